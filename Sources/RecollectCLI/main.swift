@@ -1,0 +1,4 @@
+#if CommandLine
+import ArgumentParser
+#endif
+print("recall")

@@ -1,0 +1,120 @@
+import Crypto
+import Foundation
+import Logging
+
+/// Something that a store did of its own accord and that an app may want to know: a message dropped, a file set aside.
+public struct StoreEvent: Sendable {
+    /// What happened; new kinds may come with new versions.
+    public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The kind's name, stable across versions.
+        public let rawValue: String
+
+        /// Makes a kind from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// A message repeated the last stored role and was not kept.
+        public static let droppedSameRole = Kind(rawValue: "droppedSameRole")
+        /// A damaged file was set aside and what could be read was kept.
+        public static let salvaged = Kind(rawValue: "salvaged")
+        /// Something was missing when the store opened: a write-ahead log, for instance.
+        public static let missingFile = Kind(rawValue: "missingFile")
+        /// The search index was made anew.
+        public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
+    }
+
+    /// What happened.
+    public let kind: Kind
+    /// The scope it happened in, where there is one.
+    public let scope: Scope?
+    /// The message that it is about, where there is one.
+    public let messageId: String?
+    /// The file that was set aside, under its new path.
+    public let setAside: URL?
+    /// Messages that could be read and were kept; `nil` where this has no meaning.
+    public let recoveredMessages: Int?
+    /// Messages known to be lost; `nil` where it cannot be known.
+    public let lostMessages: Int?
+
+    /// Makes an event.
+    public init(
+        kind: Kind, scope: Scope? = nil, messageId: String? = nil, setAside: URL? = nil,
+        recoveredMessages: Int? = nil, lostMessages: Int? = nil
+    ) {
+        self.kind = kind
+        self.scope = scope
+        self.messageId = messageId
+        self.setAside = setAside
+        self.recoveredMessages = recoveredMessages
+        self.lostMessages = lostMessages
+    }
+}
+
+/// Where a store tells what it did of its own accord: to a log, and to everyone who listens.
+///
+/// Message bodies are never logged and ids only as the first 12 digits of their SHA-256. An event that happened before
+/// anyone listened (a salvage at opening, say) is given to the first listener: the latest 64 are kept for that.
+public final class StoreEvents: Sendable {
+    private struct State {
+        var listeners: [Int: AsyncStream<StoreEvent>.Continuation] = [:]
+        var nextListener = 0
+        var unheard: [StoreEvent] = []
+    }
+
+    private let logger: Logger
+    private let state = Locked(State())
+
+    /// Makes a place for events that logs to `logger`.
+    public init(logger: Logger = Logger(label: "recollect")) {
+        self.logger = logger
+    }
+
+    /// The events from now on, and those that nobody has heard; ends when the task that iterates it is cancelled.
+    ///
+    /// Each listener has a buffer of 1,024 events; one that does not keep up loses the oldest.
+    public func stream() -> AsyncStream<StoreEvent> {
+        let (stream, continuation) = AsyncStream<StoreEvent>.makeStream(bufferingPolicy: .bufferingNewest(1024))
+        let key = state.withLock { state -> Int in
+            state.unheard.forEach { continuation.yield($0) }
+            state.unheard = []
+            state.nextListener += 1
+            state.listeners[state.nextListener] = continuation
+            return state.nextListener
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.listeners[key] = nil }
+        }
+        return stream
+    }
+
+    /// Logs an event and gives it to all listeners. For stores to call; never blocks.
+    public func post(_ event: StoreEvent) {
+        logger.log(level: event.kind == .droppedSameRole ? .info : .warning, "\(event.kind.rawValue)", metadata: metadata(of: event))
+        state.withLock { state in
+            if state.listeners.isEmpty {
+                state.unheard = state.unheard.suffix(63) + [event]
+            }
+            state.listeners.values.forEach { $0.yield(event) }
+        }
+    }
+
+    private func metadata(of event: StoreEvent) -> Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        if let scope = event.scope {
+            metadata["user"] = "\(Self.hashed(scope.userId))"
+            metadata["session"] = "\(Self.hashed(scope.sessionId))"
+            metadata["agent"] = "\(Self.hashed(scope.agentId))"
+        }
+        metadata["message"] = event.messageId.map { "\(Self.hashed($0))" }
+        metadata["setAside"] = event.setAside.map { "\($0.lastPathComponent)" }
+        metadata["recovered"] = event.recoveredMessages.map { "\($0)" }
+        metadata["lost"] = event.lostMessages.map { "\($0)" }
+        return metadata
+    }
+
+    /// An id as it may stand in a log.
+    private static func hashed(_ id: String) -> String {
+        String(SHA256.hash(data: Data(id.utf8)).lowercaseHexadecimal.prefix(12))
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+/// The engine's interface: one history that chat storage, the session library, the command line and sync are views of.
+///
+/// All methods may be called from any task at any time; none blocks the thread it is called on. Writes are atomic and, as
+/// far as the store declares it, durable when they return. A task that is cancelled before its write was taken has written
+/// nothing and gets `CancellationError`; after that it gets the true result. Failures are `RecollectError`s.
+public protocol HistoryStore: Sendable {
+    /// Where the store tells what it did of its own accord.
+    var events: StoreEvents { get }
+
+    // MARK: Writing
+
+    /// Appends a batch to a scope in order, whole or not at all; every message is kept unless `options` say otherwise.
+    ///
+    /// A message whose id the session already holds keeps its first content and its place.
+    @discardableResult
+    func append(
+        _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
+    ) async throws -> AppendOutcome
+
+    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Makes it if it is new.
+    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws
+
+    /// Copies a conversation up to and including a message into a new session of the same user.
+    ///
+    /// Copies keep their ids, so that a search shows a copied message once.
+    /// - Throws: `notFound` for an unknown message, `invalidArgument` where the new session already has messages.
+    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws
+
+    /// Deletes messages for good, from every index too; unknown ids are passed over. Returns how many there were.
+    @discardableResult
+    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int
+
+    /// Deletes a conversation for good: messages, attachments that nothing else uses, index entries.
+    @discardableResult
+    func deleteConversation(_ conversation: ConversationID) async throws -> Bool
+
+    /// Deletes all that is kept of a user for good, and erases what was set aside as damaged.
+    func deleteUser(_ userId: String) async throws
+
+    // MARK: What an agent is given
+
+    /// The last messages of a scope's window in order: what `ChatStorage.fetch` gives. The budget is `ChatStorage`'s.
+    func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
+
+    /// The last messages of a scope without any half of a tool exchange: a result whose call was cut goes with it.
+    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
+
+    /// The windows of all agents of a conversation: what `ChatStorage.fetchAllChats` merges.
+    func windows(of conversation: ConversationID) async throws -> [(agentId: String, messages: [ConversationMessage])]
+
+    // MARK: What a library shows
+
+    /// A user's conversations, the latest activity first, by pages.
+    func conversations(of userId: String, page: PageRequest<ConversationCursor>) async throws
+        -> Page<Conversation, ConversationCursor>
+
+    /// One conversation; `nil` if there is none.
+    func conversation(_ conversation: ConversationID) async throws -> Conversation?
+
+    /// Conversations of a user whose session id begins with `prefix` in bytes, at most `limit`, in order of their ids.
+    func conversations(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Conversation]
+
+    /// Messages of a conversation in the order of saving, those of one agent or of all, by pages in either direction.
+    func messages(of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>) async throws
+        -> Page<StoredMessage, MessageCursor>
+
+    /// One message; `nil` if there is none.
+    func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage?
+
+    /// The bytes of an attachment that a message names by hash.
+    /// - Throws: `notFound` where the bytes are gone, `damaged` where they no longer have that hash.
+    func attachment(sha256: String) async throws -> Data
+
+    /// Searches a user's messages over all sessions and agents, best first. Any text is a valid query.
+    func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor>
+
+    // MARK: What has changed
+
+    /// Where the change feed stands now.
+    func latestChange() async throws -> ChangeCursor
+
+    /// Changes after a cursor in order, at most `limit`; a cursor stays good across restarts.
+    func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange]
+
+    /// Changes after a cursor as they come, this process's at once and other processes' within a second.
+    func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error>
+}
+
+extension HistoryStore {
+    /// Appends a batch, keeping every message.
+    @discardableResult
+    public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
+        try await append(messages, to: scope, options: AppendOptions())
+    }
+}
+
+/// How a batch is appended.
+public struct AppendOptions: Hashable, Sendable {
+    /// What happens to a message that repeats the last stored role. The engine keeps, `ChatStorage` views drop.
+    public var sameRole: SameRole
+    /// The budget that the scope's window is trimmed to afterwards, in messages; `nil` moves nothing.
+    public var maxMessages: Int?
+
+    /// Makes options.
+    public init(sameRole: SameRole = .keep, maxMessages: Int? = nil) {
+        self.sameRole = sameRole
+        self.maxMessages = maxMessages
+    }
+}
+
+/// What became of a batch.
+public struct AppendOutcome: Hashable, Sendable {
+    /// Messages that are new in the session.
+    public var added: Int
+    /// Messages whose ids the session already held.
+    public var known: Int
+    /// Messages dropped by the same-role rule.
+    public var dropped: Int
+
+    /// Makes an outcome.
+    public init(added: Int = 0, known: Int = 0, dropped: Int = 0) {
+        self.added = added
+        self.known = known
+        self.dropped = dropped
+    }
+}

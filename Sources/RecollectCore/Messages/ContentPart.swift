@@ -1,0 +1,135 @@
+/// One piece of a message.
+///
+/// The JSON of the first four cases is Agent Squad's (`{"text":{"_0":"hi"}}`): the case, then its labelled values. A part
+/// that this version does not know, or that carries fields it does not know, is kept as it came.
+public enum ContentPart: Hashable, Sendable {
+    /// Prose.
+    case text(String)
+    /// The assistant asks for a tool; `id` joins it to its result.
+    case toolCall(id: String, name: String, arguments: JSONValue)
+    /// What a tool gave back for the call of that `id`.
+    case toolResult(id: String, content: JSONValue)
+    /// What was heard or said.
+    case audioTranscript(String)
+    /// The assistant's reasoning, with the signature that some model providers want back.
+    case thinking(String, signature: String?)
+    /// A file.
+    case attachment(Attachment)
+    /// Anything else, as it came.
+    case unknown(JSONValue)
+}
+
+extension ContentPart {
+    /// The prose, if this part is prose.
+    public var text: String? {
+        if case .text(let text) = self { return text }
+        return nil
+    }
+
+    /// Whether this part is a tool call or a tool result: a message with one is never dropped by the same-role rule.
+    public var belongsToToolExchange: Bool {
+        switch self {
+        case .toolCall, .toolResult: return true
+        default: return false
+        }
+    }
+}
+
+extension ContentPart: Codable {
+    private enum Name: String, CodingKey {
+        case text, toolCall, toolResult, audioTranscript, thinking, attachment
+    }
+
+    private enum Value: String, CodingKey {
+        case unlabelled = "_0"
+        case id, name, arguments, content, signature
+    }
+
+    /// Reads a part; what is not exactly a known part becomes `unknown` and loses nothing.
+    public init(from decoder: any Decoder) throws {
+        if let known = try? Self(known: decoder) {
+            self = known
+        } else {
+            self = .unknown(try JSONValue(from: decoder))
+        }
+    }
+
+    private init(known decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: AnyKey.self)
+        guard container.allKeys.count == 1, let key = container.allKeys.first, let name = Name(rawValue: key.stringValue)
+        else { throw NotKnown() }
+        if name == .attachment {
+            self = .attachment(try container.decode(Attachment.self, forKey: key))
+            return
+        }
+        let values = try container.nestedContainer(keyedBy: Value.self, forKey: key)
+        let fieldCount = try container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
+        guard values.allKeys.count == fieldCount else { throw NotKnown() }
+        switch name {
+        case .text:
+            self = .text(try values.decode(String.self, forKey: .unlabelled))
+        case .audioTranscript:
+            self = .audioTranscript(try values.decode(String.self, forKey: .unlabelled))
+        case .thinking:
+            self = .thinking(
+                try values.decode(String.self, forKey: .unlabelled),
+                signature: try values.decodeIfPresent(String.self, forKey: .signature))
+        case .toolCall:
+            self = .toolCall(
+                id: try values.decode(String.self, forKey: .id),
+                name: try values.decode(String.self, forKey: .name),
+                arguments: try values.decode(JSONValue.self, forKey: .arguments))
+        case .toolResult:
+            self = .toolResult(
+                id: try values.decode(String.self, forKey: .id),
+                content: try values.decode(JSONValue.self, forKey: .content))
+        case .attachment:
+            throw NotKnown()
+        }
+    }
+
+    /// Writes what `init(from:)` reads.
+    public func encode(to encoder: any Encoder) throws {
+        if case .unknown(let value) = self {
+            try value.encode(to: encoder)
+            return
+        }
+        var container = encoder.container(keyedBy: Name.self)
+        switch self {
+        case .text(let text):
+            var values = container.nestedContainer(keyedBy: Value.self, forKey: .text)
+            try values.encode(text, forKey: .unlabelled)
+        case .audioTranscript(let text):
+            var values = container.nestedContainer(keyedBy: Value.self, forKey: .audioTranscript)
+            try values.encode(text, forKey: .unlabelled)
+        case .thinking(let text, let signature):
+            var values = container.nestedContainer(keyedBy: Value.self, forKey: .thinking)
+            try values.encode(text, forKey: .unlabelled)
+            try values.encodeIfPresent(signature, forKey: .signature)
+        case .toolCall(let id, let name, let arguments):
+            var values = container.nestedContainer(keyedBy: Value.self, forKey: .toolCall)
+            try values.encode(id, forKey: .id)
+            try values.encode(name, forKey: .name)
+            try values.encode(arguments, forKey: .arguments)
+        case .toolResult(let id, let content):
+            var values = container.nestedContainer(keyedBy: Value.self, forKey: .toolResult)
+            try values.encode(id, forKey: .id)
+            try values.encode(content, forKey: .content)
+        case .attachment(let attachment):
+            try container.encode(attachment, forKey: .attachment)
+        case .unknown:
+            break
+        }
+    }
+
+    private struct NotKnown: Error {}
+}
+
+/// A coding key of any name.
+struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}

@@ -1,0 +1,82 @@
+import GRDB
+import RecollectCore
+
+/// The database's tables, by migrations whose ids are frozen: a released one is never edited, only followed by another.
+enum Schema {
+    /// "RCLL": says that a SQLite file is a Recollect history.
+    static let applicationID: Int32 = 0x5243_4C4C
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 history") { db in
+            try db.execute(sql: history)
+        }
+        return migrator
+    }
+
+    /// A message's `sequence` is its number in the change feed, `position` its place in the order of saving, with room
+    /// between for messages that a merge brings. `text` holds the body of a message that is one part of prose, `parts` the
+    /// JSON of any other. What else changes is told by rows of `change`, which shares the numbers of the feed.
+    private static let history = """
+        CREATE TABLE conversation (
+          id INTEGER PRIMARY KEY,
+          user_id TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          created_at INTEGER NOT NULL,
+          last_activity INTEGER NOT NULL,
+          message_count INTEGER NOT NULL,
+          title TEXT,
+          working_directory TEXT,
+          branch TEXT,
+          metadata TEXT,
+          UNIQUE (user_id, session_id)
+        );
+        CREATE INDEX conversation_by_activity ON conversation (user_id, last_activity, session_id);
+
+        CREATE TABLE scope (
+          id INTEGER PRIMARY KEY,
+          conversation_id INTEGER NOT NULL,
+          agent_id TEXT NOT NULL,
+          window_start INTEGER NOT NULL,
+          UNIQUE (conversation_id, agent_id)
+        );
+
+        CREATE TABLE message (
+          sequence INTEGER PRIMARY KEY,
+          conversation_id INTEGER NOT NULL,
+          scope_id INTEGER NOT NULL,
+          position INTEGER NOT NULL,
+          timestamp INTEGER NOT NULL,
+          role TEXT NOT NULL,
+          message_id TEXT NOT NULL,
+          metadata TEXT,
+          unknown_fields TEXT,
+          text TEXT,
+          parts TEXT,
+          UNIQUE (conversation_id, message_id)
+        );
+        CREATE UNIQUE INDEX message_by_position ON message (scope_id, position);
+
+        CREATE TABLE change (
+          sequence INTEGER PRIMARY KEY,
+          kind TEXT NOT NULL,
+          user_id TEXT NOT NULL,
+          session_id TEXT NOT NULL,
+          agent_id TEXT,
+          message_id TEXT
+        );
+
+        CREATE TABLE attachment_use (
+          sha256 TEXT NOT NULL,
+          sequence INTEGER NOT NULL,
+          PRIMARY KEY (sha256, sequence)
+        ) WITHOUT ROWID;
+        CREATE INDEX attachment_use_by_message ON attachment_use (sequence);
+
+        CREATE TABLE search_state (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          version INTEGER NOT NULL,
+          indexed_through INTEGER NOT NULL
+        );
+        """
+}
