@@ -59,13 +59,13 @@ struct SQL {
     func bind(_ value: String, at index: Int32) {
         var value = value
         value.withUTF8 { bytes in
-            // An empty buffer may have no address, and a NULL address would bind NULL.
-            bytes.withMemoryRebound(to: CChar.self) { characters in
-                if let address = characters.baseAddress {
-                    sqlite3_bind_text(pointer, index, address, Int32(characters.count), Self.transient)
-                } else {
-                    sqlite3_bind_text(pointer, index, "", 0, Self.transient)
-                }
+            // An empty buffer may have no address, and SQLite takes a text without an address for NULL.
+            guard let address = bytes.baseAddress, !bytes.isEmpty else {
+                sqlite3_bind_text(pointer, index, "", 0, Self.transient)
+                return
+            }
+            address.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+                _ = sqlite3_bind_text(pointer, index, $0, Int32(bytes.count), Self.transient)
             }
         }
     }

@@ -1,0 +1,54 @@
+import Foundation
+
+extension HistoryStore {
+    /// The messages with the bytes of every attachment that this store keeps; one whose bytes are gone stays a hash.
+    public func restoringAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
+        guard messages.contains(where: { !$0.storedAttachments.isEmpty }) else { return messages }
+        var bytes: [String: Data] = [:]
+        for hash in Set(messages.flatMap(\.storedAttachments)) {
+            do {
+                bytes[hash] = try await attachment(sha256: hash)
+            } catch let error as RecollectError where error.code == .notFound {
+                continue
+            }
+        }
+        return messages.map { message in
+            message.mappingAttachments { content in
+                guard case .stored(let hash, _) = content, let kept = bytes[hash] else { return content }
+                return .inline(kept)
+            }
+        }
+    }
+}
+
+extension ConversationMessage {
+    /// The hashes of the attachments that a store keeps for this message.
+    package var storedAttachments: [String] {
+        parts.compactMap { part in
+            guard case .attachment(let attachment) = part, case .stored(let hash, _) = attachment.content
+            else { return nil }
+            return hash
+        }
+    }
+
+    /// Whether any attachment's bytes are in the message itself.
+    package var hasInlineAttachments: Bool {
+        parts.contains { part in
+            if case .attachment(let attachment) = part, case .inline = attachment.content { return true }
+            return false
+        }
+    }
+
+    /// The message with every attachment's content replaced.
+    package func mappingAttachments(
+        _ transform: (Attachment.Content) throws -> Attachment.Content
+    ) rethrows -> ConversationMessage {
+        var message = self
+        message.parts = try parts.map { part in
+            guard case .attachment(var attachment) = part else { return part }
+            attachment.content = try transform(attachment.content)
+            return .attachment(attachment)
+        }
+        return message
+    }
+}

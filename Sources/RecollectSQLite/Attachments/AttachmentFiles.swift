@@ -1,0 +1,129 @@
+import Foundation
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The bytes of attachments, each once, in a file named after its SHA-256 beside the database.
+///
+/// All functions block. A file is there, whole and on the disk, before a row names it; it goes after the last row is gone.
+protocol AttachmentKeeping: Sendable {
+    /// Keeps bytes and returns their hash; bytes that are kept already are not written again.
+    func keep(_ bytes: Data) throws -> String
+    /// The bytes of that hash, verified.
+    func read(_ sha256: String) throws -> Data
+    /// Whether they are kept.
+    func has(_ sha256: String) -> Bool
+    /// Removes them if they are kept.
+    func remove(_ sha256: String) throws
+}
+
+/// Attachments as files in `attachments/ab/abcdef….`.
+struct AttachmentFiles: AttachmentKeeping {
+    let directory: URL
+
+    func keep(_ bytes: Data) throws -> String {
+        let hash = Attachment.sha256(of: bytes)
+        guard !has(hash) else { return hash }
+        let target = url(of: hash)
+        let folder = target.deletingLastPathComponent()
+        try HistoryFiles.makeDirectory(folder)
+        let temporary = folder.appendingPathComponent(".\(UUID().uuidString).partial")
+        try write(bytes, to: temporary)
+        if rename(temporary.path, target.path) != 0 {
+            throw RecollectError(.last, doing: "name the attachment", path: target.path)
+        }
+        try HistoryFiles.synchronizeDirectory(folder)
+        return hash
+    }
+
+    private func write(_ bytes: Data, to file: URL) throws {
+        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: file.path) }
+        defer { close(descriptor) }
+        do {
+            try bytes.withUnsafeBytes { buffer in
+                var rest = buffer[...]
+                while !rest.isEmpty {
+                    #if canImport(Darwin)
+                        let count = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    #elseif canImport(Musl)
+                        let count = Musl.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    #else
+                        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    #endif
+                    if count < 0, errno == EINTR { continue }
+                    guard count >= 0 else { throw RecollectError(.last, doing: "write", path: file.path) }
+                    rest = rest.dropFirst(count)
+                }
+            }
+            guard fsync(descriptor) == 0 else { throw RecollectError(.last, doing: "synchronise", path: file.path) }
+        } catch {
+            unlink(file.path)
+            throw error
+        }
+    }
+
+    func read(_ sha256: String) throws -> Data {
+        guard Self.isHash(sha256) else {
+            throw RecollectError(.invalidArgument, "\(sha256.prefix(80)) is not the SHA-256 of an attachment")
+        }
+        let bytes: Data
+        do {
+            bytes = try Data(contentsOf: url(of: sha256))
+        } catch {
+            throw RecollectError(.notFound, "the attachment \(sha256) is not kept here", cause: error)
+        }
+        guard Attachment.sha256(of: bytes) == sha256 else {
+            throw RecollectError(.damaged, "the attachment \(url(of: sha256).path) no longer has the bytes of its name")
+        }
+        return bytes
+    }
+
+    func has(_ sha256: String) -> Bool {
+        Self.isHash(sha256) && access(url(of: sha256).path, R_OK) == 0
+    }
+
+    func remove(_ sha256: String) throws {
+        guard Self.isHash(sha256) else { return }
+        if unlink(url(of: sha256).path) != 0, errno != ENOENT {
+            throw RecollectError(.last, doing: "remove the attachment", path: url(of: sha256).path)
+        }
+    }
+
+    private func url(of hash: String) -> URL {
+        directory.appendingPathComponent(String(hash.prefix(2))).appendingPathComponent(hash)
+    }
+
+    /// A name that comes from a row or a caller becomes a path only if it is a hash.
+    static func isHash(_ text: String) -> Bool {
+        text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}
+
+/// Attachments of a history in memory.
+final class AttachmentMemory: AttachmentKeeping {
+    private let kept = Locked<[String: Data]>([:])
+
+    func keep(_ bytes: Data) -> String {
+        let hash = Attachment.sha256(of: bytes)
+        kept.withLock { $0[hash] = bytes }
+        return hash
+    }
+
+    func read(_ sha256: String) throws -> Data {
+        guard let bytes = kept.withLock({ $0[sha256] }) else {
+            throw RecollectError(.notFound, "the attachment \(sha256) is not kept here")
+        }
+        return bytes
+    }
+
+    func has(_ sha256: String) -> Bool { kept.withLock { $0[sha256] != nil } }
+
+    func remove(_ sha256: String) { kept.withLock { $0[sha256] = nil } }
+}

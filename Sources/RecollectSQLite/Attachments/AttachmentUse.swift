@@ -1,0 +1,26 @@
+import GRDB
+import RecollectCore
+
+/// Which messages use which attachments, in the database.
+enum AttachmentUse {
+    static func insert(_ message: ConversationMessage, sequence: Int64, _ db: Database) throws {
+        for hash in message.storedAttachments {
+            try db.run("INSERT OR IGNORE INTO attachment_use (sha256, sequence) VALUES (?, ?)", hash, sequence)
+        }
+    }
+
+    /// Forgets a message's uses; returns the hashes that nothing uses any more.
+    static func delete(sequence: Int64, _ db: Database) throws -> [String] {
+        var hashes: [String] = []
+        try db.sql("SELECT sha256 FROM attachment_use WHERE sequence = ?").bind(sequence).forEachRow {
+            hashes.append($0.text(0))
+        }
+        guard !hashes.isEmpty else { return [] }
+        try db.run("DELETE FROM attachment_use WHERE sequence = ?", sequence)
+        return try hashes.filter { try !isUsed($0, db) }
+    }
+
+    static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
+        try db.integer("SELECT 1 FROM attachment_use WHERE sha256 = ? LIMIT 1", hash) != nil
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Changes of a conversation that are not appending, inside a write transaction.
+enum ConversationEdits {
+    static func update(
+        _ id: ConversationID, with details: ConversationDetails, now: Int64, _ db: Database
+    ) throws {
+        let number =
+            try MessageQueries.number(of: id, db) ?? ScopeRow.makeConversation(id, createdAt: now, db)
+        try db.run(
+            """
+            UPDATE conversation SET title = ifnull(?, title), working_directory = ifnull(?, working_directory),
+            branch = ifnull(?, branch) WHERE id = ?
+            """, details.title, details.workingDirectory, details.branch, number)
+        if !details.metadata.isEmpty {
+            try merge(details.metadata, into: number, db)
+        }
+        try db.recordChange(.conversationUpdated, id)
+    }
+
+    private static func merge(_ members: [String: JSONValue], into number: Int64, _ db: Database) throws {
+        var metadata: [String: JSONValue] = [:]
+        try db.sql("SELECT metadata FROM conversation WHERE id = ? AND metadata IS NOT NULL").bind(number).forEachRow {
+            metadata = try $0.withBytes(0, JSONValue.parse(object:))
+        }
+        for (name, value) in members { metadata[name] = value == .null ? nil : value }
+        let json = metadata.isEmpty ? nil : JSONValue.write(object: metadata)
+        try db.run("UPDATE conversation SET metadata = ? WHERE id = ?", json, number)
+    }
+
+    /// Copies a conversation up to and including a message into a new session.
+    static func fork(
+        _ source: ConversationID, at messageId: String, into newSessionId: String, _ db: Database
+    ) throws {
+        guard
+            let number = try MessageQueries.number(of: source, db),
+            let end = try db.integer(
+                "SELECT position FROM message WHERE conversation_id = ? AND message_id = ?", number, messageId)
+        else {
+            throw RecollectError(
+                .notFound, "there is no message \(messageId) in session \(source.sessionId) to fork at")
+        }
+        let target = ConversationID(userId: source.userId, sessionId: newSessionId)
+        if let count = try db.integer(
+            "SELECT message_count FROM conversation WHERE user_id = ? AND session_id = ?", target.userId,
+            target.sessionId), count > 0
+        {
+            throw RecollectError(
+                .invalidArgument, "session \(newSessionId) already has messages; name a new session for the fork")
+        }
+        let copy = try MessageQueries.number(of: target, db) ?? ScopeRow.makeConversation(target, createdAt: 0, db)
+        try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)
+        try copyMessages(from: number, to: copy, through: end, db)
+        try db.recordChange(.conversationUpdated, target)
+    }
+
+    private static func copyDetails(
+        from number: Int64, to copy: Int64, origin: ConversationID, messageId: String, _ db: Database
+    ) throws {
+        try db.run(
+            """
+            UPDATE conversation SET (created_at, last_activity, title, working_directory, branch, metadata) =
+            (SELECT created_at, created_at, title, working_directory, branch, metadata FROM conversation WHERE id = ?)
+            WHERE id = ?
+            """, number, copy)
+        let fork: JSONValue = ["sessionId": .string(origin.sessionId), "messageId": .string(messageId)]
+        try merge(["forkedFrom": fork], into: copy, db)
+    }
+
+    private static func copyMessages(
+        from number: Int64, to copy: Int64, through end: Int64, _ db: Database
+    ) throws {
+        try db.run(
+            """
+            INSERT INTO scope (conversation_id, agent_id, window_start) SELECT ?, agent_id, 0 FROM scope
+            WHERE conversation_id = ?
+            AND EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id AND position <= ?) ORDER BY id
+            """, copy, number, end)
+        let base = try db.lastSequence()
+        try db.run(
+            """
+            INSERT INTO message (sequence, conversation_id, scope_id, position, \(MessageRow.columns))
+            SELECT ?1 + row_number() OVER (ORDER BY position), ?2,
+              (SELECT target.id FROM scope AS source JOIN scope AS target ON target.agent_id = source.agent_id
+               WHERE source.id = message.scope_id AND target.conversation_id = ?2),
+              (?1 + row_number() OVER (ORDER BY position)) << 20, \(MessageRow.columns)
+            FROM message WHERE conversation_id = ?3 AND position <= ?4
+            """, base, copy, number, end)
+        try db.run(
+            """
+            INSERT OR IGNORE INTO attachment_use (sha256, sequence)
+            SELECT sha256, copied.sequence FROM attachment_use JOIN message USING (sequence)
+            JOIN message AS copied ON copied.conversation_id = ? AND copied.message_id = message.message_id
+            WHERE message.conversation_id = ?
+            """, copy, number)
+        // What had left an agent's window before the fork stays out of it.
+        try db.run(
+            """
+            UPDATE scope SET window_start = ifnull(
+              (SELECT max(copied.position) + 1 FROM message JOIN message AS copied
+               ON copied.conversation_id = ?1 AND copied.message_id = message.message_id
+               JOIN scope AS source ON source.id = message.scope_id
+               WHERE message.conversation_id = ?2 AND message.position < source.window_start
+               AND source.agent_id = scope.agent_id), 0)
+            WHERE conversation_id = ?1
+            """, copy, number)
+        try db.run(
+            """
+            UPDATE conversation SET message_count = (SELECT count(*) FROM message WHERE conversation_id = ?1),
+            last_activity = ifnull((SELECT max(timestamp) FROM message WHERE conversation_id = ?1), last_activity)
+            WHERE id = ?1
+            """, copy)
+    }
+}

@@ -1,0 +1,35 @@
+import GRDB
+import RecollectCore
+
+extension RecollectError {
+    /// The error for a failure of SQLite: each kind has a code of its own. SQL and its arguments are never in it.
+    init(_ error: DatabaseError, store: String) {
+        let (code, advice): (Code, String) =
+            switch error.resultCode {
+            case .SQLITE_FULL: (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
+            case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
+            case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
+            case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")
+            case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another process holds the store; try again")
+            case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
+            case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
+            default: (.inputOutput, "reading or writing failed; check the disk")
+            }
+        let detail = error.message.map { ": \($0)" } ?? ""
+        self.init(code, "\(store): \(advice) [\(error.extendedResultCode)\(detail)]")
+    }
+}
+
+extension Error {
+    /// Whether SQLite says that the database's bytes are not what they should be.
+    var isCorruption: Bool {
+        guard let error = self as? DatabaseError else { return false }
+        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+    }
+
+    /// Whether the connection must not be used again: what a failed sync left on the disk is unknown until it is read anew.
+    var spoilsConnection: Bool {
+        guard let error = self as? DatabaseError else { return false }
+        return error.resultCode == .SQLITE_IOERR || isCorruption
+    }
+}

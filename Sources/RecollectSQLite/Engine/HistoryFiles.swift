@@ -1,0 +1,129 @@
+import Foundation
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The files of one history: where they lie, how they are made, and whether they are still the ones that were opened.
+struct HistoryFiles: Sendable {
+    let directory: URL
+
+    var database: String { path("history.sqlite") }
+    var writeAheadLog: String { path("history.sqlite-wal") }
+    var sharedMemory: String { path("history.sqlite-shm") }
+    var lock: String { path("history.lock") }
+    var attachments: URL { directory.appendingPathComponent("attachments", isDirectory: true) }
+
+    /// How the names of files begin that were set aside as damaged.
+    static let setAsidePrefix = "history.damaged-"
+
+    private func path(_ name: String) -> String {
+        directory.appendingPathComponent(name, isDirectory: false).path
+    }
+
+    /// Makes the folder where it is missing, readable by its owner alone.
+    func makeDirectory() throws {
+        try Self.makeDirectory(directory)
+    }
+
+    static func makeDirectory(_ directory: URL) throws {
+        var status = stat()
+        if stat(directory.path, &status) == 0 {
+            guard status.st_mode & S_IFMT == S_IFDIR else {
+                throw RecollectError(
+                    .cannotOpen, "\(directory.path) is a file, not a folder; name another folder for the history")
+            }
+            return
+        }
+        let parent = directory.deletingLastPathComponent()
+        if parent.path != directory.path { try makeDirectory(parent) }
+        if mkdir(directory.path, 0o700) != 0, errno != EEXIST {
+            throw RecollectError(.last, doing: "make the folder", path: directory.path)
+        }
+        try synchronizeDirectory(parent)
+    }
+
+    /// Makes an empty database file, which SQLite takes for an empty database, so that its permissions are right from the
+    /// start: SQLite gives the log and the shared memory the permissions of the database.
+    func makeDatabaseFile() throws {
+        let descriptor = open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: database) }
+        close(descriptor)
+        try Self.synchronizeDirectory(directory)
+    }
+
+    /// Puts new names in a folder on the disk.
+    static func synchronizeDirectory(_ directory: URL) throws {
+        let descriptor = open(directory.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open the folder", path: directory.path) }
+        defer { close(descriptor) }
+        // Some file systems cannot synchronise a folder and say EINVAL; there is nothing more to do for them.
+        if fsync(descriptor) != 0, errno != EINVAL {
+            throw RecollectError(.last, doing: "synchronise the folder", path: directory.path)
+        }
+    }
+
+    /// Which files the paths lead to now.
+    func identity() -> Identity {
+        Identity(database: Self.file(at: database), log: Self.file(at: writeAheadLog), shared: Self.file(at: sharedMemory))
+    }
+
+    struct Identity: Equatable, Sendable {
+        var database: FileID?
+        var log: FileID?
+        var shared: FileID?
+    }
+
+    struct FileID: Equatable, Sendable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
+    private static func file(at path: String) -> FileID? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    }
+
+    /// The first bytes of the database file; empty where there is none.
+    func header() throws -> [UInt8] {
+        let descriptor = open(database, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0, errno == ENOENT { return [] }
+        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open", path: database) }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 100)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw RecollectError(.last, doing: "read", path: database) }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Renames the database and what belongs to it to names that nothing else has, and returns the database's.
+    func setAside() throws -> URL {
+        let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
+        let target = path("\(Self.setAsidePrefix)\(stamp).sqlite")
+        for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
+            throw RecollectError(.last, doing: "set aside", path: database + suffix)
+        }
+        try Self.synchronizeDirectory(directory)
+        return URL(fileURLWithPath: target)
+    }
+
+    /// The files that were set aside.
+    func setAsideFiles() throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+            .filter { $0.lastPathComponent.hasPrefix(Self.setAsidePrefix) }
+    }
+
+    private static func stamp(_ date: Date) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(identifier: "UTC")
+        formatter.dateFormat = "yyyyMMdd'T'HHmmss"
+        return formatter.string(from: date)
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Deletes for good, inside a write transaction: rows, index entries, uses of attachments. Every function returns the hashes
+/// of attachments that nothing uses any more; their files go after the commit.
+enum MessageDeletion {
+    /// Deletes messages of a conversation by id and tells the change feed.
+    static func delete(
+        _ ids: [String], in conversation: ConversationID, _ db: Database
+    ) throws -> (count: Int, orphans: [String]) {
+        guard let number = try MessageQueries.number(of: conversation, db) else { return (0, []) }
+        var sequences: Set<Int64> = []
+        for id in ids {
+            let statement = try db.sql(
+                """
+                SELECT sequence, agent_id FROM message JOIN scope ON scope.id = message.scope_id
+                WHERE message.conversation_id = ? AND message_id = ?
+                """
+            ).bind(number, id)
+            defer { statement.reset() }
+            guard try statement.step() else { continue }
+            let sequence = statement.integer(0)
+            guard sequences.insert(sequence).inserted else { continue }
+            try db.recordChange(.messageDeleted, conversation, agentId: statement.text(1), messageId: id)
+        }
+        guard !sequences.isEmpty else { return (0, []) }
+        let orphans = try remove(sequences.sorted(), conversation: number, db)
+        try SearchIndex.erase(db)
+        return (sequences.count, orphans)
+    }
+
+    /// Deletes the rows of a scope that its window has left. No deletion to the change feed: a trim is none.
+    static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
+        let sequences = try self.sequences("WHERE scope_id = ? AND position < ?", [scope, position], db)
+        guard let conversation = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else { return [] }
+        return try remove(sequences, conversation: conversation, db)
+    }
+
+    /// Deletes messages of all users that are older than a moment.
+    static func deleteOlder(than milliseconds: Int64, limit: Int, _ db: Database) throws -> (count: Int, orphans: [String]) {
+        var byConversation: [Int64: [Int64]] = [:]
+        var count = 0
+        try db.sql("SELECT sequence, conversation_id FROM message WHERE timestamp < ? LIMIT ?").bind(milliseconds, limit)
+            .forEachRow {
+                byConversation[$0.integer(1), default: []].append($0.integer(0))
+                count += 1
+            }
+        var orphans: [String] = []
+        for (conversation, sequences) in byConversation {
+            orphans += try remove(sequences, conversation: conversation, db)
+        }
+        return (count, orphans)
+    }
+
+    /// Deletes a conversation; `false` if there was none.
+    static func delete(_ conversation: ConversationID, _ db: Database) throws -> (existed: Bool, orphans: [String]) {
+        guard let number = try MessageQueries.number(of: conversation, db) else { return (false, []) }
+        let orphans = try deleteConversation(number, db)
+        // The number of the last change may be that of a row that goes: the next must still be larger.
+        let last = try db.lastSequence()
+        try db.run(
+            "DELETE FROM change WHERE user_id = ? AND session_id = ?", conversation.userId, conversation.sessionId)
+        try db.recordChange(.conversationDeleted, conversation, after: last)
+        try SearchIndex.erase(db)
+        return (true, orphans)
+    }
+
+    /// Deletes all that is kept of a user.
+    static func deleteUser(_ userId: String, _ db: Database) throws -> [String] {
+        var numbers: [Int64] = []
+        try db.sql("SELECT id FROM conversation WHERE user_id = ?").bind(userId).forEachRow { numbers.append($0.integer(0)) }
+        guard !numbers.isEmpty else { return [] }
+        var orphans: [String] = []
+        for number in numbers { orphans += try deleteConversation(number, db) }
+        let last = try db.lastSequence()
+        try db.run("DELETE FROM change WHERE user_id = ?", userId)
+        try db.recordChange(.userDeleted, ConversationID(userId: userId, sessionId: ""), after: last)
+        try SearchIndex.erase(db)
+        return orphans
+    }
+
+    private static func deleteConversation(_ number: Int64, _ db: Database) throws -> [String] {
+        let sequences = try self.sequences("WHERE conversation_id = ?", [number], db)
+        let orphans = try remove(sequences, conversation: number, db)
+        try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
+        try db.run("DELETE FROM conversation WHERE id = ?", number)
+        return orphans
+    }
+
+    private static func sequences(_ condition: String, _ values: [any SQLBindable], _ db: Database) throws -> [Int64] {
+        var sequences: [Int64] = []
+        try db.sql("SELECT sequence FROM message \(condition)").bind(values).forEachRow { sequences.append($0.integer(0)) }
+        return sequences
+    }
+
+    private static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
+        guard !sequences.isEmpty else { return [] }
+        try db.keepFeedNumber(sequences)
+        try SearchIndex.remove(db, sequences: sequences)
+        var orphans: [String] = []
+        for sequence in sequences {
+            orphans += try AttachmentUse.delete(sequence: sequence, db)
+            try db.run("DELETE FROM message WHERE sequence = ?", sequence)
+        }
+        try db.run(
+            "UPDATE conversation SET message_count = message_count - ? WHERE id = ?", sequences.count, conversation)
+        return orphans
+    }
+}

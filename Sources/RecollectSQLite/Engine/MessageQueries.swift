@@ -1,0 +1,68 @@
+import GRDB
+import RecollectCore
+
+/// The messages of a conversation, whichever agents they are of.
+enum MessageQueries {
+    static func number(of conversation: ConversationID, _ db: Database) throws -> Int64? {
+        try db.integer(
+            "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", conversation.userId,
+            conversation.sessionId)
+    }
+
+    static func one(_ id: String, in conversation: ConversationID, _ db: Database) throws -> StoredMessage? {
+        guard let number = try number(of: conversation, db) else { return nil }
+        let statement = try db.sql(
+            """
+            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_id
+            WHERE message.conversation_id = ? AND message_id = ?
+            """
+        ).bind(number, id)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return StoredMessage(
+            agentId: statement.text(8), cursor: MessageCursor(position: statement.integer(7)),
+            message: try MessageRow.read(statement))
+    }
+
+    /// A page in the order of saving. Each scope gives its nearest places from its index; only those that the page shows are
+    /// read as rows.
+    static func page(
+        of conversation: ConversationID, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database
+    ) throws -> Page<StoredMessage, MessageCursor> {
+        guard let number = try number(of: conversation, db) else { return Page(elements: [], next: nil) }
+        let scopes = try ConversationQueries.scopes(of: number, db)
+            .filter { scope in agentId.map { scope.agentId.hasSameBytes(as: $0) } ?? true }
+        let isForward = request.direction == .forward
+        var places: [(position: Int64, scope: Int)] = []
+        for (index, scope) in scopes.enumerated() {
+            try db.sql(
+                """
+                SELECT position FROM message WHERE scope_id = ? AND position \(isForward ? ">" : "<") ?
+                ORDER BY position \(isForward ? "ASC" : "DESC") LIMIT ?
+                """
+            ).bind(scope.number, request.cursor?.position ?? (isForward ? .min : .max), request.limit + 1)
+                .forEachRow { places.append(($0.integer(0), index)) }
+        }
+        if scopes.count > 1 {
+            places.sort { isForward ? $0.position < $1.position : $0.position > $1.position }
+        }
+        let more = places.count > request.limit
+        let shown = places.prefix(request.limit)
+        var messages = try shown.map { place in
+            let statement = try db.sql(
+                "SELECT \(MessageRow.selected) FROM message WHERE scope_id = ? AND position = ?")
+            statement.bind(scopes[place.scope].number, at: 1)
+            statement.bind(place.position, at: 2)
+            defer { statement.reset() }
+            guard try statement.step() else {
+                throw RecollectError(.damaged, "an index of the history names a message that is not there")
+            }
+            return StoredMessage(
+                agentId: scopes[place.scope].agentId, cursor: MessageCursor(position: place.position),
+                message: try MessageRow.read(statement))
+        }
+        let next = more ? messages.last?.cursor : nil
+        if !isForward { messages.reverse() }
+        return Page(elements: messages, next: next)
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// How a message lies in its row: prose in a column of its own, every other body as the JSON of its parts.
+enum MessageRow {
+    /// A message's own columns.
+    static let columns = "message_id, role, timestamp, text, parts, metadata, unknown_fields"
+    /// The same as `read(_:from:)` expects them, in queries that join other tables.
+    static let selected = """
+        message.message_id, message.role, message.timestamp, message.text, message.parts, message.metadata,
+        message.unknown_fields
+        """
+
+    /// Reads a message from a row whose columns begin at `first`. A message of prose decodes nothing.
+    static func read(_ row: SQL, from first: Int32 = 0) throws -> ConversationMessage {
+        ConversationMessage(
+            id: row.text(first),
+            role: Role(rawValue: row.text(first + 1)),
+            parts: row.isNull(first + 4)
+                ? [.text(row.text(first + 3))] : try row.withBytes(first + 4, ContentPart.parse(list:)),
+            timestamp: Date(millisecondsSince1970: row.integer(first + 2)),
+            metadata: try object(row, first + 5),
+            unknownFields: try object(row, first + 6))
+    }
+
+    private static func object(_ row: SQL, _ column: Int32) throws -> [String: JSONValue] {
+        row.isNull(column) ? [:] : try row.withBytes(column, JSONValue.parse(object:))
+    }
+
+    /// Inserts a message. Returns false where its conversation already holds its id; nothing changes then.
+    static func insert(
+        _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, _ db: Database
+    ) throws -> Bool {
+        let statement = try db.sql(
+            """
+            INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns))
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation_id, message_id) DO NOTHING
+            """)
+        statement.bind(sequence, at: 1)
+        statement.bind(conversation, at: 2)
+        statement.bind(scope, at: 3)
+        statement.bind(Position.appended(sequence), at: 4)
+        statement.bind(message.id, at: 5)
+        statement.bind(message.role.rawValue, at: 6)
+        statement.bind(message.timestamp.millisecondsSince1970, at: 7)
+        if message.parts.count == 1, case .text(let text) = message.parts[0] {
+            statement.bind(text, at: 8)
+            statement.bindNull(at: 9)
+        } else {
+            statement.bindNull(at: 8)
+            statement.bind(ContentPart.write(list: message.parts), at: 9)
+        }
+        bind(message.metadata, at: 10, of: statement)
+        bind(message.unknownFields, at: 11, of: statement)
+        try statement.run()
+        return db.changedRows > 0
+    }
+
+    private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) {
+        if object.isEmpty {
+            statement.bindNull(at: index)
+        } else {
+            statement.bind(JSONValue.write(object: object), at: index)
+        }
+    }
+}
+
+/// Places in the order of saving.
+enum Position {
+    /// The place of an appended message: behind everything before it in the feed, with room for 2^20 places before the next.
+    static func appended(_ sequence: Int64) -> Int64 {
+        sequence << 20
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// What agents are given: the windows of scopes.
+enum WindowQueries {
+    /// The last messages of a scope's window, oldest first.
+    static func window(of scope: Scope, maxMessages: Int?, _ db: Database) throws -> [ConversationMessage] {
+        let size = MessageWindow.size(for: maxMessages)
+        if size == 0 { return [] }
+        let statement = try db.sql(
+            """
+            SELECT \(MessageRow.selected) FROM scope
+            JOIN conversation ON conversation.id = scope.conversation_id
+            CROSS JOIN message ON message.scope_id = scope.id AND message.position >= scope.window_start
+            WHERE conversation.user_id = ? AND conversation.session_id = ? AND scope.agent_id = ?
+            ORDER BY message.position DESC LIMIT ?
+            """)
+        statement.bind(scope.userId, at: 1)
+        statement.bind(scope.sessionId, at: 2)
+        statement.bind(scope.agentId, at: 3)
+        statement.bind(Int64(size ?? -1), at: 4)
+        var messages: [ConversationMessage] = []
+        messages.reserveCapacity(size.map { min($0, 256) } ?? 0)
+        try statement.forEachRow { messages.append(try MessageRow.read($0)) }
+        messages.reverse()
+        return messages
+    }
+
+    /// The windows of all agents of a conversation, in the order in which they first spoke.
+    static func windows(
+        of conversation: ConversationID, _ db: Database
+    ) throws -> [(agentId: String, messages: [ConversationMessage])] {
+        var agents: [String] = []
+        try db.sql(
+            """
+            SELECT scope.agent_id FROM conversation JOIN scope ON scope.conversation_id = conversation.id
+            WHERE conversation.user_id = ? AND conversation.session_id = ? ORDER BY scope.id
+            """
+        ).bind(conversation.userId, conversation.sessionId).forEachRow { agents.append($0.text(0)) }
+        return try agents.map { agent in
+            (agent, try window(of: conversation.scope(agentId: agent), maxMessages: nil, db))
+        }
+    }
+}

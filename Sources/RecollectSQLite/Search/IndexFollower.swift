@@ -1,0 +1,50 @@
+import RecollectCore
+
+/// Lets the search index follow the saves, outside of their commits.
+///
+/// While saves go on it takes small bites, so that they hardly notice; when they rest it catches up. It ends by itself when
+/// the index is up to date, and begins anew with the next save.
+final class IndexFollower: Sendable {
+    private struct State {
+        var isRunning = false
+        var hasNewCommits = false
+    }
+
+    private let state = Locked(State())
+
+    /// Says that something was saved.
+    func noteCommit(_ database: HistoryDatabase) {
+        let mustStart = state.withLock { state in
+            state.hasNewCommits = true
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard mustStart else { return }
+        Task(priority: .utility) { [weak database] in
+            while let open = database, await self.step(open) {
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    /// Indexes a bite; false when there is nothing left to do.
+    private func step(_ database: HistoryDatabase) async -> Bool {
+        let isBusy = state.withLock { state in
+            defer { state.hasNewCommits = false }
+            return state.hasNewCommits
+        }
+        do {
+            while try await database.read({ try SearchIndex.isBehind($0) }) {
+                _ = try await database.write { try SearchIndex.advance($0, limit: isBusy ? 256 : 1000) }
+                if isBusy { return true }
+            }
+        } catch {
+            // The next search indexes what is missing and tells what is wrong.
+            database.configuration.logger.debug("the search index waits: \(error)")
+        }
+        return state.withLock { state in
+            state.isRunning = state.hasNewCommits && !database.isRetired
+            return state.isRunning
+        }
+    }
+}
