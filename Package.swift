@@ -51,6 +51,7 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
+        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore"]),
     ],
     swiftLanguageModes: [.v6]
 )
