@@ -51,7 +51,10 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
-        .testTarget(name: "RecollectSQLiteTests", dependencies: ["RecollectSQLite"]),
+        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore"]),
+        .testTarget(
+            name: "RecollectSQLiteTests",
+            dependencies: ["RecollectSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -49,13 +49,20 @@ extension Attachment: Codable {
         case mediaType, name, data, sha256, byteCount, url
     }
 
+    /// How many fields the attachment is written with.
+    var fieldCount: Int {
+        let fields = name == nil ? 2 : 3
+        if case .stored = content { return fields + 1 }
+        return fields
+    }
+
     /// Reads `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with "byteCount" | "url"}`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mediaType = try container.decode(String.self, forKey: .mediaType)
         name = try container.decodeIfPresent(String.self, forKey: .name)
         if let sha256 = try container.decodeIfPresent(String.self, forKey: .sha256) {
-            let count = try container.decodeIfPresent(Int.self, forKey: .byteCount) ?? 0
+            let count = try container.decode(Int.self, forKey: .byteCount)
             content = .stored(sha256: sha256, byteCount: count)
         } else if let url = try container.decodeIfPresent(String.self, forKey: .url) {
             content = .remote(url: url)

@@ -38,6 +38,17 @@ extension ContentPart {
 extension ContentPart: Codable {
     private enum Name: String, CodingKey {
         case text, toolCall, toolResult, audioTranscript, thinking, attachment
+
+        /// How many fields the part is written with; more are a stranger's.
+        var fieldCounts: ClosedRange<Int> {
+            switch self {
+            case .text, .audioTranscript: 1...1
+            case .thinking: 1...2
+            case .toolResult: 2...2
+            case .toolCall: 3...3
+            case .attachment: 2...4
+            }
+        }
     }
 
     private enum Value: String, CodingKey {
@@ -56,21 +67,26 @@ extension ContentPart: Codable {
 
     private init(known decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
-        guard container.allKeys.count == 1, let key = container.allKeys.first, let name = Name(rawValue: key.stringValue)
+        guard container.allKeys.count == 1, let key = container.allKeys.first,
+            let name = Name(rawValue: key.stringValue)
         else { throw NotKnown() }
         if name == .attachment {
-            self = .attachment(try container.decode(Attachment.self, forKey: key))
+            let attachment = try container.decode(Attachment.self, forKey: key)
+            let fieldCount = try container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
+            guard fieldCount == attachment.fieldCount else { throw NotKnown() }
+            self = .attachment(attachment)
             return
         }
         let values = try container.nestedContainer(keyedBy: Value.self, forKey: key)
         let fieldCount = try container.nestedContainer(keyedBy: AnyKey.self, forKey: key).allKeys.count
-        guard values.allKeys.count == fieldCount else { throw NotKnown() }
+        guard name.fieldCounts.contains(fieldCount) else { throw NotKnown() }
         switch name {
         case .text:
             self = .text(try values.decode(String.self, forKey: .unlabelled))
         case .audioTranscript:
             self = .audioTranscript(try values.decode(String.self, forKey: .unlabelled))
         case .thinking:
+            guard fieldCount == (values.contains(.signature) ? 2 : 1) else { throw NotKnown() }
             self = .thinking(
                 try values.decode(String.self, forKey: .unlabelled),
                 signature: try values.decodeIfPresent(String.self, forKey: .signature))

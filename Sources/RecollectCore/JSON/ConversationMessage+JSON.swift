@@ -1,0 +1,59 @@
+import Foundation
+
+/// The way to and from JSON that stores and imports take: the same JSON as the `Codable` conformance, without a coder.
+extension ConversationMessage {
+    /// Makes a message from its JSON; fields that this version does not know go to `unknownFields`.
+    /// - Throws: `unreadable`, with the field that is missing or not what it should be.
+    package init(json: JSONValue) throws {
+        guard case .object(var fields) = json else {
+            throw RecollectError(.unreadable, "a message should be a JSON object")
+        }
+        func take(_ name: String) throws -> JSONValue {
+            guard let value = fields.removeValue(forKey: name) else { throw Self.unreadable(name) }
+            return value
+        }
+        guard let id = try take("id").stringValue else { throw Self.unreadable("id") }
+        guard let role = try take("role").stringValue else { throw Self.unreadable("role") }
+        guard let parts = try take("parts").arrayValue else { throw Self.unreadable("parts") }
+        guard let milliseconds = try take("timestamp").doubleValue else { throw Self.unreadable("timestamp") }
+        var metadata: [String: JSONValue] = [:]
+        switch fields.removeValue(forKey: "metadata") {
+        case .object(let members): metadata = members
+        case .null, nil: break
+        default: throw Self.unreadable("metadata")
+        }
+        self.init(
+            id: id, role: Role(rawValue: role), parts: parts.map(ContentPart.init(json:)),
+            timestamp: Date(timeIntervalSince1970: milliseconds / 1000), metadata: metadata, unknownFields: fields)
+    }
+
+    private static func unreadable(_ field: String) -> RecollectError {
+        RecollectError(.unreadable, "the message's \(field) is missing or not what it should be")
+    }
+}
+
+extension JSONWriter {
+    /// Writes a message.
+    package mutating func write(_ message: ConversationMessage) {
+        object { $0.members(of: message) }
+    }
+}
+
+extension JSONWriter.Members {
+    /// Writes a message's members, for an object that has others beside them.
+    package mutating func members(of message: ConversationMessage) {
+        member("id") { $0.write(message.id) }
+        member("role") { $0.write(message.role.rawValue) }
+        member("timestamp") { $0.write(message.timestamp.millisecondsSince1970) }
+        member("parts") { $0.write(message.parts) }
+        if !message.metadata.isEmpty {
+            member("metadata") { $0.write(message.metadata) }
+        }
+        for (name, value) in message.unknownFields.sorted(by: { $0.key < $1.key })
+        where !Self.names.contains(name) {
+            member(name) { $0.write(value) }
+        }
+    }
+
+    private static let names: Set<String> = ["id", "role", "timestamp", "parts", "metadata"]
+}

@@ -1,0 +1,81 @@
+extension JSONParser {
+    /// Reads a number: an integer where it is whole and fits 64 bits, however it is written.
+    mutating func number() throws -> JSONValue {
+        let (place, isInteger) = try scanNumber()
+        let digits = UnsafeRawBufferPointer(rebasing: bytes[place])
+        if isInteger, let integer = Self.integer(digits) { return .integer(integer) }
+        guard let number = Double(String(decoding: digits, as: UTF8.self)), number.isFinite else {
+            throw failure("the number is too large", at: place.lowerBound)
+        }
+        if isInteger || number != number.rounded(.towardZero) { return .number(number) }
+        if number.magnitude < 0x1p53 { return .integer(Int64(number)) }
+        // A double no longer tells one whole number from the next, the digits do.
+        return Self.wholeDigits(of: digits).flatMap(Self.integer).map { .integer($0) } ?? .number(number)
+    }
+
+    /// Reads past a number.
+    mutating func skipNumber() throws {
+        _ = try scanNumber()
+    }
+
+    /// Reads past a number by the grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+    private mutating func scanNumber() throws -> (Range<Int>, isInteger: Bool) {
+        let start = offset
+        var place = start
+        var isInteger = true
+        func next() -> UInt8 { place < bytes.count ? bytes[place] : 0 }
+        func digits() throws {
+            let first = place
+            while UInt8(ascii: "0")...UInt8(ascii: "9") ~= next() { place += 1 }
+            guard place > first else {
+                throw failure(place == start ? "not a JSON value" : "a digit is missing", at: place)
+            }
+        }
+        if next() == UInt8(ascii: "-") { place += 1 }
+        if next() == UInt8(ascii: "0") {
+            place += 1
+        } else {
+            try digits()
+        }
+        if next() == UInt8(ascii: ".") {
+            isInteger = false
+            place += 1
+            try digits()
+        }
+        if next() | 0x20 == UInt8(ascii: "e") {
+            isInteger = false
+            place += 1
+            if next() == UInt8(ascii: "+") || next() == UInt8(ascii: "-") { place += 1 }
+            try digits()
+        }
+        move(to: place)
+        return (start..<place, isInteger)
+    }
+
+    /// The value of checked digits, `nil` where 64 bits do not hold it.
+    private static func integer(_ digits: some Collection<UInt8>) -> Int64? {
+        let isNegative = digits.first == UInt8(ascii: "-")
+        var value: Int64 = 0
+        for digit in digits.dropFirst(isNegative ? 1 : 0) {
+            let (tens, tooManyTens) = value.multipliedReportingOverflow(by: 10)
+            // Counted downwards, because the least integer has no positive twin.
+            let (sum, tooLarge) = tens.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
+            guard !tooManyTens, !tooLarge else { return nil }
+            value = sum
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    /// The whole part of a large number with a fraction or an exponent, without either: `1.5e3` gives `1500`; `nil` where
+    /// that would be too long for 64 bits.
+    private static func wholeDigits(of text: UnsafeRawBufferPointer) -> [UInt8]? {
+        let parts = text.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
+        let exponent = parts.count == 1 ? 0 : Int(String(decoding: parts[1], as: UTF8.self))
+        guard let exponent, (-text.count...20).contains(exponent) else { return nil }
+        let mantissa = parts[0].split(separator: UInt8(ascii: "."))
+        let digits = Array(mantissa.joined())
+        let zeros = exponent - (mantissa.count == 2 ? mantissa[1].count : 0)
+        return zeros < 0 ? digits.dropLast(-zeros) : digits + Array(repeating: UInt8(ascii: "0"), count: zeros)
+    }
+}

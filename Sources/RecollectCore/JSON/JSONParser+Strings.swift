@@ -1,0 +1,174 @@
+extension JSONParser {
+    /// Reads a string.
+    package mutating func string() throws -> String {
+        let (content, isEscaped) = try scanString()
+        let bytes = UnsafeRawBufferPointer(rebasing: self.bytes[content])
+        guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
+        // What an escape stands for is never longer than the escape.
+        return String(unsafeUninitializedCapacity: bytes.count) { Self.unescape(bytes, into: $0) }
+    }
+
+    /// Reads past a string.
+    mutating func skipString() throws {
+        _ = try scanString()
+    }
+
+    /// Reads past a string, checks it, and tells where its content stands.
+    private mutating func scanString() throws -> (content: Range<Int>, isEscaped: Bool) {
+        guard isNext("\"") else { throw failure("a string should be here") }
+        let start = offset + 1
+        var place = start
+        var isEscaped = false
+        var highBits: UInt64 = 0
+        while true {
+            while place + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+                if Self.needsALook(word) { break }
+                highBits |= word
+                place += 8
+            }
+            guard place < bytes.count else { throw failure("the string does not end", at: start - 1) }
+            let byte = bytes[place]
+            switch byte {
+            case UInt8(ascii: "\""):
+                if highBits & Self.eachHighBit != 0 { try checkUTF8(start..<place) }
+                move(to: place + 1)
+                return (start..<place, isEscaped)
+            case UInt8(ascii: "\\"):
+                isEscaped = true
+                place = try checkedEscape(at: place)
+            case 0..<0x20:
+                throw failure("a control character stands in a string", at: place)
+            default:
+                highBits |= UInt64(byte)
+                place += 1
+            }
+        }
+    }
+
+    private static let eachByte: UInt64 = 0x0101_0101_0101_0101
+    private static let eachHighBit: UInt64 = 0x8080_8080_8080_8080
+
+    /// Whether any of eight bytes is a quotation mark, a backslash or a control character.
+    private static func needsALook(_ word: UInt64) -> Bool {
+        let quotes = word ^ (eachByte &* 0x22)
+        let backslashes = word ^ (eachByte &* 0x5C)
+        let found =
+            ((quotes &- eachByte) & ~quotes) | ((backslashes &- eachByte) & ~backslashes)
+            | ((word &- eachByte &* 0x20) & ~word)
+        return found & eachHighBit != 0
+    }
+
+    // MARK: Escapes
+
+    /// Checks the escape that begins at a backslash and returns what follows it.
+    private func checkedEscape(at place: Int) throws -> Int {
+        guard place + 1 < bytes.count else { throw failure("the string does not end", at: place) }
+        switch bytes[place + 1] {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
+            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+            return place + 2
+        case UInt8(ascii: "u"):
+            guard let unit = Self.codeUnit(in: bytes, at: place) else {
+                throw failure("four hexadecimal digits are missing", at: place)
+            }
+            guard unit & 0xF800 == 0xD800 else { return place + 6 }
+            if unit < 0xDC00, let low = Self.codeUnit(in: bytes, at: place + 6), low & 0xFC00 == 0xDC00 {
+                return place + 12
+            }
+            guard replacesLoneSurrogates else { throw failure("half a surrogate pair", at: place) }
+            return place + 6
+        default:
+            throw failure("an unknown escape", at: place)
+        }
+    }
+
+    /// The number in `\uXXXX` at a place, if that stands there.
+    private static func codeUnit(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32? {
+        guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u")
+        else { return nil }
+        var unit: UInt32 = 0
+        for byte in bytes[place + 2..<place + 6] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): unit = unit << 4 | UInt32(byte - UInt8(ascii: "A") + 10)
+            default: return nil
+            }
+        }
+        return unit
+    }
+
+    /// Writes checked content with its escapes replaced, and returns how many bytes that gave.
+    private static func unescape(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>) -> Int
+    {
+        var place = 0
+        var count = 0
+        func put(_ byte: UInt8) {
+            output[count] = byte
+            count += 1
+        }
+        while place < bytes.count {
+            let byte = bytes[place]
+            guard byte == UInt8(ascii: "\\") else {
+                put(byte)
+                place += 1
+                continue
+            }
+            switch bytes[place + 1] {
+            case UInt8(ascii: "b"): put(0x08)
+            case UInt8(ascii: "f"): put(0x0C)
+            case UInt8(ascii: "n"): put(0x0A)
+            case UInt8(ascii: "r"): put(0x0D)
+            case UInt8(ascii: "t"): put(0x09)
+            case UInt8(ascii: "u"):
+                let (scalar, length) = scalar(in: bytes, at: place)
+                UTF8.encode(scalar)?.forEach(put)
+                place += length
+                continue
+            case let character: put(character)
+            }
+            place += 2
+        }
+        return count
+    }
+
+    /// The character that a checked `\u` escape stands for, and the bytes it takes.
+    private static func scalar(in bytes: UnsafeRawBufferPointer, at place: Int) -> (Unicode.Scalar, length: Int) {
+        let unit = codeUnit(in: bytes, at: place) ?? 0xFFFD
+        if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
+        if unit < 0xDC00, let low = codeUnit(in: bytes, at: place + 6), low & 0xFC00 == 0xDC00,
+            let scalar = Unicode.Scalar(0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00))
+        {
+            return (scalar, 12)
+        }
+        return ("\u{FFFD}", 6)
+    }
+
+    // MARK: UTF-8
+
+    /// Checks that bytes are well-formed UTF-8 (Unicode, table 3-7).
+    private func checkUTF8(_ range: Range<Int>) throws {
+        var place = range.lowerBound
+        while place < range.upperBound {
+            let byte = bytes[place]
+            let length: Int
+            var second: ClosedRange<UInt8> = 0x80...0xBF
+            switch byte {
+            case 0..<0x80: length = 1
+            case 0xC2...0xDF: length = 2
+            case 0xE0: (length, second) = (3, 0xA0...0xBF)
+            case 0xED: (length, second) = (3, 0x80...0x9F)
+            case 0xE1...0xEF: length = 3
+            case 0xF0: (length, second) = (4, 0x90...0xBF)
+            case 0xF4: (length, second) = (4, 0x80...0x8F)
+            case 0xF1...0xF3: length = 4
+            default: throw failure("not UTF-8", at: place)
+            }
+            guard place + length <= range.upperBound, length < 2 || second.contains(bytes[place + 1]),
+                length < 3 || bytes[place + 2] & 0xC0 == 0x80, length < 4 || bytes[place + 3] & 0xC0 == 0x80
+            else { throw failure("not UTF-8", at: place) }
+            place += length
+        }
+    }
+}

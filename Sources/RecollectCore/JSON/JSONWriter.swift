@@ -1,0 +1,131 @@
+/// Writes JSON to bytes: no white space, keys in order, so that equal values give equal bytes.
+///
+/// It writes what `JSONEncoder` writes with sorted keys and unescaped slashes, and what `JSONParser` reads back as the same
+/// value. A number that JSON cannot hold (infinite, not a number) becomes `null`.
+package struct JSONWriter {
+    /// What has been written.
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    /// What has been written, as text.
+    package var text: String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes any value.
+    package mutating func write(_ value: JSONValue) {
+        switch value {
+        case .null: raw("null")
+        case .bool(let value): raw(value ? "true" : "false")
+        case .integer(let value): write(value)
+        case .number(let value): write(value)
+        case .string(let value): write(value)
+        case .array(let elements): write(list: elements) { $0.write($1) }
+        case .object(let members): write(members)
+        }
+    }
+
+    /// Writes an object.
+    package mutating func write(_ members: [String: JSONValue]) {
+        object { object in
+            for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+                object.member(key) { $0.write(value) }
+            }
+        }
+    }
+
+    /// Writes an array of anything.
+    package mutating func write<Element>(
+        list elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void
+    ) {
+        put("[")
+        var isFirst = true
+        for element in elements {
+            if !isFirst { put(",") }
+            isFirst = false
+            body(&self, element)
+        }
+        put("]")
+    }
+
+    /// Writes an object member by member; the caller keeps the order.
+    package mutating func object(_ body: (inout Members) -> Void) {
+        put("{")
+        var members = Members(writer: self)
+        // The bytes have one owner at a time, or every member would copy them.
+        bytes = []
+        body(&members)
+        self = members.writer
+        put("}")
+    }
+
+    /// An object under way.
+    package struct Members {
+        var writer: JSONWriter
+        private var isFirst = true
+
+        init(writer: JSONWriter) {
+            self.writer = writer
+        }
+
+        /// Writes one member; `value` writes exactly one value.
+        package mutating func member(_ key: String, _ value: (inout JSONWriter) -> Void) {
+            if !isFirst { writer.put(",") }
+            isFirst = false
+            writer.write(key)
+            writer.put(":")
+            value(&writer)
+        }
+    }
+
+    /// Writes a number.
+    package mutating func write(_ value: Int64) {
+        raw(value.description)
+    }
+
+    private mutating func write(_ value: Double) {
+        guard value.isFinite else { return raw("null") }
+        let digits = value.description
+        raw(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
+    }
+
+    /// Writes a string.
+    package mutating func write(_ string: String) {
+        put("\"")
+        var string = string
+        string.withUTF8 { characters in
+            var written = 0
+            for place in characters.indices {
+                let byte = characters[place]
+                guard byte < 0x20 || byte == 0x22 || byte == 0x5C else { continue }
+                bytes.append(contentsOf: characters[written..<place])
+                escape(byte)
+                written = place + 1
+            }
+            bytes.append(contentsOf: characters[written...])
+        }
+        put("\"")
+    }
+
+    private mutating func escape(_ byte: UInt8) {
+        put("\\")
+        switch byte {
+        case 0x22, 0x5C: bytes.append(byte)
+        case 0x08: put("b")
+        case 0x09: put("t")
+        case 0x0A: put("n")
+        case 0x0C: put("f")
+        case 0x0D: put("r")
+        default: raw("u00" + CollectionOfOne(byte).lowercaseHexadecimal)
+        }
+    }
+
+    private mutating func put(_ character: Unicode.Scalar) {
+        bytes.append(UInt8(truncatingIfNeeded: character.value))
+    }
+
+    private mutating func raw(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Messages as JSON, without a coder")
+struct MessageJSONTests {
+    private func encoded(_ value: some Encodable) throws -> JSONValue {
+        try JSONValue(parsing: String(decoding: JSONEncoder().encode(value), as: UTF8.self))
+    }
+
+    private func decoded<Value: Decodable>(_ type: Value.Type, _ json: String) -> Value? {
+        try? JSONDecoder().decode(type, from: Data(json.utf8))
+    }
+
+    private func written(_ message: ConversationMessage) -> String {
+        var writer = JSONWriter()
+        writer.write(message)
+        return writer.text
+    }
+
+    @Test(
+        "values are written as JSONEncoder writes them and read back equal", arguments: [UInt64.random(in: 0 ... .max)])
+    func values(seed: UInt64) throws {
+        var random = RandomJSON(seed: seed)
+        for _ in 0..<2_000 {
+            let value = random.value()
+            #expect(try JSONValue(parsing: value.jsonString) == value, "seed \(seed)")
+            #expect(decoded(JSONValue.self, value.jsonString) == value, "seed \(seed)")
+            #expect(try encoded(value) == value, "seed \(seed)")
+            let object = random.object()
+            var text = JSONValue.write(object: object)
+            #expect(
+                try text.withUTF8 { try JSONValue.parse(object: UnsafeRawBufferPointer($0)) } == object, "seed \(seed)")
+        }
+    }
+
+    @Test("parts go both ways as their Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
+    func parts(seed: UInt64) throws {
+        var random = RandomJSON(seed: seed)
+        for _ in 0..<1_000 {
+            let parts = [random.part(), random.part()]
+            var text = ContentPart.write(list: parts)
+            #expect(try JSONValue(parsing: text) == encoded(parts), "seed \(seed)")
+            let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
+            #expect(read == parts, "seed \(seed)")
+            #expect(decoded([ContentPart].self, text) == parts, "seed \(seed)")
+        }
+    }
+
+    @Test("what is nearly a part is judged as its Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
+    func nearlyParts(seed: UInt64) throws {
+        var random = RandomJSON(seed: seed)
+        for _ in 0..<5_000 {
+            let json = random.nearlyPart()
+            let theirs = try #require(decoded(ContentPart.self, json.jsonString), "seed \(seed)")
+            #expect(ContentPart(json: json) == theirs, "seed \(seed): \(json.jsonString)")
+            var text = "[\(json.jsonString)]"
+            let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
+            #expect(read == [theirs], "seed \(seed): \(json.jsonString)")
+        }
+    }
+
+    @Test("messages go both ways as their Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
+    func messages(seed: UInt64) throws {
+        var random = RandomJSON(seed: seed)
+        for _ in 0..<500 {
+            let message = random.message()
+            let text = written(message)
+            #expect(try JSONValue(parsing: text) == encoded(message), "seed \(seed)")
+            #expect(try ConversationMessage(json: JSONValue(parsing: text)) == message, "seed \(seed)")
+            #expect(decoded(ConversationMessage.self, text) == message, "seed \(seed)")
+        }
+    }
+
+    @Test("a message that lacks a field or has another kind of it is refused as Codable refuses it")
+    func refusedMessages() throws {
+        let whole: [String: JSONValue] = ["id": "1", "role": "user", "parts": [], "timestamp": 5, "metadata": ["a": 1]]
+        for name in whole.keys {
+            for wrong: JSONValue? in [nil, .null, true, 7, 1.5, "x", [], [:]] {
+                var fields = whole
+                fields[name] = wrong
+                let json = JSONValue.object(fields)
+                #expect((try? ConversationMessage(json: json)) == decoded(ConversationMessage.self, json.jsonString))
+            }
+        }
+    }
+
+    @Test("equal values give equal bytes, without white space, keys in order")
+    func stable() {
+        let value: JSONValue = ["b": [1, 2.5, .null], "a": ["é/": "\u{1}\n"]]
+        #expect(value.jsonString == #"{"a":{"é/":"\u0001\n"},"b":[1,2.5,null]}"#)
+        #expect(JSONValue.number(.infinity).jsonString == "null")
+    }
+}
