@@ -1,0 +1,101 @@
+import RecollectCore
+
+/// Rule 6: a batch is saved whole or not at all.
+enum AtomicityChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "atomicity.emptyBatch", rule: 6, "An empty batch is saved without an error and changes nothing."
+        ) { store in
+            try await store.add([], to: .plain)
+            try await expectMessages(store.messages(in: .plain), [], "a scope that was given nothing")
+            let messages = Invented.dialogue(2)
+            try await store.add(messages, to: .plain)
+            try await store.add([], to: .plain)
+            try await expectMessages(store.messages(in: .plain), messages, "after an empty batch")
+        },
+        ChatStorageCheck(
+            "atomicity.largeBatch", rule: 6, "A batch of 10,000 messages is saved whole and in order.", isLong: true
+        ) { store in
+            let messages = Invented.dialogue(10_000)
+            try await store.add(messages, to: .plain)
+            try await expectMessages(store.messages(in: .plain), messages, "10,000 messages")
+            try await expectMessages(store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 of them")
+            try await store.add(Invented.dialogue(2, from: 10_000), to: .plain, keeping: 50)
+            try await expectIDs(
+                store.messages(in: .plain), (9_952..<10_002).map { "m\($0)" }, "after a budget of 50")
+        },
+        ChatStorageCheck(
+            "atomicity.failedBatchLeavesNothing", rule: 6,
+            "A batch with a message that cannot be written as JSON (an infinite number) is saved whole or not at all."
+        ) { store in
+            let before = Invented.dialogue(2)
+            try await store.add(before, to: .plain)
+            let impossible = ConversationMessage(
+                id: "impossible", role: .assistant,
+                parts: [.toolCall(id: "1", name: "measure", arguments: ["value": .number(.infinity)])])
+            let batch = [Invented.message(.user, "first"), impossible, Invented.message(.user, "last")]
+            let error = await failure { try await store.add(batch, to: .plain) }
+            let expected = before.map(\.id) + (error == nil ? batch.map(\.id) : [])
+            try await expectIDs(
+                store.messages(in: .plain), expected, error.map { "after a save that threw \($0)" } ?? "after the save")
+            let next = [Invented.message(.user, "next"), Invented.message(.assistant, "after")]
+            try await store.add(next, to: .plain.agent("other"))
+            try await expectMessages(store.messages(in: .plain.agent("other")), next, "the next save")
+            try await expectIDs(store.messages(in: .plain), expected, "the failed batch's scope after the next save")
+        },
+        ChatStorageCheck(
+            "atomicity.cancelledBeforeIsWholeOrNothing", rule: 6,
+            "A save by a task that was cancelled before it began throws and has saved nothing, or has saved the whole batch."
+        ) { store in
+            for number in 0..<8 {
+                let scope = Scope.plain.session("session \(number)")
+                let batch = Invented.dialogue(6)
+                let task = Task {
+                    while !Task.isCancelled { await Task.yield() }
+                    try await store.add(batch, to: scope)
+                }
+                task.cancel()
+                try await expectWholeOrNothing(batch, of: task, in: scope, of: store)
+            }
+        },
+        ChatStorageCheck(
+            "atomicity.cancelledMeanwhileTellsTheTruth", rule: 6,
+            "A save whose task is cancelled meanwhile is whole where it returns and left nothing where it throws.",
+            needs: .concurrent
+        ) { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<64 {
+                    group.addTask {
+                        let scope = Scope.plain.agent("agent \(number % 4)").session("session \(number)")
+                        let batch = Invented.dialogue(8)
+                        let task = Task { try await store.add(batch, to: scope) }
+                        // Different lengths of waiting meet the save at different points.
+                        for _ in 0..<(number * 3) { await Task.yield() }
+                        task.cancel()
+                        try await expectWholeOrNothing(batch, of: task, in: scope, of: store)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        },
+    ]
+
+    /// Expects a batch to be there if its save returned, and to be absent if it threw.
+    private static func expectWholeOrNothing(
+        _ batch: [ConversationMessage], of task: Task<Void, any Error>, in scope: Scope, of store: any ChatStorage
+    ) async throws {
+        let error = await failure { try await task.value }
+        let what = error.map { "after a cancelled save that threw \($0)" } ?? "after a cancelled save that returned"
+        try await expectMessages(store.messages(in: scope), error == nil ? batch : [], what)
+    }
+
+    /// The error that `work` throws, if it does.
+    private static func failure(of work: () async throws -> Void) async -> (any Error)? {
+        do {
+            try await work()
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

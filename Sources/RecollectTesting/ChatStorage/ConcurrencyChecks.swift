@@ -1,0 +1,112 @@
+import RecollectCore
+
+/// Rule 6: saves of many tasks at once neither interleave nor lose a message.
+enum ConcurrencyChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "concurrency.losesNoneInOneScope", rule: 6, "64 tasks that save to one scope at the same time lose no message.",
+            needs: .concurrent
+        ) { store in
+            // Tool messages, since the same-role rule may drop others by right.
+            try await together(taskCount) { task in
+                for number in 0..<4 {
+                    let id = "\(task).\(number)"
+                    try await store.add(Invented.result(id, of: id), to: .plain)
+                }
+            }
+            let came = try await store.messages(in: .plain).map(\.id)
+            let wanted = (0..<taskCount).flatMap { task in (0..<4).map { "\(task).\($0)" } }
+            try expectEqual(came.sorted(), wanted.sorted(), "ids saved by \(taskCount) tasks, sorted")
+            for task in 0..<taskCount {
+                let own = came.filter { $0.hasPrefix("\(task).") }
+                try expectEqual(own, (0..<4).map { "\(task).\($0)" }, "the messages of one task in order")
+            }
+        },
+        ChatStorageCheck(
+            "concurrency.losesNoneInManyScopes", rule: 6, "64 tasks that each save to a scope of their own lose no message.",
+            needs: .concurrent
+        ) { store in
+            try await together(taskCount) { task in
+                let scope = Self.scope(of: task)
+                for start in stride(from: 0, to: 8, by: 2) {
+                    try await store.add(Invented.dialogue(2, "\(task).", from: start), to: scope)
+                }
+            }
+            for task in 0..<taskCount {
+                let messages = try await store.messages(in: Self.scope(of: task))
+                try expectMessages(messages, Invented.dialogue(8, "\(task)."), "the scope of task \(task)")
+            }
+        },
+        ChatStorageCheck(
+            "concurrency.batchesStayTogether", rule: 6, "Batches that 64 tasks save at the same time do not interleave.",
+            needs: .concurrent
+        ) { store in
+            try await together(taskCount) { task in
+                try await store.add(Invented.dialogue(4, "\(task)."), to: .plain)
+            }
+            let came = try await store.messages(in: .plain).map(\.id)
+            try expectEqual(came.count, taskCount * 4, "count of messages in \(taskCount) batches of 4")
+            for start in stride(from: 0, to: came.count, by: 4) {
+                let task = came[start].prefix { $0 != "." }
+                try expectEqual(Array(came[start..<(start + 4)]), (0..<4).map { "\(task).\($0)" }, "a batch, contiguous")
+            }
+        },
+        ChatStorageCheck(
+            "concurrency.readersSeeWholeBatches", rule: 6, "A reader beside writers sees all of a batch or nothing of it.",
+            needs: .concurrent
+        ) { store in
+            try await together(16) { task in
+                guard task.isMultiple(of: 2) else {
+                    return try await store.add(Invented.dialogue(6, "\(task)."), to: .plain)
+                }
+                for _ in 0..<8 {
+                    let came = try await store.messages(in: .plain).map(\.id)
+                    let counts = Dictionary(came.map { ($0.prefix { $0 != "." }, 1) }, uniquingKeysWith: +)
+                    try expect(
+                        counts.values.allSatisfy { $0 == 6 }, "whole batches of 6",
+                        came: counts.map { "\($0.value) of batch \($0.key)" }.sorted().joined(separator: ", "))
+                    let merged = try await store.merged(Scope.plain.conversation)
+                    try expectEqual(merged.count % 6, 0, "a remainder of messages in fetchAllChats")
+                }
+            }
+        },
+        ChatStorageCheck(
+            "concurrency.retriesAtOnceAddNothing", rule: 6, "The same batch saved by 16 tasks at the same time is there once.",
+            needs: .concurrent
+        ) { store in
+            let batch = Invented.dialogue(6)
+            try await together(16) { _ in try await store.add(batch, to: .plain) }
+            try await expectMessages(store.messages(in: .plain), batch, "one batch saved by 16 tasks")
+        },
+        ChatStorageCheck(
+            "concurrency.budgetsHold", rule: 6, "Saves with a budget at the same time leave a whole window of whole turns.",
+            needs: .concurrent
+        ) { store in
+            try await together(32) { task in
+                try await store.add(Invented.dialogue(2, "\(task)."), to: .plain, keeping: 10)
+            }
+            let came = try await store.messages(in: .plain).map(\.id)
+            try expectEqual(came.count, 10, "count of messages under a budget of 10")
+            for start in stride(from: 0, to: came.count, by: 2) {
+                let task = came[start].prefix { $0 != "." }
+                try expectEqual([came[start], came[start + 1]], ["\(task).0", "\(task).1"], "a turn, contiguous")
+            }
+        },
+    ]
+
+    private static let taskCount = 64
+
+    private static func scope(of task: Int) -> Scope {
+        Scope(userId: "user \(task % 4)", sessionId: "session \(task % 16)", agentId: "agent \(task)")
+    }
+}
+
+/// Runs `work` in so many tasks at the same time; throws what the first failing one threw, after all have ended.
+func together(_ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<count {
+            group.addTask { try await work(task) }
+        }
+        try await group.waitForAll()
+    }
+}

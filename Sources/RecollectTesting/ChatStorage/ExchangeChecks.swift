@@ -1,0 +1,59 @@
+import RecollectCore
+
+/// Rule 10: what an agent is given can always be made whole.
+enum ExchangeChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "exchanges.cutWindowsCanBeRepaired", rule: 10,
+            "Whatever budget cuts a tool exchange, wholeExchanges() of what came holds no half and keeps all else."
+        ) { store in
+            let history = Self.history
+            try await store.add(history, to: .plain)
+            for budget in stride(from: 0, through: history.count + 2, by: 2) {
+                let window = try await store.messages(in: .plain, last: budget)
+                try expectMessages(window, history.suffix(budget), "fetch of \(budget)")
+                let repaired = window.wholeExchanges()
+                try expectNoHalf(repaired, "a repaired window of \(budget)")
+                try expectMessages(repaired.wholeExchanges(), repaired, "a repaired window, repaired again")
+                let prose = window.filter { !$0.belongsToToolExchange }.map(\.id)
+                try expectIDs(repaired.filter { !$0.belongsToToolExchange }, prose, "the prose of a window of \(budget)")
+            }
+        },
+        ChatStorageCheck(
+            "exchanges.storeKeepsHalves", rule: 10,
+            "A store gives what was saved: a call whose result has not come yet is there, and its result joins it later."
+        ) { store in
+            let (call, result) = (Invented.call("c", of: "1"), Invented.result("r", of: "1"))
+            try await store.add([Invented.message(.user, "u"), call], to: .plain)
+            try await expectIDs(store.messages(in: .plain), ["u", "c"], "a call alone")
+            try await store.add(result, to: .plain)
+            let whole = try await store.messages(in: .plain)
+            try expectIDs(whole, ["u", "c", "r"], "a call and its result")
+            try expectMessages(whole.wholeExchanges(), whole, "the same, repaired")
+        },
+    ]
+
+    /// Exchanges of one call, of two at once, and of one inside another, with prose between.
+    private static let history: [ConversationMessage] = [
+        Invented.message(.user, "u1"), Invented.call("c1", of: "1"), Invented.result("r1", of: "1"),
+        Invented.message(.assistant, "a1"), Invented.message(.user, "u2"), Invented.call("c2", of: "2"),
+        Invented.call("c3", of: "3"), Invented.result("r3", of: "3"), Invented.result("r2", of: "2"),
+        Invented.message(.assistant, "a2"), Invented.message(.user, "u3"), Invented.call("c4", of: "4"),
+    ]
+}
+
+/// Throws where a result has no call before it or a call no result after it.
+func expectNoHalf(_ messages: [ConversationMessage], _ what: String) throws {
+    var open: [String] = []
+    for part in messages.flatMap(\.parts) {
+        switch part {
+        case .toolCall(let id, _, _): open.append(id)
+        case .toolResult(let id, _):
+            let call = open.lastIndex(of: id)
+            try expect(call != nil, "\(what): results with their calls", came: "a result for \(id) without a call")
+            open.remove(at: call ?? 0)
+        default: continue
+        }
+    }
+    try expect(open.isEmpty, "\(what): calls with their results", came: "no result for \(open)")
+}

@@ -1,0 +1,91 @@
+import RecollectCore
+
+/// Rules 2 to 5 together: random saves against a model that is too simple to be wrong.
+enum ModelChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "model.randomSaves", rule: 5,
+            "Hundreds of random saves and fetches (scopes, roles, budgets, retries, clocks) give what the rules say.",
+            needs: [.dropsSameRole, .sessionWideIdentity]
+        ) { store in
+            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+            let seed = random.seed
+            var model = ChatModel()
+            for step in 0..<250 {
+                let scope = Scope(
+                    userId: "u", sessionId: ["s", "s.t"].randomElement(using: &random) ?? "s",
+                    agentId: ["a", "b", ""].randomElement(using: &random) ?? "a")
+                let batch = (0..<Int.random(in: 0...4, using: &random)).map { _ in
+                    let id = "\(step / 3).\(Int.random(in: 0...5, using: &random))"
+                    // Whether an id that was trimmed away is still known is the store's own affair.
+                    return Self.message(&random, model.hasTrimmed(id, in: scope.conversation) ? "new \(step)" : id)
+                }
+                let budget = [nil, nil, 0, 1, 2, 3, 5, 8, 20].randomElement(using: &random) ?? nil
+                try await store.add(batch, to: scope, keeping: batch.isEmpty ? nil : budget)
+                model.save(batch, in: scope, budget: batch.isEmpty ? nil : budget)
+                let fetched = [nil, 1, 3, 4, 10].randomElement(using: &random) ?? nil
+                let what = "step \(step) of seed \(seed): "
+                try await expectMessages(
+                    store.messages(in: scope, last: fetched), model.messages(in: scope, last: fetched),
+                    what + "fetch of \(fetched.map(String.init) ?? "all") in \(scope.shown)")
+                if step.isMultiple(of: 10) {
+                    try await expectMessages(
+                        store.merged(scope.conversation), model.merged(scope.conversation), what + "fetchAllChats")
+                }
+            }
+        }
+    ]
+
+    /// A message of any role, sometimes of a tool exchange.
+    private static func message(_ random: inout SeededGenerator, _ id: String) -> ConversationMessage {
+        let offset = Int64.random(in: 0...50, using: &random)
+        switch Int.random(in: 0...4, using: &random) {
+        case 0: return Invented.call(id, of: "t", at: offset)
+        case 1: return Invented.result(id, of: "t", at: offset)
+        case 2: return Invented.message(.assistant, id, at: offset)
+        case 3: return Invented.message(.system, id, at: offset)
+        default: return Invented.message(.user, id, at: offset)
+        }
+    }
+}
+
+/// The rules for saves and fetches, written as plainly as they can be.
+struct ChatModel {
+    private var scopes: [Scope: [ConversationMessage]] = [:]
+    private var everKept: [ConversationID: Set<ByteString>] = [:]
+
+    mutating func save(_ batch: [ConversationMessage], in scope: Scope, budget: Int?) {
+        var messages = scopes[scope] ?? []
+        var known = ids(of: scope.conversation)
+        for message in batch where !known.contains(ByteString(message.id)) {
+            if messages.last?.role == message.role && !message.belongsToToolExchange { continue }
+            messages.append(message)
+            known.insert(ByteString(message.id))
+        }
+        scopes[scope] = Self.last(budget, of: messages)
+        everKept[scope.conversation, default: []].formUnion(known)
+    }
+
+    /// Whether the session once held the id and has trimmed it away.
+    func hasTrimmed(_ id: String, in conversation: ConversationID) -> Bool {
+        everKept[conversation]?.contains(ByteString(id)) == true && !ids(of: conversation).contains(ByteString(id))
+    }
+
+    func messages(in scope: Scope, last budget: Int?) -> [ConversationMessage] {
+        Self.last(budget, of: scopes[scope] ?? [])
+    }
+
+    func merged(_ conversation: ConversationID) -> [ConversationMessage] {
+        MergedChats.merge(
+            scopes.filter { $0.key.conversation == conversation }.map { (agentId: $0.key.agentId, messages: $0.value) })
+    }
+
+    private func ids(of conversation: ConversationID) -> Set<ByteString> {
+        Set(scopes.filter { $0.key.conversation == conversation }.values.joined().map { ByteString($0.id) })
+    }
+
+    private static func last(_ budget: Int?, of messages: [ConversationMessage]) -> [ConversationMessage] {
+        guard let budget else { return messages }
+        return budget < 2 ? [] : messages.suffix(budget / 2 * 2)
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import RecollectCore
+
+/// Rule 5: order is the order of saving; the merged view goes by timestamp and reorders no scope.
+enum OrderChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "order.isTheOrderOfSaving", rule: 5, "A scope gives its messages in the order of saving, whatever their clocks say."
+        ) { store in
+            let backwards = (0..<10).map { index in
+                Invented.message(index.isMultiple(of: 2) ? .user : .assistant, "m\(index)", at: Int64(-index) * 60_000)
+            }
+            try await store.add(Array(backwards[..<4]), to: .plain)
+            for message in backwards[4...] { try await store.add(message, to: .plain) }
+            try await expectMessages(store.messages(in: .plain), backwards, "messages whose clock ran backwards")
+            try await expectMessages(store.messages(in: .plain, last: 4), backwards.suffix(4), "the last 4 of them")
+        },
+        ChatStorageCheck(
+            "order.holdsWithinAMillisecond", rule: 5, "Messages with one and the same timestamp keep the order of saving."
+        ) { store in
+            let messages = (0..<60).map { Invented.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)") }
+            for start in stride(from: 0, to: 60, by: 6) {
+                try await store.add(Array(messages[start..<(start + 6)]), to: .plain)
+            }
+            try await expectMessages(store.messages(in: .plain), messages, "messages of one millisecond")
+            let merged = messages.map { $0.attributed(agentId: "agent") }
+            try await expectMessages(store.merged(Scope.plain.conversation), merged, "fetchAllChats of them")
+        },
+        ChatStorageCheck(
+            "order.mergesByTimestamp", rule: 5, "fetchAllChats merges the agents of a session by timestamp."
+        ) { store in
+            try await save(["b": [10, 30, 50], "a": [20, 40, 45], "c": [1, 60]], in: store)
+            let merged = try await store.merged(Scope.plain.conversation)
+            try expectIDs(merged, ["c1", "b10", "a20", "b30", "a40", "a45", "b50", "c60"], "fetchAllChats of three agents")
+        },
+        ChatStorageCheck(
+            "order.mergeReordersNoScope", rule: 5,
+            "In fetchAllChats no message comes before one that its own scope holds earlier, even if its clock says so."
+        ) { store in
+            try await save(["a": [10, 5, 40], "b": [20, 7, 30]], in: store)
+            let merged = try await store.merged(Scope.plain.conversation)
+            try expectIDs(merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents whose clocks jump")
+        },
+        ChatStorageCheck(
+            "order.tiesGoByAgentBytes", rule: 5,
+            "In fetchAllChats, of two messages with the same timestamp the one of the agent whose id is first in bytes is first."
+        ) { store in
+            let agents = ["b", "e\u{301}", "", "\u{E9}", "a b", "B", "a", "Z", "10", "9"]
+            for agent in agents {
+                try await store.add(Invented.message(.user, "of \(agent)"), to: Scope.plain.agent(agent))
+            }
+            let sorted = agents.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            try await expectIDs(
+                store.merged(Scope.plain.conversation), sorted.map { "of \($0)" }, "fetchAllChats of one millisecond")
+        },
+        ChatStorageCheck(
+            "order.keepsMilliseconds", rule: 5, "Timestamps come back to the millisecond: before 1970, far ahead, .001 and .999."
+        ) { store in
+            let moments: [Int64] = [
+                Invented.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999, 4_102_444_800_007,
+            ]
+            let messages = moments.enumerated().map { index, moment in
+                ConversationMessage(
+                    id: "m\(index)", role: index.isMultiple(of: 2) ? .user : .assistant, text: "at \(moment)",
+                    timestamp: Date(millisecondsSince1970: moment))
+            }
+            try await store.add(messages, to: .plain)
+            let came = try await store.messages(in: .plain)
+            try expectIDs(came, messages.map(\.id), "messages")
+            try expectEqual(came.map(\.timestamp.millisecondsSince1970), moments, "timestamps in milliseconds")
+            try expectEqual(came.map(\.timestamp), messages.map(\.timestamp), "timestamps as dates")
+        },
+    ]
+
+    /// Saves, agent by agent, messages named after agent and offset; the ids say where they belong.
+    private static func save(_ offsets: [String: [Int64]], in store: any ChatStorage) async throws {
+        for (agent, offsets) in offsets.sorted(by: { $0.key < $1.key }) {
+            let messages = offsets.enumerated().map { index, offset in
+                Invented.message(index.isMultiple(of: 2) ? .user : .system, "\(agent)\(offset)", at: offset)
+            }
+            try await store.add(messages, to: Scope.plain.agent(agent))
+        }
+    }
+}

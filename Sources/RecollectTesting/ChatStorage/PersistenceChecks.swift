@@ -1,0 +1,110 @@
+import Foundation
+import RecollectCore
+
+/// Rule 7: what was saved is there when the same place is opened again.
+enum PersistenceChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "persistence.keepsEverything", rule: 7, "After opening the place again every scope is as it was.", needs: .persistent,
+            trial: { trial in
+                let scopes = AwkwardIDs.all.filter { !$0.contains("\u{0}") }.map { Scope.plain.agent($0) }
+                    + [.plain, Scope.plain.session(""), Scope.plain.user("..")]
+                let messages = Self.messages
+                try await saving(trial) { store in
+                    for (number, scope) in scopes.enumerated() {
+                        try await store.add(messages.map { $0.renamed("\(number).\($0.id)") }, to: scope)
+                    }
+                }
+                let store = try await trial.open()
+                for (number, scope) in scopes.enumerated() {
+                    let expected = messages.map { $0.renamed("\(number).\($0.id)") }
+                    try await expectMessages(store.messages(in: scope), expected, "\(scope.shown) after opening again")
+                }
+                let merged = try await store.merged(ConversationID(userId: "user", sessionId: ""))
+                try expectEqual(merged.count, messages.count, "count of fetchAllChats after opening again")
+            }),
+        ChatStorageCheck(
+            "persistence.keepsTheTrim", rule: 7, "A trimmed window is as short after opening the place again.", needs: .persistent,
+            trial: { trial in
+                try await saving(trial) { store in
+                    try await store.add(Invented.dialogue(10), to: .plain, keeping: 4)
+                    try await store.add(Invented.dialogue(10), to: Scope.plain.session("emptied"), keeping: 0)
+                }
+                let store = try await trial.open()
+                try await expectIDs(store.messages(in: .plain), ["m6", "m7", "m8", "m9"], "a window of 4 after opening again")
+                try await expectMessages(
+                    store.messages(in: Scope.plain.session("emptied")), [], "an emptied window after opening again")
+            }),
+        ChatStorageCheck(
+            "persistence.goesOn", rule: 7,
+            "After opening the place again known ids are still known, roles still repeat, and new messages go to the end.",
+            needs: [.persistent, .dropsSameRole],
+            trial: { trial in
+                let messages = Invented.dialogue(4)
+                try await saving(trial) { try await $0.add(messages, to: .plain) }
+                try await saving(trial) { store in
+                    try await store.add(messages, to: .plain)
+                    try await store.add(Invented.message(.assistant, "repeats"), to: .plain)
+                    try await store.add(Invented.message(.user, "new", at: -1), to: .plain)
+                }
+                let store = try await trial.open()
+                try await expectIDs(store.messages(in: .plain), messages.map(\.id) + ["new"], "after opening twice more")
+            }),
+        ChatStorageCheck(
+            "persistence.savedBeforeReturning", rule: 7, "A save that returned is read by a second instance at once.",
+            needs: [.durable, .sharesPlace],
+            trial: { trial in
+                let (writer, reader) = (try await trial.open(), try await trial.open())
+                for start in stride(from: 0, to: 10, by: 2) {
+                    try await writer.add(Invented.dialogue(2, from: start), to: .plain)
+                    let expected = Invented.dialogue(start + 2)
+                    try await expectMessages(reader.messages(in: .plain), expected, "the second instance's messages")
+                }
+            }),
+        ChatStorageCheck(
+            "persistence.instancesShareAPlace", rule: 6, "Two instances that save to one place at the same time lose nothing.",
+            needs: [.persistent, .sharesPlace, .concurrent],
+            trial: { trial in
+                let stores = [try await trial.open(), try await trial.open()]
+                try await together(16) { task in
+                    for start in stride(from: 0, to: 8, by: 2) {
+                        let batch = Invented.dialogue(2, "\(task).", from: start)
+                        try await stores[task % 2].add(batch, to: .plain)
+                    }
+                }
+                let wanted = (0..<16).flatMap { task in (0..<8).map { "\(task).\($0)" } }
+                for store in stores + [try await trial.open()] {
+                    let came = try await store.messages(in: .plain).map(\.id)
+                    try expectEqual(came.sorted(), wanted.sorted(), "ids saved by two instances, sorted")
+                    for start in stride(from: 0, to: came.count, by: 2) {
+                        let task = came[start].prefix { $0 != "." }
+                        try expect(
+                            came[start + 1].hasPrefix("\(task)."), "a batch, contiguous", came: "\(came[start...(start + 1)])")
+                    }
+                }
+            }),
+    ]
+
+    /// Opens the place, lets `work` save, and lets go of the store.
+    private static func saving(
+        _ trial: Trial<any ChatStorage>, _ work: (any ChatStorage) async throws -> Void
+    ) async throws {
+        try await work(try await trial.open())
+    }
+
+    /// Messages of each kind: prose, an exchange, a role and a part from elsewhere, a moment before 1970.
+    private static let messages: [ConversationMessage] = [
+        Invented.message(.user, "u", "Grüße \u{1F980}\r\n"), Invented.call("c", of: "1"), Invented.result("r", of: "1"),
+        ConversationMessage(
+            id: "x", role: Role(rawValue: "critic"), parts: [.unknown(["hologram": ["depth": 0.1]])],
+            timestamp: Date(millisecondsSince1970: -1), metadata: ["model": "m", "usage": ["input": 12]]),
+    ]
+}
+
+extension ConversationMessage {
+    /// The message under another id.
+    func renamed(_ id: String) -> ConversationMessage {
+        ConversationMessage(
+            id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)
+    }
+}

@@ -1,0 +1,72 @@
+import RecollectCore
+
+/// Rule 3: a message that repeats the last stored role is dropped, unless it belongs to a tool exchange.
+enum SameRoleChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "sameRole.repeatIsDropped", rule: 3, "A message whose role repeats the last stored one's is dropped, whatever the role.",
+            needs: .dropsSameRole
+        ) { store in
+            for role in [Role.user, .assistant, .system, .tool, Role(rawValue: "critic"), Role(rawValue: "")] {
+                let scope = Scope.plain.session("session of \(role.rawValue)")
+                try await store.add(Invented.message(role, "first"), to: scope)
+                try await store.add(Invented.message(role, "second"), to: scope)
+                try await expectIDs(store.messages(in: scope), ["first"], "two messages of role \"\(role.rawValue)\"")
+            }
+        },
+        ChatStorageCheck(
+            "sameRole.dropsInsideABatch", rule: 3, "Inside a batch each message is compared with the last one that was kept.",
+            needs: .dropsSameRole
+        ) { store in
+            let roles: [Role] = [.user, .user, .assistant, .assistant, .assistant, .system, .system, .user, .user]
+            let batch = roles.enumerated().map { Invented.message($1, "m\($0)") }
+            try await store.add(batch, to: .plain)
+            try await expectIDs(store.messages(in: .plain), ["m0", "m2", "m5", "m7"], "a batch with repeated roles")
+        },
+        ChatStorageCheck(
+            "sameRole.neverDropsToolMessages", rule: 3,
+            "Calls and results of tools are kept however often their role repeats, one by one and in a batch."
+        ) { store in
+            let exchange = [
+                Invented.message(.user, "ask"), Invented.call("call 1", of: "1"), Invented.call("call 2", of: "2"),
+                Invented.result("result 1", of: "1"), Invented.result("result 2", of: "2"),
+                Invented.message(.assistant, "answer"),
+            ]
+            try await store.add(exchange, to: .plain)
+            try await expectMessages(store.messages(in: .plain), exchange, "an exchange in one batch")
+            let scope = Scope.plain.session("one by one")
+            for message in exchange { try await store.add(message, to: scope) }
+            try await expectMessages(store.messages(in: scope), exchange, "an exchange saved one by one")
+        },
+        ChatStorageCheck(
+            "sameRole.aDroppedMessageIsForgotten", rule: 3, "A dropped message neither counts as the last one nor keeps its id.",
+            needs: .dropsSameRole
+        ) { store in
+            try await store.add(Invented.message(.user, "u1"), to: .plain)
+            try await store.add(Invented.message(.user, "again"), to: .plain)
+            try await store.add(Invented.message(.assistant, "a1"), to: .plain)
+            try await store.add(Invented.message(.user, "again", "now it may stay"), to: .plain)
+            let messages = try await store.messages(in: .plain)
+            try expectIDs(messages, ["u1", "a1", "again"], "a dropped id that came again")
+            try expectEqual(messages.last?.text, "now it may stay", "its text")
+        },
+        ChatStorageCheck(
+            "sameRole.comparesWithinItsScope", rule: 3, "What other agents, sessions and users said last does not count."
+        ) { store in
+            let scopes = [Scope.plain, Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
+            for (number, scope) in scopes.enumerated() {
+                try await store.add(Invented.message(.user, "u\(number)"), to: scope)
+            }
+            for (number, scope) in scopes.enumerated() {
+                try await expectIDs(store.messages(in: scope), ["u\(number)"], "the first message of \(scope.shown)")
+            }
+        },
+        ChatStorageCheck(
+            "sameRole.startsAfreshAfterATrimToNothing", rule: 3, "The first message after a trim to nothing repeats no role."
+        ) { store in
+            try await store.add(Invented.message(.user, "u1"), to: .plain, keeping: 0)
+            try await store.add(Invented.message(.user, "u2"), to: .plain)
+            try await expectIDs(store.messages(in: .plain), ["u2"], "a message after a trim to nothing")
+        },
+    ]
+}

@@ -1,0 +1,139 @@
+import RecollectCore
+
+/// Rule 1: the scope is three ids compared as bytes, and no two meet.
+enum ScopeChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "scope.unknownIsEmpty", rule: 1, "A scope that nobody has written to is empty, and reading it makes nothing."
+        ) { store in
+            try await expectMessages(store.messages(in: .plain), [], "an unknown scope")
+            try await expectMessages(store.merged(Scope.plain.conversation), [], "an unknown session")
+            try await store.add(Invented.dialogue(2), to: .plain)
+            try await expectMessages(store.messages(in: Scope.plain.agent("other")), [], "another agent's scope")
+            try await expectMessages(store.merged(Scope.plain.session("other").conversation), [], "another session")
+        },
+        ChatStorageCheck(
+            "scope.joinedIdsNeverMeet", rule: 1,
+            "Ids that give the same string when joined (\"a.b\" and \"c\", \"a\" and \"b.c\") are different scopes."
+        ) { store in
+            for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
+                try await expectApart(joined(by: separator, number: number), in: store)
+            }
+        },
+        ChatStorageCheck(
+            "scope.mergedViewHasNoOtherSession", rule: 1,
+            "fetchAllChats gives the named session alone, whichever other session or user its ids begin with or join to."
+        ) { store in
+            for (number, separator) in AwkwardIDs.separators.enumerated() where !separator.contains("\u{0}") {
+                let scopes = joined(by: separator, number: number)
+                for (index, scope) in scopes.enumerated() {
+                    try await store.add(Invented.message(.user, "\(number)-\(index)"), to: scope)
+                }
+                for (index, scope) in scopes.enumerated() {
+                    let merged = try await store.merged(scope.conversation)
+                    try expectIDs(merged, ["\(number)-\(index)"], "fetchAllChats of \(scope.shown)")
+                }
+            }
+        },
+        ChatStorageCheck(
+            "scope.anyStringIsAnId", rule: 1,
+            "Any string is a user, session or agent id: empty, dots, slashes, quotes, percent signs, emoji."
+        ) { store in
+            let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
+            let scopes = ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
+            try await expectApart(scopes, in: store)
+            try await expectApart(ids.prefix(12).map { Scope(userId: $0, sessionId: $0, agentId: $0) }, in: store)
+        },
+        ChatStorageCheck(
+            "scope.keepsNULInIds", rule: 1, "U+0000 in an id neither ends nor joins it.", needs: .keepsNUL
+        ) { store in
+            let ids = ["a", "a\u{0}", "a\u{0}b", "\u{0}a", "\u{0}"]
+            try await expectApart(
+                ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
+                    + joined(by: "\u{0}", number: 0), in: store)
+        },
+        ChatStorageCheck(
+            "scope.caseMatters", rule: 1, "Ids that differ in case alone are different: \"Bob\" is not \"bob\"."
+        ) { store in
+            try await expectApart(variants("Bob", "bob", "BOB"), in: store)
+        },
+        ChatStorageCheck(
+            "scope.normalizationMatters", rule: 1,
+            "Ids that look the same but differ in bytes (é as one code point or as two) are different."
+        ) { store in
+            try await expectApart(variants("caf\u{E9}", "cafe\u{301}"), in: store)
+            try await expectApart(variants("\u{AC00}", "\u{1100}\u{1161}"), in: store)
+        },
+        ChatStorageCheck(
+            "scope.veryLongIds", rule: 1, "Ids of thousands of bytes work, and differ by their last byte."
+        ) { store in
+            let long = String(repeating: "long/ID.%é", count: 500)
+            try await expectApart(variants(long + "1", long + "2", long), in: store)
+        },
+        ChatStorageCheck(
+            "scope.usersAreApart", rule: 1,
+            "Two users with the same session, agent and message ids never read, trim, repeat or replace each other's messages."
+        ) { store in
+            let (alice, bob) = (Scope.plain.user("alice"), Scope.plain.user("bob"))
+            let hers = Invented.dialogue(6)
+            let his = hers.map { $0.mappingText { "bob's " + $0 } }
+            try await store.add(hers, to: alice)
+            try await store.add(his[0], to: bob)
+            try await store.add(Array(his.dropFirst()), to: bob)
+            try await expectMessages(store.messages(in: alice), hers, "fetch of alice")
+            try await expectMessages(store.messages(in: bob), his, "fetch of bob")
+            try await expectMerged(store, alice, hers)
+            try await expectMerged(store, bob, his)
+            try await store.add(Invented.dialogue(2, from: 6), to: bob, keeping: 2)
+            try await expectMessages(store.messages(in: alice), hers, "fetch of alice after bob's trim")
+            try await expectMessages(store.messages(in: alice, last: 4), hers.suffix(4), "alice's last 4")
+        },
+        ChatStorageCheck(
+            "scope.sessionsAndAgentsAreApart", rule: 1, "Sessions of a user and agents of a session keep their own messages."
+        ) { store in
+            try await expectApart(
+                [.plain, Scope.plain.session("session 2"), Scope.plain.agent("agent 2"), Scope.plain.agent("agent")
+                    .session("session2"), Scope.plain.agent("session").session("agent")], in: store)
+        },
+    ]
+
+    /// Three scopes and more whose ids are the same string once joined; `number` keeps those of different separators apart.
+    private static func joined(by separator: String, number: Int) -> [Scope] {
+        let user = "u\(number)"
+        return [
+            Scope(userId: "\(user)\(separator)b", sessionId: "c", agentId: "d"),
+            Scope(userId: user, sessionId: "b\(separator)c", agentId: "d"),
+            Scope(userId: user, sessionId: "b", agentId: "c\(separator)d"),
+        ]
+    }
+
+    /// Each id as user, as session and as agent.
+    private static func variants(_ ids: String...) -> [Scope] {
+        ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
+            + ids.map { Scope(userId: $0, sessionId: $0, agentId: $0) }
+    }
+
+    /// Writes two messages to each scope, twice, and expects each to hold its own four.
+    private static func expectApart(_ scopes: some Sequence<Scope>, in store: some ChatStorage) async throws {
+        // One place may stand in the list more than once.
+        var seen: Set<Scope> = []
+        let scopes = scopes.filter { seen.insert($0).inserted }
+        for round in 0..<2 {
+            for (number, scope) in scopes.enumerated() {
+                let ids = "\(number)."
+                try await store.add(Invented.dialogue(2, ids, from: round * 2), to: scope)
+            }
+        }
+        for (number, scope) in scopes.enumerated() {
+            let expected = Invented.dialogue(4, "\(number).")
+            try await expectMessages(store.messages(in: scope), expected, "fetch of \(scope.shown)")
+        }
+    }
+
+    private static func expectMerged(
+        _ store: some ChatStorage, _ scope: Scope, _ messages: [ConversationMessage]
+    ) async throws {
+        let expected = messages.map { $0.attributed(agentId: scope.agentId) }
+        try await expectMessages(store.merged(scope.conversation), expected, "fetchAllChats of \(scope.userId)")
+    }
+}

@@ -1,0 +1,55 @@
+import RecollectCore
+
+/// Rules 1 and 9: text comes back byte for byte.
+enum TextChecks {
+    static let all: [ChatStorageCheck] = [
+        ChatStorageCheck(
+            "text.everyCharacter", rule: 9, "Line endings, quotes, emoji, rare planes and what looks like code come back."
+        ) { store in
+            let texts = [
+                "a\r\nb\nc\rd", "\r\n", " leading and trailing \n", "👩‍👩‍👧‍👦 🇩🇪 🏳️‍🌈 \u{1F980}", "\u{10FFFF}\u{FFFE}\u{FEFF}", "\u{2028}\u{2029}\u{85}",
+                "'; DROP TABLE message; --", "\"quoted\" \\ back\\slash \\u0041", "{\"text\":{\"_0\":\"hi\"}}", "%s %n %%", "\u{1}\u{1B}[31m\u{7F}",
+                "日本語の文章", "مرحبا \u{202E}abc", "[agent] not a prefix", "null",
+            ]
+            try await expectKept(texts.map { [.text($0)] }, in: store)
+            let others = texts.map { ContentPart.toolResult(id: $0, content: .object([$0: .string($0)])) }
+            try await expectKeptElsewhere(others, in: store)
+        },
+        ChatStorageCheck(
+            "text.keepsNormalization", rule: 9, "Text is neither composed nor decomposed: é stays the bytes that it was."
+        ) { store in
+            try await expectKept([[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
+        },
+        ChatStorageCheck(
+            "text.keepsNUL", rule: 1, "U+0000 neither ends text nor is lost, in prose and elsewhere.", needs: .keepsNUL
+        ) { store in
+            let text = "before\u{0}after\u{0}"
+            try await expectKept(
+                [
+                    [.text(text)], [.text("\u{0}")], [.thinking(text, signature: text)],
+                    [.toolCall(id: text, name: text, arguments: [text: .string(text)])], [.text("a"), .text(text)],
+                ], in: store)
+        },
+        ChatStorageCheck(
+            "text.emptyIsKept", rule: 9, "Empty text, and a message without any part, come back as they were."
+        ) { store in
+            try await expectKept([[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
+        },
+        ChatStorageCheck(
+            "text.aMegabyte", rule: 9, "A text of a megabyte comes back whole."
+        ) { store in
+            let text = String(repeating: "0123456789é\r\n🦀", count: 1_048_576 / 18) + "end"
+            try await expectKept([[.text(text)], [.toolResult(id: "1", content: .string(text))]], in: store)
+        },
+    ]
+
+    /// Each part in a message of a session of its own.
+    private static func expectKeptElsewhere(_ parts: [ContentPart], in store: some ChatStorage) async throws {
+        for (number, part) in parts.enumerated() {
+            let scope = Scope.plain.session("session \(number)")
+            let message = ConversationMessage(id: "m", role: .tool, parts: [part])
+            try await store.add(message, to: scope)
+            try await expectMessages(store.messages(in: scope), [message], "a tool result")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import RecollectCore
+
+/// What became of every check, as values and as a table.
+public struct ConformanceReport: Sendable, CustomStringConvertible {
+    /// One line of the report.
+    public struct Line: Sendable {
+        /// The check's name.
+        public let check: String
+        /// The rule that it proves.
+        public let rule: Int
+        /// What must hold.
+        public let promise: String
+        /// What became of it; `nil` for a long check that was not asked for.
+        public let outcome: ConformanceOutcome?
+    }
+
+    /// The lines, in the order of the suite.
+    public let lines: [Line]
+
+    /// The promises that were broken.
+    public var failures: [ConformanceFailure] {
+        lines.compactMap { line in
+            guard case .failed(let failure) = line.outcome else { return nil }
+            return failure
+        }
+    }
+
+    /// Whether no promise was broken. What the store does not declare is no failure; the table names it.
+    public var isConforming: Bool { failures.isEmpty }
+
+    /// The table, one line for each check, then the failures in full and a count.
+    public var description: String {
+        let width = lines.map(\.check.count).max() ?? 0
+        let table = lines.map { line in
+            line.check + String(repeating: " ", count: width - line.check.count) + "  " + Self.words(line.outcome)
+        }
+        let passed = lines.filter { if case .passed = $0.outcome { true } else { false } }.count
+        let count = "\(passed) of \(lines.count) promises kept, \(failures.count) broken"
+        return (table + failures.map { "\n\($0)" } + ["", count]).joined(separator: "\n")
+    }
+
+    private static func words(_ outcome: ConformanceOutcome?) -> String {
+        switch outcome {
+        case .passed: "kept"
+        case .notDeclared(let missing): "not declared: \(missing)"
+        case .failed: "BROKEN"
+        case nil: "not run: long"
+        }
+    }
+
+    /// Runs checks one after the other.
+    init<Store: Sendable>(
+        checks: [ConformanceCheck<Store>], fixture: StoreFixture<Store>, includingLong: Bool, file: String, line: Int
+    ) async {
+        var lines: [Line] = []
+        for check in checks {
+            let runs = includingLong || !check.isLong
+            let outcome = runs ? await check.outcome(on: fixture, file: file, line: line) : nil
+            lines.append(Line(check: check.name, rule: check.rule, promise: check.promise, outcome: outcome))
+        }
+        self.lines = lines
+    }
+}
