@@ -51,6 +51,12 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
+        .testTarget(
+            name: "RecollectSQLiteTests",
+            dependencies: [
+                "RecollectSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
