@@ -24,8 +24,8 @@ struct Appending {
             return result
         }
         let ids = try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db)
-        var sequence = try db.lastSequence()
-        var lastRole = options.sameRole == .drop ? try lastRole(in: ids, db) : nil
+        var sequence = ids.lastSequence
+        var lastRole = ids.lastRole
         var latest = Int64.min
         for message in messages {
             if options.sameRole == .drop, SameRole.repeats(message, after: lastRole) {
@@ -61,14 +61,6 @@ struct Appending {
         return result
     }
 
-    private func lastRole(in ids: ScopeRow, _ db: Database) throws -> Role? {
-        let statement = try db.sql(
-            "SELECT role FROM message WHERE scope_id = ? AND position >= ? ORDER BY position DESC LIMIT 1"
-        ).bind(ids.scope, ids.windowStart)
-        defer { statement.reset() }
-        return try statement.step() ? Role(rawValue: statement.text(0)) : nil
-    }
-
     private func isKnown(_ id: String, in ids: ScopeRow, _ db: Database) throws -> Bool {
         try db.integer(
             "SELECT 1 FROM message WHERE conversation_id = ? AND message_id = ?", ids.conversation, id) != nil
@@ -101,28 +93,35 @@ struct Appending {
     }
 }
 
-/// The numbers of a scope's rows.
+/// What an append has to know of a scope before it begins, read in one statement.
 struct ScopeRow {
     let conversation: Int64
     let scope: Int64
     let windowStart: Int64
+    /// The role of the last message in the window.
+    let lastRole: Role?
+    /// The number of the last change of the feed.
+    let lastSequence: Int64
 
-    /// The scope's rows; `nil` if nothing was ever saved in it.
+    /// The scope's row; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database) throws -> ScopeRow? {
-        guard let (conversation, row) = try lookUp(scope, db), let row else { return nil }
-        return ScopeRow(conversation: conversation, scope: row.scope, windowStart: row.windowStart)
+        if case .scope(let row) = try lookUp(scope, db) { return row }
+        return nil
     }
 
-    /// The scope's rows, made where they are missing.
+    /// The scope's row, made where it is missing.
     static func findOrMake(_ scope: Scope, createdAt: Int64, _ db: Database) throws -> ScopeRow {
-        let found = try lookUp(scope, db)
-        if let found, let row = found.row {
-            return ScopeRow(conversation: found.conversation, scope: row.scope, windowStart: row.windowStart)
+        let conversation: Int64
+        switch try lookUp(scope, db) {
+        case .scope(let row): return row
+        case .conversation(let number): conversation = number
+        case .nothing: conversation = try makeConversation(scope.conversation, createdAt: createdAt, db)
         }
-        let conversation = try found?.conversation ?? makeConversation(scope.conversation, createdAt: createdAt, db)
         try db.run(
             "INSERT INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation, scope.agentId)
-        return ScopeRow(conversation: conversation, scope: db.lastInsertedRowID, windowStart: 0)
+        return ScopeRow(
+            conversation: conversation, scope: db.lastInsertedRowID, windowStart: 0, lastRole: nil,
+            lastSequence: try db.lastSequence())
     }
 
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {
@@ -134,12 +133,19 @@ struct ScopeRow {
         return db.lastInsertedRowID
     }
 
-    private static func lookUp(
-        _ scope: Scope, _ db: Database
-    ) throws -> (conversation: Int64, row: (scope: Int64, windowStart: Int64)?)? {
+    private enum Found {
+        case nothing
+        case conversation(Int64)
+        case scope(ScopeRow)
+    }
+
+    private static func lookUp(_ scope: Scope, _ db: Database) throws -> Found {
         let statement = try db.sql(
             """
-            SELECT conversation.id, scope.id, scope.window_start FROM conversation
+            SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
+              (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
+               ORDER BY position DESC LIMIT 1)
+            FROM conversation
             LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
             WHERE conversation.user_id = ? AND conversation.session_id = ?
             """)
@@ -147,18 +153,23 @@ struct ScopeRow {
         statement.bind(scope.userId, at: 2)
         statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
-        guard try statement.step() else { return nil }
-        let row = statement.isNull(1) ? nil : (scope: statement.integer(1), windowStart: statement.integer(2))
-        return (statement.integer(0), row)
+        guard try statement.step() else { return .nothing }
+        guard !statement.isNull(1) else { return .conversation(statement.integer(0)) }
+        return .scope(
+            ScopeRow(
+                conversation: statement.integer(0), scope: statement.integer(1), windowStart: statement.integer(2),
+                lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastSequence: statement.integer(3)))
     }
 }
 
 extension Database {
+    /// The number of the last change of the feed, of a message or of any other, in SQL.
+    fileprivate static let lastSequence = """
+        max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
+        """
+
     /// The number of the last change of the feed: of a message or of any other.
     func lastSequence() throws -> Int64 {
-        try integer(
-            """
-            SELECT max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
-            """) ?? 0
+        try integer("SELECT \(Self.lastSequence)") ?? 0
     }
 }

@@ -196,22 +196,29 @@ extension Database {
     fileprivate func commitTogether(_ writes: [QueuedWrite]) throws {
         try run("BEGIN IMMEDIATE")
         do {
-            for write in writes {
-                try run("SAVEPOINT write")
-                do {
-                    try write.perform(self)
-                } catch {
-                    // Some failures (a full disk) have undone the whole transaction already.
-                    guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
-                    try run("ROLLBACK TO write")
-                }
-                try run("RELEASE write")
+            // A write that is alone is undone with its transaction.
+            if writes.count == 1 {
+                try writes[0].perform(self)
+            } else {
+                for write in writes { try performInSavepoint(write) }
             }
             try run("COMMIT")
         } catch {
             if isInsideSQLiteTransaction { try? run("ROLLBACK") }
             throw error
         }
+    }
+
+    private func performInSavepoint(_ write: QueuedWrite) throws {
+        try run("SAVEPOINT write")
+        do {
+            try write.perform(self)
+        } catch {
+            // Some failures (a full disk) have undone the whole transaction already.
+            guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
+            try run("ROLLBACK TO write")
+        }
+        try run("RELEASE write")
     }
 
     fileprivate func endReading() {

@@ -12,10 +12,18 @@ import RecollectCore
 /// The files of one history: where they lie, how they are made, and whether they are still the ones that were opened.
 struct HistoryFiles: Sendable {
     let directory: URL
+    // Paths are made once: a commit looks at three of them, and taking a URL apart costs more than the look.
+    let database: String
+    let writeAheadLog: String
+    let sharedMemory: String
 
-    var database: String { path("history.sqlite") }
-    var writeAheadLog: String { path("history.sqlite-wal") }
-    var sharedMemory: String { path("history.sqlite-shm") }
+    init(directory: URL) {
+        self.directory = directory
+        database = directory.appendingPathComponent("history.sqlite", isDirectory: false).path
+        writeAheadLog = database + "-wal"
+        sharedMemory = database + "-shm"
+    }
+
     var lock: String { path("history.lock") }
     var attachments: URL { directory.appendingPathComponent("attachments", isDirectory: true) }
 

@@ -39,6 +39,7 @@ final class ProcessLock: Sendable {
     }
 
     private func acquire(timeout: Int) throws {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
         var pause: UInt32 = 50
         let deadline = DispatchTime.now() + .milliseconds(timeout)
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {

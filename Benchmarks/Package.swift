@@ -1,0 +1,21 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "recollect-benchmarks",
+    platforms: [.macOS(.v14)],
+    dependencies: [
+        .package(name: "recollect", path: ".."),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        .executableTarget(
+            name: "RecollectBenchmarks",
+            dependencies: [
+                .product(name: "Recollect", package: "recollect"),
+                .product(name: "RecollectTranscripts", package: "recollect"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,99 @@
+import Foundation
+import GRDBSQLite
+
+/// The floor: the same work straight on SQLite's C API, with prepared statements and nothing else.
+final class Floor {
+    private let connection: OpaquePointer
+    private var statements: [String: OpaquePointer] = [:]
+
+    init(path: String, synchronous: String, schema: String = Floor.bareSchema) throws {
+        var opened: OpaquePointer?
+        guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw Failure(text: "cannot open \(path)") }
+        connection = opened
+        try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
+        try execute(schema)
+    }
+
+    deinit {
+        statements.values.forEach { sqlite3_finalize($0) }
+        sqlite3_close(connection)
+    }
+
+    struct Failure: Error { let text: String }
+
+    /// Messages, a session each, and the index to read its last ones.
+    static let bareSchema = """
+        CREATE TABLE IF NOT EXISTS message (
+          id INTEGER PRIMARY KEY, session TEXT NOT NULL, role TEXT NOT NULL, timestamp INTEGER NOT NULL, text TEXT NOT NULL);
+        CREATE INDEX IF NOT EXISTS message_by_session ON message (session, id);
+        """
+
+    func execute(_ sql: String) throws {
+        guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+            throw Failure(text: String(cString: sqlite3_errmsg(connection)))
+        }
+    }
+
+    func statement(_ sql: String) throws -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var prepared: OpaquePointer?
+        guard sqlite3_prepare_v2(connection, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
+            throw Failure(text: String(cString: sqlite3_errmsg(connection)))
+        }
+        statements[sql] = prepared
+        return prepared
+    }
+
+    func run(_ statement: OpaquePointer) throws {
+        let code = sqlite3_step(statement)
+        sqlite3_reset(statement)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else {
+            throw Failure(text: String(cString: sqlite3_errmsg(connection)))
+        }
+    }
+
+    func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) {
+        sqlite3_bind_text(statement, index, text, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+    }
+}
+
+/// The bare work: a turn saved, the last messages read.
+struct BareHistory {
+    private let floor: Floor
+    private let begin, insert, commit, select: OpaquePointer
+
+    init(path: String, synchronous: String) throws {
+        floor = try Floor(path: path, synchronous: synchronous)
+        begin = try floor.statement("BEGIN IMMEDIATE")
+        insert = try floor.statement("INSERT INTO message (session, role, timestamp, text) VALUES (?, ?, ?, ?)")
+        commit = try floor.statement("COMMIT")
+        select = try floor.statement(
+            "SELECT role, timestamp, text FROM message WHERE session = ? ORDER BY id DESC LIMIT 100")
+    }
+
+    func save(session: String, _ question: String, _ answer: String, at time: Int64) throws {
+        try floor.run(begin)
+        for (role, text) in [("user", question), ("assistant", answer)] {
+            floor.bind(session, 1, insert)
+            floor.bind(role, 2, insert)
+            sqlite3_bind_int64(insert, 3, time)
+            floor.bind(text, 4, insert)
+            try floor.run(insert)
+        }
+        try floor.run(commit)
+    }
+
+    /// Reads the last 100 messages and touches every byte of their text, without making strings of them.
+    func readLast(session: String) -> Int {
+        floor.bind(session, 1, select)
+        var bytes = 0
+        while sqlite3_step(select) == SQLITE_ROW {
+            _ = sqlite3_column_text(select, 0)
+            _ = sqlite3_column_int64(select, 1)
+            _ = sqlite3_column_text(select, 2)
+            bytes += Int(sqlite3_column_bytes(select, 2))
+        }
+        sqlite3_reset(select)
+        return bytes
+    }
+}

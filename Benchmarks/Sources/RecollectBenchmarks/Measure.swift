@@ -1,0 +1,100 @@
+import Foundation
+
+/// Times of single operations, and what is told of them.
+struct Samples {
+    private(set) var nanoseconds: [UInt64] = []
+
+    mutating func add(_ nanoseconds: UInt64) { self.nanoseconds.append(nanoseconds) }
+
+    /// The value that a share of the samples does not exceed, in microseconds.
+    func quantile(_ share: Double) -> Double {
+        let sorted = nanoseconds.sorted()
+        guard !sorted.isEmpty else { return .nan }
+        return Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
+    }
+
+    var median: Double { quantile(0.5) }
+    var worst: Double { quantile(0.99) }
+
+    /// The samples of one stretch of the run.
+    func slice(_ range: Range<Double>) -> Samples {
+        let count = Double(nanoseconds.count)
+        var samples = Samples()
+        samples.nanoseconds = Array(nanoseconds[Int(count * range.lowerBound)..<Int(count * range.upperBound)])
+        return samples
+    }
+}
+
+/// The time that an operation takes, in nanoseconds.
+func time(_ body: () throws -> Void) rethrows -> UInt64 {
+    let start = DispatchTime.now().uptimeNanoseconds
+    try body()
+    return DispatchTime.now().uptimeNanoseconds - start
+}
+
+/// The time that an operation takes, in nanoseconds.
+func time(_ body: () async throws -> Void) async rethrows -> UInt64 {
+    let start = DispatchTime.now().uptimeNanoseconds
+    try await body()
+    return DispatchTime.now().uptimeNanoseconds - start
+}
+
+/// A folder that goes when the benchmark is done.
+struct Folder: ~Copyable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do {
+            try FileManager.default.removeItem(at: url)
+        } catch {
+            print("left behind: \(url.path)")
+        }
+    }
+}
+
+/// One line of the table.
+struct Line {
+    var work: String
+    var ours: String
+    var floor: String
+    var ratio: Double
+    var reach: String
+    var isMet: Bool
+
+    /// A line for "at most so many times the floor".
+    init(_ work: String, _ ours: Samples, _ floor: Samples, atMost reach: Double) {
+        self.work = work
+        self.ours = Self.text(ours)
+        self.floor = Self.text(floor)
+        ratio = ours.median / floor.median
+        self.reach = "≤ \(reach)"
+        isMet = ratio <= reach
+    }
+
+    init(work: String, ours: String, floor: String, ratio: Double, reach: String, isMet: Bool) {
+        self.work = work
+        self.ours = ours
+        self.floor = floor
+        self.ratio = ratio
+        self.reach = reach
+        self.isMet = isMet
+    }
+
+    static func text(_ samples: Samples) -> String {
+        String(format: "%.1f µs (p99 %.1f)", samples.median, samples.worst)
+    }
+
+    var markdown: String {
+        "| \(work) | \(ours) | \(floor) | \(String(format: "%.2f", ratio)) | \(reach) | \(isMet ? "yes" : "**no**") |"
+    }
+
+    static let header = """
+        | Work | Recollect, median | Floor, median | Ratio | Reach | Met |
+        |---|---|---|---|---|---|
+        """
+}

@@ -1,0 +1,45 @@
+import Foundation
+import Recollect
+
+/// Turns as people write them: a short question, a longer answer.
+enum Turn {
+    static let question = "How do I keep the last hundred messages of a conversation without reading all of them?"
+    static let answer = String(
+        repeating: "Keep an index on the scope and the position, and read backwards from its end. ", count: 5)
+
+    static func messages(_ number: Int) -> [ConversationMessage] {
+        let time = Date(timeIntervalSince1970: 1_760_000_000 + Double(number))
+        return [
+            ConversationMessage(role: .user, text: question, timestamp: time),
+            ConversationMessage(role: .assistant, text: answer, timestamp: time),
+        ]
+    }
+}
+
+/// A 2-message turn saved, turn after turn in one session, ours and the floor's in alternating stretches of one run.
+func saveBenchmark(durability: Durability, turns: Int) async throws -> (ours: Samples, floor: Samples) {
+    let folder = try Folder()
+    let configuration = HistoryConfiguration(durability: durability, indexesInBackground: false)
+    let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+    let store = DeviceChatStorage(history: history, userId: "bench")
+    let bare = try BareHistory(
+        path: folder.url.appendingPathComponent("bare.sqlite").path,
+        synchronous: durability == .full ? "FULL" : "NORMAL")
+    var ours = Samples()
+    var floor = Samples()
+    let stretch = 100
+    for start in stride(from: 0, to: turns, by: stretch) {
+        for turn in start..<min(turns, start + stretch) {
+            let messages = Turn.messages(turn)
+            ours.add(
+                try await time {
+                    try await store.saveMessages(
+                        messages, userId: "bench", sessionId: "session", agentId: "agent", maxMessages: nil)
+                })
+        }
+        for turn in start..<min(turns, start + stretch) {
+            floor.add(try time { try bare.save(session: "session", Turn.question, Turn.answer, at: Int64(turn)) })
+        }
+    }
+    return (ours, floor)
+}
