@@ -270,7 +270,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    private func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             ioQueue.async { continuation.resume(with: Result(catching: body)) }
         }
@@ -299,7 +299,7 @@ extension SQLiteHistoryStore {
     }
 
     /// Removes files that nothing uses, on the writer's queue: no append can begin to use one meanwhile.
-    private func removeAttachments(_ orphans: [String]) async throws {
+    func removeAttachments(_ orphans: [String]) async throws {
         guard !orphans.isEmpty else { return }
         try await write { [attachments] db in
             for hash in Set(orphans) where try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }

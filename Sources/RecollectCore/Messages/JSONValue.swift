@@ -103,11 +103,10 @@ extension JSONValue: Codable {
     }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
-    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+// No `nil` literal: `object["key"] = nil` must remove a member, never set it to null.
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// `null`.
-    public init(nilLiteral: ()) { self = .null }
     /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// A whole number.

@@ -96,6 +96,17 @@ struct AttachmentFiles: AttachmentKeeping {
         }
     }
 
+    /// Every attachment that is kept.
+    func all() throws -> [(hash: String, byteCount: Int)] {
+        let manager = FileManager.default
+        guard manager.fileExists(atPath: directory.path) else { return [] }
+        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { folder in
+            try manager.contentsOfDirectory(atPath: directory.appendingPathComponent(folder).path)
+                .filter(Self.isHash)
+                .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
+        }
+    }
+
     private func url(of hash: String) -> URL {
         directory.appendingPathComponent(String(hash.prefix(2))).appendingPathComponent(hash)
     }

@@ -7,6 +7,7 @@ enum SearchIndex {
     static func isBehind(_ db: Database) throws -> Bool { false }
     static func advance(_ db: Database, limit: Int) throws -> Bool { false }
     static func remove(_ db: Database, sequences: [Int64]) throws {}
+    static func rebuild(_ db: Database) throws {}
     static func erase(_ db: Database) throws {}
     static func search(_ db: Database, _ q: SearchQuery) throws -> Page<SearchHit, SearchCursor> { Page(elements: [], next: nil) }
 }

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Change feed") struct ChangeFeedTests {
+    @Test("a cursor sees everything that came after it, once, in order, across a reopening")
+    func cursor() async throws {
+        let folder = try TemporaryFolder()
+        var seen: [HistoryChange] = []
+        do {
+            let history = folder.history()
+            try await history.append(messages(0..<3), to: scope)
+            seen += try await history.changes(after: .beginning, limit: 2)
+            #expect(seen.map(\.messageId) == ["m0", "m1"])
+        }
+        let history = folder.history()
+        try await history.update(scope.conversation, with: ConversationDetails(title: "T"))
+        try await history.append(messages(3..<4), to: scope.conversation.scope(agentId: "b"))
+        try await history.deleteMessages(["m0"], in: scope.conversation)
+        seen += try await history.changes(after: seen[1].cursor, limit: 100)
+        #expect(seen.dropFirst(2).map(\.kind) == [.messageAdded, .conversationUpdated, .messageAdded, .messageDeleted])
+        #expect(seen.dropFirst(2).map(\.messageId) == ["m2", nil, "m3", "m0"])
+        #expect(seen[4].agentId == "b")
+        #expect(zip(seen, seen.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
+        #expect(try await history.latestChange() == seen.last?.cursor)
+    }
+
+    @Test("a number is never given twice, also when the last messages go", arguments: ["messages", "conversation", "user", "trim"])
+    func numbersAreNotReused(what: String) async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .window))
+        try await history.append(messages(0..<4), to: scope)
+        let cursor = try await history.latestChange()
+        switch what {
+        case "messages": try await history.deleteMessages(["m3"], in: scope.conversation)
+        case "conversation": try await history.deleteConversation(scope.conversation)
+        case "user": try await history.deleteUser("ann")
+        default: try await history.append([], to: scope, options: AppendOptions(maxMessages: 0))
+        }
+        try await history.append(messages(4..<5), to: scope)
+        let changes = try await history.changes(after: cursor, limit: 10)
+        #expect(changes.last?.messageId == "m4")
+        #expect(changes.count == (what == "trim" ? 1 : 2))
+    }
+
+    @Test("a follower gets what this process saves and what another connection saves")
+    func follows() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<1), to: scope)
+        var changes = history.changes(after: .beginning).makeAsyncIterator()
+        #expect(try await changes.next()?.messageId == "m0")
+        try await history.append(messages(1..<2), to: scope)
+        #expect(try await changes.next()?.messageId == "m1")
+        // A database of its own stands for another process: it shares no signal with the first.
+        let files = HistoryFiles(directory: folder.url)
+        let other = try HistoryOpening(files: files, configuration: HistoryConfiguration(), events: StoreEvents())
+            .open(isDamaged: false)
+        _ = try await other.write { db in
+            try Appending(messages: messages(2..<3), scope: scope, options: AppendOptions(), retention: .everything).run(db)
+        }
+        #expect(try await changes.next()?.messageId == "m2")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Deletion") struct DeletionTests {
+    /// The number of files in a folder, at any depth, whose raw bytes hold a word.
+    private func files(in folder: TemporaryFolder, holding word: String) throws -> [String] {
+        let all = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
+        return try all.filter { name in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: folder.file(name).path, isDirectory: &isFolder)
+            guard !isFolder.boolValue else { return false }
+            return try Data(contentsOf: folder.file(name)).range(of: Data(word.utf8)) != nil
+        }
+    }
+
+    @Test("what was deleted is in no file any more", arguments: ["message", "conversation", "user"])
+    func leavesNoBytes(what: String) async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let secret = ConversationMessage(id: "secret", role: .user, text: "the code is quetzalcoatl")
+        try await history.append(messages(0..<200) + [secret], to: scope)
+        try await history.append(messages(0..<200), to: Scope(userId: "bob", sessionId: "s", agentId: "a"))
+        let query = SearchQuery(userId: "ann", text: "quetzalcoatl")
+        #expect(try await history.search(query).elements.map(\.messageId) == ["secret"])
+        #expect(try !files(in: folder, holding: "quetzalcoatl").isEmpty)
+        switch what {
+        case "message": #expect(try await history.deleteMessages(["secret", "unknown"], in: scope.conversation) == 1)
+        case "conversation": #expect(try await history.deleteConversation(scope.conversation))
+        default: try await history.deleteUser("ann")
+        }
+        #expect(try await history.search(query).elements.isEmpty)
+        #expect(try files(in: folder, holding: "quetzalcoatl").isEmpty)
+        #expect(try await history.window(of: Scope(userId: "bob", sessionId: "s", agentId: "a"), maxMessages: nil).count == 200)
+        let left = try await history.conversation(scope.conversation)?.messageCount
+        #expect(left == (what == "message" ? 200 : nil))
+    }
+
+    @Test("clear() erases what was set aside, and leaves other users alone")
+    func clear() async throws {
+        let folder = try TemporaryFolder()
+        try Data("this is not a database at all, but it has been here before".utf8).write(to: folder.file("history.sqlite"))
+        let store = try DeviceChatStorage(userId: "ann", baseURL: folder.url)
+        try await store.save(messages(0..<1)[0], userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+        #expect(try folder.names.contains { $0.hasPrefix("history.damaged-") })
+        let other = try DeviceChatStorage(userId: "bob", baseURL: folder.url)
+        try await other.save(messages(0..<1)[0], userId: "bob", sessionId: "s", agentId: "a", maxMessages: nil)
+        try await store.clear()
+        #expect(try !folder.names.contains { $0.hasPrefix("history.damaged-") })
+        #expect(try await store.fetchAllChats(userId: "ann", sessionId: "s").isEmpty)
+        #expect(try await other.fetchAllChats(userId: "bob", sessionId: "s").count == 1)
+    }
+}

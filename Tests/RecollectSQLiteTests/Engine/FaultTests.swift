@@ -1,0 +1,180 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Faults") struct FaultTests {
+    /// A closed history of so many messages, with its log moved into the database.
+    private func closedHistory(_ count: Int, in folder: TemporaryFolder) async throws {
+        let history = folder.history()
+        for start in stride(from: 0, to: count, by: 500) {
+            try await history.append(messages(start..<min(count, start + 500)), to: scope)
+        }
+        try await history.connection.database().close()
+    }
+
+    @Test("a damaged page: what can be read comes back, the file is set aside, the event tells how much")
+    func damagedPage() async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(5000, in: folder)
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        // Pages of the message table in the middle of the file.
+        for page in [bytes.count / 4096 / 3, bytes.count / 4096 / 2] {
+            bytes.replaceSubrange(page * 4096..<(page + 1) * 4096, with: Data(repeating: 0xA5, count: 4096))
+        }
+        try bytes.write(to: file)
+        let history = folder.history()
+        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 10_000)).elements
+        var events = history.events.stream().makeAsyncIterator()
+        let event = try #require(await events.next())
+        #expect(event.kind == .salvaged)
+        #expect(event.recoveredMessages == kept.count)
+        #expect(event.lostMessages == 5000 - kept.count)
+        #expect(kept.count > 4500)
+        #expect(kept.map(\.message).allSatisfy { messages(0..<5000).contains($0) })
+        #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.cursor < $1.cursor })
+        let setAside = try #require(event.setAside)
+        #expect(try Data(contentsOf: setAside) == bytes)
+        try await history.append(messages(5000..<5001), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: 2).last == messages(5000..<5001)[0])
+    }
+
+    @Test("damaged first bytes: everything else is read and kept")
+    func damagedHeader() async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(1000, in: folder)
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<60, with: Data(repeating: 0, count: 60))
+        try bytes.write(to: file)
+        let history = folder.history()
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<1000))
+        #expect(try folder.names.filter { $0.hasPrefix("history.damaged-") && $0.hasSuffix(".sqlite") }.count == 1)
+        #expect(try !folder.names.contains { $0.hasPrefix("history.mending") })
+    }
+
+    @Test("not a database: set aside unchanged, and a new history begins", arguments: [1, 99, 100, 5000])
+    func garbage(size: Int) async throws {
+        let folder = try TemporaryFolder()
+        let garbage = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) })
+        try garbage.write(to: folder.file("history.sqlite"))
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+        let name = try #require(try folder.names.first { $0.hasPrefix("history.damaged-") })
+        #expect(try Data(contentsOf: folder.file(name)) == garbage)
+    }
+
+    @Test("a file of no length is an empty history")
+    func empty() async throws {
+        let folder = try TemporaryFolder()
+        try Data().write(to: folder.file("history.sqlite"))
+        try await folder.history().append(messages(0..<2), to: scope)
+        #expect(try !folder.names.contains { $0.hasPrefix("history.damaged-") })
+    }
+
+    @Test("somebody else's database is refused and untouched")
+    func foreign() async throws {
+        let folder = try TemporaryFolder()
+        let queue = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        try await queue.write { try $0.execute(sql: "CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)") }
+        try queue.close()
+        let before = try Data(contentsOf: folder.file("history.sqlite"))
+        await expectError(.foreignStore) { try await folder.history().open() }
+        #expect(try Data(contentsOf: folder.file("history.sqlite")) == before)
+        #expect(try folder.names == ["history.lock", "history.sqlite"])
+    }
+
+    @Test("a newer schema is refused and untouched")
+    func newer() async throws {
+        let folder = try TemporaryFolder()
+        try await closedHistory(2, in: folder)
+        let queue = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('99 from the future')") }
+        try queue.close()
+        let before = try Data(contentsOf: folder.file("history.sqlite"))
+        await expectError(.newerSchema) { try await folder.history().open() }
+        #expect(try Data(contentsOf: folder.file("history.sqlite")) == before)
+    }
+
+    @Test("a folder that is a file, or a database that is a folder, is a clear error")
+    func inTheWay() async throws {
+        let folder = try TemporaryFolder()
+        try Data("mine".utf8).write(to: folder.file("file"))
+        await expectError(.cannotOpen) { try await SQLiteHistoryStore(directory: folder.file("file")).open() }
+        await expectError(.cannotOpen) { try await SQLiteHistoryStore(directory: folder.file("file/below")).open() }
+        #expect(try Data(contentsOf: folder.file("file")) == Data("mine".utf8))
+        try FileManager.default.createDirectory(at: folder.file("history.sqlite"), withIntermediateDirectories: false)
+        await expectError(.foreignStore) { try await folder.history().open() }
+    }
+
+    @Test("files unlinked while open: the save fails, the next use opens what is there", arguments: ["", "-wal", "-shm"])
+    func replaced(suffix: String) async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        try FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
+        await expectError(.storeReplaced) { try await history.append(messages(2..<4), to: scope) }
+        try await history.append(messages(4..<6), to: scope)
+        let kept = try await history.window(of: scope, maxMessages: nil)
+        #expect(kept.suffix(2) == messages(4..<6)[...])
+        #expect(try await folder.history().window(of: scope, maxMessages: nil) == kept)
+    }
+
+    @Test("a log whose database is gone is kept under another name")
+    func strayLog() async throws {
+        let folder = try TemporaryFolder()
+        try Data(repeating: 1, count: 5000).write(to: folder.file("history.sqlite-wal"))
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try folder.names.contains { $0.hasPrefix("history.damaged-") && $0.hasSuffix("-wal") })
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 2)
+    }
+
+    @Test("files and folders are for their owner alone, whatever the umask")
+    func permissions() async throws {
+        let folder = try TemporaryFolder()
+        let history = SQLiteHistoryStore(directory: folder.file("new/history"))
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1])))
+        try await history.append([ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        for name in try FileManager.default.subpathsOfDirectory(atPath: folder.url.path) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name).path)
+            let mode = attributes[.posixPermissions] as? Int
+            #expect(mode == (attributes[.type] as? FileAttributeType == .typeDirectory ? 0o700 : 0o600), "\(name)")
+        }
+    }
+
+    @Test("two stores on one folder share one database; another durability is a clear error")
+    func shared() async throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (folder.history(), folder.history())
+        try await first.append(messages(0..<2), to: scope)
+        try await second.append(messages(2..<4), to: scope)
+        #expect(try await first.window(of: scope, maxMessages: nil) == messages(0..<4))
+        #expect(try await first.connection.database() === second.connection.database())
+        await expectError(.invalidArgument) { try await folder.history(durability: .relaxed).open() }
+    }
+
+    @Test("check finds nothing wrong with a whole history; repair mends what it finds")
+    func doctor() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
+        try await history.append(messages(0..<10) + [ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        let report = try await history.check()
+        #expect(report.problems.isEmpty)
+        #expect(report.messages == 11)
+        #expect(report.attachments == 1)
+        #expect(report.attachmentBytes == 3)
+        try await history.write { try $0.run("UPDATE conversation SET message_count = 5") }
+        let stray = Attachment.sha256(of: Data([9]))
+        _ = try AttachmentFiles(directory: folder.file("attachments")).keep(Data([9]))
+        #expect(Set(try await history.check().problems.map(\.kind)) == ["messageCount", "attachmentUnused"])
+        try await history.repair()
+        #expect(try await history.check().problems.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: folder.file("attachments/\(stray.prefix(2))/\(stray)").path))
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Conversations and messages by pages") struct LibraryTests {
+    @Test("pages of conversations give each once, latest first, whatever the limit, in both directions")
+    func conversations() async throws {
+        let history = memory()
+        for number in 0..<23 {
+            let id = Scope(userId: "ann", sessionId: "s\(number)", agentId: "a")
+            // Some share a moment.
+            let message = ConversationMessage(
+                id: "1", role: .user, text: "hello \(number)",
+                timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(number / 3)))
+            try await history.append([message], to: id)
+        }
+        try await history.append(messages(0..<2), to: Scope(userId: "bob", sessionId: "s1", agentId: "a"))
+        let all = try await history.conversations(of: "ann", page: PageRequest(limit: 100)).elements
+        #expect(all.count == 23)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.lastActivityAt >= $1.lastActivityAt })
+        for limit in [1, 2, 7, 23, 24] {
+            var forward: [Conversation] = []
+            var cursor: ConversationCursor?
+            repeat {
+                let page = try await history.conversations(of: "ann", page: PageRequest(limit: limit, after: cursor))
+                forward += page.elements
+                cursor = page.next
+            } while cursor != nil
+            #expect(forward == all)
+            var backward: [Conversation] = []
+            repeat {
+                let page = try await history.conversations(of: "ann", page: PageRequest(limit: limit, before: cursor))
+                backward = page.elements + backward
+                cursor = page.next
+            } while cursor != nil
+            #expect(backward == all)
+        }
+    }
+
+    @Test("a conversation tells counts, agents, preview, moments and what was set")
+    func summary() async throws {
+        let history = memory()
+        try await history.append(
+            [
+                ConversationMessage(id: "0", role: .system, text: "rules", timestamp: Date(timeIntervalSince1970: 10)),
+                ConversationMessage(
+                    id: "1", role: .user, parts: [.attachment(Attachment(mediaType: "a/b", content: .remote(url: "x"))),
+                        .text("  What  is\n this? ")], timestamp: Date(timeIntervalSince1970: 30)),
+            ], to: scope)
+        try await history.append(
+            [ConversationMessage(id: "2", role: .assistant, text: "that", timestamp: Date(timeIntervalSince1970: 20))],
+            to: scope.conversation.scope(agentId: "b"))
+        try await history.update(
+            scope.conversation,
+            with: ConversationDetails(title: "T", workingDirectory: "/w", branch: "main", metadata: ["k": 1, "l": 2]))
+        try await history.update(scope.conversation, with: ConversationDetails(metadata: ["k": .null]))
+        let conversation = try #require(try await history.conversation(scope.conversation))
+        #expect(conversation.messageCount == 3)
+        #expect(conversation.agents == ["a", "b"])
+        #expect(conversation.preview == "What is this?")
+        #expect(conversation.createdAt == Date(timeIntervalSince1970: 10))
+        #expect(conversation.lastActivityAt == Date(timeIntervalSince1970: 30))
+        #expect(conversation.title == "T")
+        #expect(conversation.workingDirectory == "/w")
+        #expect(conversation.branch == "main")
+        #expect(conversation.metadata == ["l": 2])
+    }
+
+    @Test("a prefix of bytes finds sessions, and nobody else's")
+    func prefixes() async throws {
+        let history = memory()
+        for session in ["abc1", "abc2", "abd", "ab", "é1", "e\u{301}2"] {
+            try await history.append(messages(0..<1), to: Scope(userId: "ann", sessionId: session, agentId: ""))
+        }
+        try await history.append(messages(0..<1), to: Scope(userId: "bob", sessionId: "abc3", agentId: ""))
+        let found = try await history.conversations(of: "ann", sessionIdPrefix: "abc", limit: 10)
+        #expect(found.map(\.id.sessionId) == ["abc1", "abc2"])
+        #expect(try await history.conversations(of: "ann", sessionIdPrefix: "é", limit: 10).map(\.id.sessionId) == ["é1"])
+        #expect(try await history.conversations(of: "ann", sessionIdPrefix: "", limit: 3).count == 3)
+    }
+
+    @Test("pages of messages give each once in the order of saving, of one agent or of all, in both directions")
+    func messagePages() async throws {
+        let history = memory()
+        let agents = ["a", "b", "c"]
+        for number in 0..<40 {
+            let id = scope.conversation.scope(agentId: agents[number * number % 3])
+            try await history.append(messages(number..<number + 1), to: id)
+        }
+        let all = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100)).elements
+        #expect(all.map(\.message) == messages(0..<40))
+        for agent in [nil, "a", "b", "c", "none"] {
+            let expected = all.filter { stored in agent.map { stored.agentId == $0 } ?? true }
+            for limit in [1, 3, 40] {
+                var forward: [StoredMessage] = []
+                var cursor: MessageCursor?
+                repeat {
+                    let page = try await history.messages(
+                        of: scope.conversation, agentId: agent, page: PageRequest(limit: limit, after: cursor))
+                    forward += page.elements
+                    cursor = page.next
+                } while cursor != nil
+                #expect(forward == expected)
+                var backward: [StoredMessage] = []
+                repeat {
+                    let page = try await history.messages(
+                        of: scope.conversation, agentId: agent, page: PageRequest(limit: limit, before: cursor))
+                    backward = page.elements + backward
+                    cursor = page.next
+                } while cursor != nil
+                #expect(backward == expected)
+            }
+        }
+    }
+
+    @Test("a fork copies up to its message, keeps ids, agents, attachments and what windows had left")
+    func fork() async throws {
+        let history = memory()
+        let other = scope.conversation.scope(agentId: "b")
+        try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
+        try await history.append(messages(4..<6), to: other)
+        try await history.append(messages(6..<8), to: scope)
+        try await history.fork(scope.conversation, at: "m6", into: "fork")
+        let fork = ConversationID(userId: "ann", sessionId: "fork")
+        let copied = try await history.messages(of: fork, agentId: nil, page: PageRequest(limit: 100)).elements
+        #expect(copied.map(\.message) == messages(0..<7))
+        #expect(copied.map(\.agentId) == ["a", "a", "a", "a", "b", "b", "a"])
+        #expect(try await history.window(of: fork.scope(agentId: "a"), maxMessages: nil) == messages(2..<4) + messages(6..<7))
+        let conversation = try #require(try await history.conversation(fork))
+        #expect(conversation.messageCount == 7)
+        #expect(conversation.metadata["forkedFrom"] == ["sessionId": "s", "messageId": "m6"])
+        try await history.append(messages(8..<9), to: fork.scope(agentId: "a"))
+        #expect(try await history.conversation(scope.conversation)?.messageCount == 8)
+        await expectError(.notFound) { try await history.fork(scope.conversation, at: "none", into: "f2") }
+        await expectError(.invalidArgument) { try await history.fork(scope.conversation, at: "m0", into: "fork") }
+    }
+
+    @Test("a window never begins inside a tool exchange")
+    func wholeWindow() async throws {
+        let history = memory()
+        try await history.append(
+            [
+                ConversationMessage(id: "0", role: .user, text: "read it"),
+                ConversationMessage(id: "1", role: .assistant, parts: [.toolCall(id: "t", name: "read", arguments: [:])]),
+                ConversationMessage(id: "2", role: .tool, parts: [.toolResult(id: "t", content: "text")]),
+                ConversationMessage(id: "3", role: .assistant, text: "done"),
+            ], to: scope)
+        #expect(try await history.wholeWindow(of: scope, maxMessages: 2).map(\.id) == ["3"])
+        #expect(try await history.wholeWindow(of: scope, maxMessages: 4).map(\.id) == ["0", "1", "2", "3"])
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A folder that goes with the test.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        do { try FileManager.default.removeItem(at: url) } catch { print("left behind: \(url.path)") }
+    }
+
+    /// A history in this folder that indexes only when searched, so that tests decide what happens when.
+    func history(durability: Durability = .full, retention: Retention = .everything) -> SQLiteHistoryStore {
+        SQLiteHistoryStore(
+            directory: url,
+            configuration: HistoryConfiguration(durability: durability, retention: retention, indexesInBackground: false))
+    }
+
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+    }
+}
+
+let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
+
+/// A history in memory.
+func memory() -> SQLiteHistoryStore { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+
+/// Messages that alternate between user and assistant, a second apart.
+func messages(_ range: Range<Int>, prefix: String = "m") -> [ConversationMessage] {
+    range.map {
+        ConversationMessage(
+            id: "\(prefix)\($0)", role: $0.isMultiple(of: 2) ? .user : .assistant, text: "text \($0)",
+            timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double($0)))
+    }
+}
+
+/// Calls `body` and expects a `RecollectError` of that code.
+func expectError(
+    _ code: RecollectError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
+) async {
+    do {
+        try await body()
+        Issue.record("expected \(code.rawValue), but nothing was thrown", sourceLocation: sourceLocation)
+    } catch let error as RecollectError {
+        #expect(error.code == code, "\(error)", sourceLocation: sourceLocation)
+    } catch {
+        Issue.record("expected \(code.rawValue), got \(error)", sourceLocation: sourceLocation)
+    }
+}
