@@ -55,6 +55,7 @@ let package = Package(
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: ["RecollectSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

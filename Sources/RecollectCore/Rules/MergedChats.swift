@@ -1,3 +1,13 @@
+extension ChatStorage {
+    /// The merged view of a session's agents, for `fetchAllChats` of a store of your own: merged by timestamp without
+    /// reordering any agent's messages, with what assistants said prefixed `[agentId]`.
+    ///
+    /// - Parameter scopes: every agent of the session with its messages in the order of saving; the agents in any order.
+    public func mergedChats(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
+        MergedChats.merge(scopes)
+    }
+}
+
 /// The merged view of a session's agents, as `fetchAllChats` gives it.
 package enum MergedChats {
     /// Merges the scopes by timestamp without reordering any of them, and prefixes what assistants said with `[agentId]`.

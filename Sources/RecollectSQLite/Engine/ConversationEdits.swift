@@ -25,7 +25,8 @@ enum ConversationEdits {
         try db.sql("SELECT metadata FROM conversation WHERE id = ? AND metadata IS NOT NULL").bind(number).forEachRow {
             metadata = try $0.withBytes(0, JSONValue.parse(object:))
         }
-        for (name, value) in members { metadata[name] = value == .null ? nil : value }
+        metadata.merge(members) { _, new in new }
+        metadata = metadata.filter { $0.value != .null }
         let json = metadata.isEmpty ? nil : JSONValue.write(object: metadata)
         try db.run("UPDATE conversation SET metadata = ? WHERE id = ?", json, number)
     }

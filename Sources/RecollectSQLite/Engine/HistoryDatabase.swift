@@ -41,17 +41,32 @@ final class HistoryDatabase: Sendable {
     }
 
     deinit {
-        close()
+        // The last reference may go on the writer's own queue, which must not wait for itself, or on the cooperative pool.
+        Self.closingQueue.async(execute: closing)
     }
 
     /// Closes the connections. Closing the last one checkpoints, so it belongs under the lock. Blocks.
     func close() {
         retired.withLock { $0 = true }
-        do {
-            try withProcessLock { try connections.close() }
-        } catch {
-            // Nothing is lost: what was committed lies in the log and is read at the next opening.
-            configuration.logger.debug("closing the history: \(error)")
+        closing()
+    }
+
+    private static let closingQueue = DispatchQueue(label: "recollect.history.close", attributes: .concurrent)
+
+    /// What closes the connections, without a reference to this object, which may be going.
+    private var closing: @Sendable () -> Void {
+        { [connections, lock, walPages, configuration] in
+            do {
+                if let lock {
+                    try lock.withLock(timeout: configuration.busyTimeout) { try connections.close() }
+                } else {
+                    try connections.close()
+                }
+            } catch {
+                // Nothing is lost: what was committed lies in the log and is read at the next opening.
+                configuration.logger.debug("closing the history: \(error)")
+            }
+            withExtendedLifetime(walPages) {}
         }
     }
 

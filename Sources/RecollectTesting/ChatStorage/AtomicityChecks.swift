@@ -19,7 +19,8 @@ enum AtomicityChecks {
             let messages = Invented.dialogue(10_000)
             try await store.add(messages, to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "10,000 messages")
-            try await expectMessages(store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 of them")
+            try await expectMessages(
+                store.messages(in: .plain, last: 100), messages.suffix(100), "the last 100 of them")
             try await store.add(Invented.dialogue(2, from: 10_000), to: .plain, keeping: 50)
             try await expectIDs(
                 store.messages(in: .plain), (9_952..<10_002).map { "m\($0)" }, "after a budget of 50")

@@ -10,7 +10,8 @@ enum AttributionChecks {
                 let scope = Scope.plain.session("session \(number)").agent(agent)
                 try await store.add(Invented.message(.assistant, "a", "Sunny.\nAll day."), to: scope)
                 let merged = try await store.merged(scope.conversation)
-                try expectEqual(merged.map(\.text), ["[\(agent)] Sunny.\nAll day."], "the merged text of \(agent.debugDescription)")
+                try expectEqual(
+                    merged.map(\.text), ["[\(agent)] Sunny.\nAll day."], "the merged text of \(agent.debugDescription)")
             }
         },
         ChatStorageCheck(
@@ -21,7 +22,8 @@ enum AttributionChecks {
                 Invented.message(Role(rawValue: "critic"), "c"),
             ]
             try await store.add(messages, to: .plain)
-            try await expectMessages(store.merged(Scope.plain.conversation), messages, "fetchAllChats without an assistant")
+            try await expectMessages(
+                store.merged(Scope.plain.conversation), messages, "fetchAllChats without an assistant")
         },
         ChatStorageCheck(
             "attribution.marksMessagesWithoutText", rule: 5,
@@ -30,7 +32,10 @@ enum AttributionChecks {
             let call = Invented.call("c", of: "1")
             let mixed = ConversationMessage(
                 id: "m", role: .assistant,
-                parts: [.thinking("hm", signature: "s"), .text("one"), .text("two"), .toolCall(id: "2", name: "x", arguments: [:])],
+                parts: [
+                    .thinking("hm", signature: "s"), .text("one"), .text("two"),
+                    .toolCall(id: "2", name: "x", arguments: [:]),
+                ],
                 timestamp: call.timestamp)
             try await store.add([call, mixed], to: .plain)
             let merged = try await store.merged(Scope.plain.conversation)

@@ -36,11 +36,13 @@ public enum ChatStorageConformance {
 
     /// Runs all checks on stores that `make` makes, one after the other, and reports.
     public static func report(
-        capabilities: StoreCapabilities = .standard, includingLong: Bool = true, file: String = #fileID, line: Int = #line,
+        capabilities: StoreCapabilities = .standard, includingLong: Bool = true, file: String = #fileID,
+        line: Int = #line,
         make: @escaping @Sendable () async throws -> any ChatStorage
     ) async -> ConformanceReport {
         await report(
-            on: StoreFixture(capabilities: capabilities, make: make), includingLong: includingLong, file: file, line: line)
+            on: StoreFixture(capabilities: capabilities, make: make), includingLong: includingLong, file: file,
+            line: line)
     }
 }
 
@@ -53,7 +55,8 @@ extension ChatStorage {
 
     func add(_ messages: [ConversationMessage], to scope: Scope, keeping maxMessages: Int? = nil) async throws {
         try await saveMessages(
-            messages, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: maxMessages)
+            messages, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: maxMessages
+        )
     }
 
     func add(_ message: ConversationMessage, to scope: Scope, keeping maxMessages: Int? = nil) async throws {

@@ -4,7 +4,8 @@ import RecollectCore
 enum ConcurrencyChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "concurrency.losesNoneInOneScope", rule: 6, "64 tasks that save to one scope at the same time lose no message.",
+            "concurrency.losesNoneInOneScope", rule: 6,
+            "64 tasks that save to one scope at the same time lose no message.",
             needs: .concurrent
         ) { store in
             // Tool messages, since the same-role rule may drop others by right.
@@ -23,7 +24,8 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.losesNoneInManyScopes", rule: 6, "64 tasks that each save to a scope of their own lose no message.",
+            "concurrency.losesNoneInManyScopes", rule: 6,
+            "64 tasks that each save to a scope of their own lose no message.",
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
@@ -38,7 +40,8 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.batchesStayTogether", rule: 6, "Batches that 64 tasks save at the same time do not interleave.",
+            "concurrency.batchesStayTogether", rule: 6,
+            "Batches that 64 tasks save at the same time do not interleave.",
             needs: .concurrent
         ) { store in
             try await together(taskCount) { task in
@@ -48,11 +51,13 @@ enum ConcurrencyChecks {
             try expectEqual(came.count, taskCount * 4, "count of messages in \(taskCount) batches of 4")
             for start in stride(from: 0, to: came.count, by: 4) {
                 let task = came[start].prefix { $0 != "." }
-                try expectEqual(Array(came[start..<(start + 4)]), (0..<4).map { "\(task).\($0)" }, "a batch, contiguous")
+                try expectEqual(
+                    Array(came[start..<(start + 4)]), (0..<4).map { "\(task).\($0)" }, "a batch, contiguous")
             }
         },
         ChatStorageCheck(
-            "concurrency.readersSeeWholeBatches", rule: 6, "A reader beside writers sees all of a batch or nothing of it.",
+            "concurrency.readersSeeWholeBatches", rule: 6,
+            "A reader beside writers sees all of a batch or nothing of it.",
             needs: .concurrent
         ) { store in
             try await together(16) { task in
@@ -71,7 +76,8 @@ enum ConcurrencyChecks {
             }
         },
         ChatStorageCheck(
-            "concurrency.retriesAtOnceAddNothing", rule: 6, "The same batch saved by 16 tasks at the same time is there once.",
+            "concurrency.retriesAtOnceAddNothing", rule: 6,
+            "The same batch saved by 16 tasks at the same time is there once.",
             needs: .concurrent
         ) { store in
             let batch = Invented.dialogue(6)
@@ -79,7 +85,8 @@ enum ConcurrencyChecks {
             try await expectMessages(store.messages(in: .plain), batch, "one batch saved by 16 tasks")
         },
         ChatStorageCheck(
-            "concurrency.budgetsHold", rule: 6, "Saves with a budget at the same time leave a whole window of whole turns.",
+            "concurrency.budgetsHold", rule: 6,
+            "Saves with a budget at the same time leave a whole window of whole turns.",
             needs: .concurrent
         ) { store in
             try await together(32) { task in

@@ -16,7 +16,8 @@ enum ExchangeChecks {
                 try expectNoHalf(repaired, "a repaired window of \(budget)")
                 try expectMessages(repaired.wholeExchanges(), repaired, "a repaired window, repaired again")
                 let prose = window.filter { !$0.belongsToToolExchange }.map(\.id)
-                try expectIDs(repaired.filter { !$0.belongsToToolExchange }, prose, "the prose of a window of \(budget)")
+                try expectIDs(
+                    repaired.filter { !$0.belongsToToolExchange }, prose, "the prose of a window of \(budget)")
             }
         },
         ChatStorageCheck(

@@ -4,7 +4,8 @@ import RecollectCore
 enum IdentityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "identity.knownIdKeepsItsFirstContent", rule: 4, "Saving a known id again changes neither its content nor its place."
+            "identity.knownIdKeepsItsFirstContent", rule: 4,
+            "Saving a known id again changes neither its content nor its place."
         ) { store in
             let messages = Invented.dialogue(4)
             try await store.add(messages, to: .plain)
@@ -15,7 +16,8 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), messages, "after other content for m1")
         },
         ChatStorageCheck(
-            "identity.retryIsHarmless", rule: 4, "A batch saved again, as after an error of unknown outcome, adds nothing."
+            "identity.retryIsHarmless", rule: 4,
+            "A batch saved again, as after an error of unknown outcome, adds nothing."
         ) { store in
             let batch = [
                 Invented.message(.user, "u"), Invented.call("c", of: "1"), Invented.result("r", of: "1"),
@@ -26,7 +28,8 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), batch, "a batch saved three times")
         },
         ChatStorageCheck(
-            "identity.retryAddsWhatIsNew", rule: 4, "A batch that holds known and new messages adds the new ones, in order."
+            "identity.retryAddsWhatIsNew", rule: 4,
+            "A batch that holds known and new messages adds the new ones, in order."
         ) { store in
             let messages = Invented.dialogue(6)
             try await store.add(Array(messages[..<4]), to: .plain)
@@ -34,7 +37,8 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), messages, "two batches that overlap")
         },
         ChatStorageCheck(
-            "identity.onceInABatch", rule: 4, "An id that stands twice in one batch is kept once, with its first content."
+            "identity.onceInABatch", rule: 4,
+            "An id that stands twice in one batch is kept once, with its first content."
         ) { store in
             let first = Invented.message(.user, "same", "first")
             let batch = [first, Invented.message(.assistant, "a"), Invented.message(.user, "same", "second")]
@@ -42,7 +46,8 @@ enum IdentityChecks {
             try await expectMessages(store.messages(in: .plain), Array(batch[..<2]), "a batch that repeats an id")
         },
         ChatStorageCheck(
-            "identity.endsWithItsSession", rule: 4, "The same id in another session, or of another user, is another message."
+            "identity.endsWithItsSession", rule: 4,
+            "The same id in another session, or of another user, is another message."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
@@ -62,7 +67,8 @@ enum IdentityChecks {
             let first = Invented.message(.user, "same", "first")
             try await store.add(first, to: .plain)
             let other = Scope.plain.agent("other")
-            try await store.add([Invented.message(.user, "same", "second"), Invented.message(.assistant, "new")], to: other)
+            try await store.add(
+                [Invented.message(.user, "same", "second"), Invented.message(.assistant, "new")], to: other)
             try await expectMessages(store.messages(in: .plain), [first], "the first agent's messages")
             try await expectIDs(store.messages(in: other), ["new"], "the other agent's messages")
             try await expectIDs(store.merged(Scope.plain.conversation), ["same", "new"], "fetchAllChats")

@@ -5,7 +5,8 @@ import RecollectCore
 enum OrderChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "order.isTheOrderOfSaving", rule: 5, "A scope gives its messages in the order of saving, whatever their clocks say."
+            "order.isTheOrderOfSaving", rule: 5,
+            "A scope gives its messages in the order of saving, whatever their clocks say."
         ) { store in
             let backwards = (0..<10).map { index in
                 Invented.message(index.isMultiple(of: 2) ? .user : .assistant, "m\(index)", at: Int64(-index) * 60_000)
@@ -16,9 +17,12 @@ enum OrderChecks {
             try await expectMessages(store.messages(in: .plain, last: 4), backwards.suffix(4), "the last 4 of them")
         },
         ChatStorageCheck(
-            "order.holdsWithinAMillisecond", rule: 5, "Messages with one and the same timestamp keep the order of saving."
+            "order.holdsWithinAMillisecond", rule: 5,
+            "Messages with one and the same timestamp keep the order of saving."
         ) { store in
-            let messages = (0..<60).map { Invented.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)") }
+            let messages = (0..<60).map {
+                Invented.message($0.isMultiple(of: 2) ? .user : .assistant, "m\(97 * $0 % 60)")
+            }
             for start in stride(from: 0, to: 60, by: 6) {
                 try await store.add(Array(messages[start..<(start + 6)]), to: .plain)
             }
@@ -31,7 +35,8 @@ enum OrderChecks {
         ) { store in
             try await save(["b": [10, 30, 50], "a": [20, 40, 45], "c": [1, 60]], in: store)
             let merged = try await store.merged(Scope.plain.conversation)
-            try expectIDs(merged, ["c1", "b10", "a20", "b30", "a40", "a45", "b50", "c60"], "fetchAllChats of three agents")
+            try expectIDs(
+                merged, ["c1", "b10", "a20", "b30", "a40", "a45", "b50", "c60"], "fetchAllChats of three agents")
         },
         ChatStorageCheck(
             "order.mergeReordersNoScope", rule: 5,
@@ -39,7 +44,8 @@ enum OrderChecks {
         ) { store in
             try await save(["a": [10, 5, 40], "b": [20, 7, 30]], in: store)
             let merged = try await store.merged(Scope.plain.conversation)
-            try expectIDs(merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents whose clocks jump")
+            try expectIDs(
+                merged, ["a10", "a5", "b20", "b7", "b30", "a40"], "fetchAllChats of agents whose clocks jump")
         },
         ChatStorageCheck(
             "order.tiesGoByAgentBytes", rule: 5,
@@ -54,10 +60,12 @@ enum OrderChecks {
                 store.merged(Scope.plain.conversation), sorted.map { "of \($0)" }, "fetchAllChats of one millisecond")
         },
         ChatStorageCheck(
-            "order.keepsMilliseconds", rule: 5, "Timestamps come back to the millisecond: before 1970, far ahead, .001 and .999."
+            "order.keepsMilliseconds", rule: 5,
+            "Timestamps come back to the millisecond: before 1970, far ahead, .001 and .999."
         ) { store in
             let moments: [Int64] = [
-                Invented.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999, 4_102_444_800_007,
+                Invented.start, 1_700_000_000_001, 1_700_000_000_999, 1, 0, -1, -86_400_001, 253_402_300_799_999,
+                4_102_444_800_007,
             ]
             let messages = moments.enumerated().map { index, moment in
                 ConversationMessage(

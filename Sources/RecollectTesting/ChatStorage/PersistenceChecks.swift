@@ -5,9 +5,11 @@ import RecollectCore
 enum PersistenceChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "persistence.keepsEverything", rule: 7, "After opening the place again every scope is as it was.", needs: .persistent,
+            "persistence.keepsEverything", rule: 7, "After opening the place again every scope is as it was.",
+            needs: .persistent,
             trial: { trial in
-                let scopes = AwkwardIDs.all.filter { !$0.contains("\u{0}") }.map { Scope.plain.agent($0) }
+                let scopes =
+                    AwkwardIDs.all.filter { !$0.contains("\u{0}") }.map { Scope.plain.agent($0) }
                     + [.plain, Scope.plain.session(""), Scope.plain.user("..")]
                 let messages = Self.messages
                 try await saving(trial) { store in
@@ -24,14 +26,16 @@ enum PersistenceChecks {
                 try expectEqual(merged.count, messages.count, "count of fetchAllChats after opening again")
             }),
         ChatStorageCheck(
-            "persistence.keepsTheTrim", rule: 7, "A trimmed window is as short after opening the place again.", needs: .persistent,
+            "persistence.keepsTheTrim", rule: 7, "A trimmed window is as short after opening the place again.",
+            needs: .persistent,
             trial: { trial in
                 try await saving(trial) { store in
                     try await store.add(Invented.dialogue(10), to: .plain, keeping: 4)
                     try await store.add(Invented.dialogue(10), to: Scope.plain.session("emptied"), keeping: 0)
                 }
                 let store = try await trial.open()
-                try await expectIDs(store.messages(in: .plain), ["m6", "m7", "m8", "m9"], "a window of 4 after opening again")
+                try await expectIDs(
+                    store.messages(in: .plain), ["m6", "m7", "m8", "m9"], "a window of 4 after opening again")
                 try await expectMessages(
                     store.messages(in: Scope.plain.session("emptied")), [], "an emptied window after opening again")
             }),
@@ -48,7 +52,8 @@ enum PersistenceChecks {
                     try await store.add(Invented.message(.user, "new", at: -1), to: .plain)
                 }
                 let store = try await trial.open()
-                try await expectIDs(store.messages(in: .plain), messages.map(\.id) + ["new"], "after opening twice more")
+                try await expectIDs(
+                    store.messages(in: .plain), messages.map(\.id) + ["new"], "after opening twice more")
             }),
         ChatStorageCheck(
             "persistence.savedBeforeReturning", rule: 7, "A save that returned is read by a second instance at once.",
@@ -62,7 +67,8 @@ enum PersistenceChecks {
                 }
             }),
         ChatStorageCheck(
-            "persistence.instancesShareAPlace", rule: 6, "Two instances that save to one place at the same time lose nothing.",
+            "persistence.instancesShareAPlace", rule: 6,
+            "Two instances that save to one place at the same time lose nothing.",
             needs: [.persistent, .sharesPlace, .concurrent],
             trial: { trial in
                 let stores = [try await trial.open(), try await trial.open()]
@@ -79,7 +85,8 @@ enum PersistenceChecks {
                     for start in stride(from: 0, to: came.count, by: 2) {
                         let task = came[start].prefix { $0 != "." }
                         try expect(
-                            came[start + 1].hasPrefix("\(task)."), "a batch, contiguous", came: "\(came[start...(start + 1)])")
+                            came[start + 1].hasPrefix("\(task)."), "a batch, contiguous",
+                            came: "\(came[start...(start + 1)])")
                     }
                 }
             }),

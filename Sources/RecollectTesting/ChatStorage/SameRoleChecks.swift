@@ -4,7 +4,8 @@ import RecollectCore
 enum SameRoleChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "sameRole.repeatIsDropped", rule: 3, "A message whose role repeats the last stored one's is dropped, whatever the role.",
+            "sameRole.repeatIsDropped", rule: 3,
+            "A message whose role repeats the last stored one's is dropped, whatever the role.",
             needs: .dropsSameRole
         ) { store in
             for role in [Role.user, .assistant, .system, .tool, Role(rawValue: "critic"), Role(rawValue: "")] {
@@ -15,7 +16,8 @@ enum SameRoleChecks {
             }
         },
         ChatStorageCheck(
-            "sameRole.dropsInsideABatch", rule: 3, "Inside a batch each message is compared with the last one that was kept.",
+            "sameRole.dropsInsideABatch", rule: 3,
+            "Inside a batch each message is compared with the last one that was kept.",
             needs: .dropsSameRole
         ) { store in
             let roles: [Role] = [.user, .user, .assistant, .assistant, .assistant, .system, .system, .user, .user]
@@ -39,7 +41,8 @@ enum SameRoleChecks {
             try await expectMessages(store.messages(in: scope), exchange, "an exchange saved one by one")
         },
         ChatStorageCheck(
-            "sameRole.aDroppedMessageIsForgotten", rule: 3, "A dropped message neither counts as the last one nor keeps its id.",
+            "sameRole.aDroppedMessageIsForgotten", rule: 3,
+            "A dropped message neither counts as the last one nor keeps its id.",
             needs: .dropsSameRole
         ) { store in
             try await store.add(Invented.message(.user, "u1"), to: .plain)
@@ -51,7 +54,8 @@ enum SameRoleChecks {
             try expectEqual(messages.last?.text, "now it may stay", "its text")
         },
         ChatStorageCheck(
-            "sameRole.comparesWithinItsScope", rule: 3, "What other agents, sessions and users said last does not count."
+            "sameRole.comparesWithinItsScope", rule: 3,
+            "What other agents, sessions and users said last does not count."
         ) { store in
             let scopes = [Scope.plain, Scope.plain.agent("b"), Scope.plain.session("b"), Scope.plain.user("b")]
             for (number, scope) in scopes.enumerated() {
@@ -62,7 +66,8 @@ enum SameRoleChecks {
             }
         },
         ChatStorageCheck(
-            "sameRole.startsAfreshAfterATrimToNothing", rule: 3, "The first message after a trim to nothing repeats no role."
+            "sameRole.startsAfreshAfterATrimToNothing", rule: 3,
+            "The first message after a trim to nothing repeats no role."
         ) { store in
             try await store.add(Invented.message(.user, "u1"), to: .plain, keeping: 0)
             try await store.add(Invented.message(.user, "u2"), to: .plain)

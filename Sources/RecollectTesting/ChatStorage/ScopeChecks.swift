@@ -4,7 +4,8 @@ import RecollectCore
 enum ScopeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "scope.unknownIsEmpty", rule: 1, "A scope that nobody has written to is empty, and reading it makes nothing."
+            "scope.unknownIsEmpty", rule: 1,
+            "A scope that nobody has written to is empty, and reading it makes nothing."
         ) { store in
             try await expectMessages(store.messages(in: .plain), [], "an unknown scope")
             try await expectMessages(store.merged(Scope.plain.conversation), [], "an unknown session")
@@ -40,9 +41,9 @@ enum ScopeChecks {
             "Any string is a user, session or agent id: empty, dots, slashes, quotes, percent signs, emoji."
         ) { store in
             let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
-            let scopes = ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
-            try await expectApart(scopes, in: store)
-            try await expectApart(ids.prefix(12).map { Scope(userId: $0, sessionId: $0, agentId: $0) }, in: store)
+            let alone = ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
+            let together = ids.prefix(12).map { Scope(userId: $0, sessionId: $0, agentId: $0) }
+            try await expectApart(alone + together, in: store)
         },
         ChatStorageCheck(
             "scope.keepsNULInIds", rule: 1, "U+0000 in an id neither ends nor joins it.", needs: .keepsNUL
@@ -61,8 +62,7 @@ enum ScopeChecks {
             "scope.normalizationMatters", rule: 1,
             "Ids that look the same but differ in bytes (é as one code point or as two) are different."
         ) { store in
-            try await expectApart(variants("caf\u{E9}", "cafe\u{301}"), in: store)
-            try await expectApart(variants("\u{AC00}", "\u{1100}\u{1161}"), in: store)
+            try await expectApart(variants("caf\u{E9}", "cafe\u{301}", "\u{AC00}", "\u{1100}\u{1161}"), in: store)
         },
         ChatStorageCheck(
             "scope.veryLongIds", rule: 1, "Ids of thousands of bytes work, and differ by their last byte."
@@ -89,11 +89,15 @@ enum ScopeChecks {
             try await expectMessages(store.messages(in: alice, last: 4), hers.suffix(4), "alice's last 4")
         },
         ChatStorageCheck(
-            "scope.sessionsAndAgentsAreApart", rule: 1, "Sessions of a user and agents of a session keep their own messages."
+            "scope.sessionsAndAgentsAreApart", rule: 1,
+            "Sessions of a user and agents of a session keep their own messages."
         ) { store in
             try await expectApart(
-                [.plain, Scope.plain.session("session 2"), Scope.plain.agent("agent 2"), Scope.plain.agent("agent")
-                    .session("session2"), Scope.plain.agent("session").session("agent")], in: store)
+                [
+                    .plain, Scope.plain.session("session 2"), Scope.plain.agent("agent 2"),
+                    Scope.plain.agent("agent")
+                        .session("session2"), Scope.plain.agent("session").session("agent"),
+                ], in: store)
         },
     ]
 

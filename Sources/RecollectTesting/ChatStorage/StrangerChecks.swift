@@ -11,7 +11,8 @@ enum StrangerChecks {
                 .text("words"), .toolCall(id: "1", name: "read", arguments: ["path": "a", "lines": [1, 2]]),
                 .toolResult(id: "1", content: ["ok": true, "rows": [["a", nil]]]), .audioTranscript("heard"),
                 .thinking("hm", signature: nil), .thinking("hm", signature: "sig"),
-                .attachment(Attachment(mediaType: "image/png", name: "é.png", content: .remote(url: "https://example.org/x"))),
+                .attachment(
+                    Attachment(mediaType: "image/png", name: "é.png", content: .remote(url: "https://example.org/x"))),
             ]
             try await expectKept(parts.map { [$0] } + [parts, parts.reversed(), [.text("a"), .text("b")]], in: store)
         },
@@ -27,7 +28,9 @@ enum StrangerChecks {
             try expectIDs(came, ["m"], "a message with an attachment")
             var stored = attachment
             stored.content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
-            let acceptable = [[.text("look"), .attachment(attachment)], [.text("look"), ContentPart.attachment(stored)]]
+            let acceptable = [
+                [.text("look"), .attachment(attachment)], [.text("look"), ContentPart.attachment(stored)],
+            ]
             try expect(acceptable.contains(came[0].parts), "its bytes or their name", came: came[0].shown)
         },
         ChatStorageCheck(
@@ -42,7 +45,7 @@ enum StrangerChecks {
         ChatStorageCheck(
             "strangers.unknownRoles", rule: 9, "Roles that this version does not know come back as they came."
         ) { store in
-            let roles = ["developer", "User", "", "critic/2", "é", "e\u{301}"].map(Role.init(rawValue:))
+            let roles = ["developer", "User", "é", "critic/2", "e\u{301}", ""].map(Role.init(rawValue:))
             let messages = roles.enumerated().map { Invented.message($1, "m\($0)") }
             try await store.add(messages, to: .plain)
             try await expectMessages(store.messages(in: .plain), messages, "messages of unknown roles")
@@ -51,7 +54,10 @@ enum StrangerChecks {
             "strangers.metadata", rule: 9, "What is known of a message beside its words comes back."
         ) { store in
             let metadata: [[String: JSONValue]] = [
-                ["model": "x-1", "usage": ["input": 10, "output": 20], "tags": ["a", "b"], "parent": nil, "done": false],
+                [
+                    "model": "x-1", "usage": ["input": 10, "output": 20], "tags": ["a", "b"], "parent": nil,
+                    "done": false,
+                ],
                 ["": "", "é": "e\u{301}", "a.b": ["c": [[]]]], [:],
             ]
             let messages = metadata.enumerated().map { index, metadata in
@@ -80,7 +86,9 @@ enum StrangerChecks {
             "strangers.numbers", rule: 9, "Whole numbers of 64 bits and doubles come back to the last bit."
         ) { store in
             let integers: [Int64] = [0, 1, -1, 1 << 53, (1 << 53) + 1, .max, .min]
-            let doubles = [0.1, -0.1, 1.5, 1e300, .leastNormalMagnitude, 1.0 / 3, 123_456_789.123_456_78, .greatestFiniteMagnitude]
+            let doubles = [
+                0.1, -0.1, 1.5, 1e300, .leastNormalMagnitude, 1.0 / 3, 123_456_789.123_456_78, .greatestFiniteMagnitude,
+            ]
             let values = integers.map { JSONValue.integer($0) } + doubles.map { JSONValue.number($0) }
             try await expectKept([[.toolResult(id: "1", content: .array(values))]], in: store)
         },

@@ -4,11 +4,14 @@ import RecollectCore
 enum TextChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
-            "text.everyCharacter", rule: 9, "Line endings, quotes, emoji, rare planes and what looks like code come back."
+            "text.everyCharacter", rule: 9,
+            "Line endings, quotes, emoji, rare planes and what looks like code come back."
         ) { store in
             let texts = [
-                "a\r\nb\nc\rd", "\r\n", " leading and trailing \n", "👩‍👩‍👧‍👦 🇩🇪 🏳️‍🌈 \u{1F980}", "\u{10FFFF}\u{FFFE}\u{FEFF}", "\u{2028}\u{2029}\u{85}",
-                "'; DROP TABLE message; --", "\"quoted\" \\ back\\slash \\u0041", "{\"text\":{\"_0\":\"hi\"}}", "%s %n %%", "\u{1}\u{1B}[31m\u{7F}",
+                "a\r\nb\nc\rd", "\r\n", " leading and trailing \n", "👩‍👩‍👧‍👦 🇩🇪 🏳️‍🌈 \u{1F980}", "\u{10FFFF}\u{FFFE}\u{FEFF}",
+                "\u{2028}\u{2029}\u{85}",
+                "'; DROP TABLE message; --", "\"quoted\" \\ back\\slash \\u0041", "{\"text\":{\"_0\":\"hi\"}}",
+                "%s %n %%", "\u{1}\u{1B}[31m\u{7F}",
                 "日本語の文章", "مرحبا \u{202E}abc", "[agent] not a prefix", "null",
             ]
             try await expectKept(texts.map { [.text($0)] }, in: store)
@@ -16,9 +19,11 @@ enum TextChecks {
             try await expectKeptElsewhere(others, in: store)
         },
         ChatStorageCheck(
-            "text.keepsNormalization", rule: 9, "Text is neither composed nor decomposed: é stays the bytes that it was."
+            "text.keepsNormalization", rule: 9,
+            "Text is neither composed nor decomposed: é stays the bytes that it was."
         ) { store in
-            try await expectKept([[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
+            try await expectKept(
+                [[.text("caf\u{E9}")], [.text("cafe\u{301}")], [.text("\u{1100}\u{1161}\u{AC00}")]], in: store)
         },
         ChatStorageCheck(
             "text.keepsNUL", rule: 1, "U+0000 neither ends text nor is lost, in prose and elsewhere.", needs: .keepsNUL
@@ -33,7 +38,8 @@ enum TextChecks {
         ChatStorageCheck(
             "text.emptyIsKept", rule: 9, "Empty text, and a message without any part, come back as they were."
         ) { store in
-            try await expectKept([[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
+            try await expectKept(
+                [[.text("")], [], [.text(""), .text("")], [.thinking("", signature: "")], [.text("")]], in: store)
         },
         ChatStorageCheck(
             "text.aMegabyte", rule: 9, "A text of a megabyte comes back whole."

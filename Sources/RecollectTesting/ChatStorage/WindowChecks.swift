@@ -14,13 +14,15 @@ enum WindowChecks {
             }
         },
         ChatStorageCheck(
-            "window.roundsDownToEven", rule: 2, "An odd budget gives one message less, so that a question stays with its answer."
+            "window.roundsDownToEven", rule: 2,
+            "An odd budget gives one message less, so that a question stays with its answer."
         ) { store in
             let messages = Invented.dialogue(10)
             try await store.add(messages, to: .plain)
             for budget in [3, 5, 7, 9, 11] {
                 try await expectMessages(
-                    store.messages(in: .plain, last: budget), messages.suffix(budget - 1), "fetch of \(budget) out of 10")
+                    store.messages(in: .plain, last: budget), messages.suffix(budget - 1),
+                    "fetch of \(budget) out of 10")
             }
         },
         ChatStorageCheck(

@@ -7,8 +7,8 @@ import RecollectCore
 public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomStringConvertible {
     /// The check's name, stable across versions: its subject, a dot, what must hold (`window.roundsDownToEven`).
     public let name: String
-    /// The rule that it proves, as numbered in the guide "The rules of a history".
-    public let rule: Int
+    /// The rule that it proves, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol's own.
+    public let rule: Int?
     /// What must hold, in a line.
     public let promise: String
     /// What a store has to declare for the check to apply.
@@ -25,7 +25,7 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
 
     /// Makes a check of one store at a fresh place.
     init(
-        _ name: String, rule: Int, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
+        _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
         body: @escaping @Sendable (Store) async throws -> Void
     ) {
         self.init(name, rule: rule, promise, needs: needs, isLong: isLong, trial: { try await body($0.open()) })
@@ -33,7 +33,7 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
 
     /// Makes a check that opens its place as often as it likes.
     init(
-        _ name: String, rule: Int, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
+        _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
         trial: @escaping @Sendable (Trial<Store>) async throws -> Void
     ) {
         self.name = name

@@ -2,8 +2,8 @@
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the check.
     public let check: String
-    /// The rule, as numbered in the guide "The rules of a history".
-    public let rule: Int
+    /// The rule, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol's own.
+    public let rule: Int?
     /// What must hold.
     public let promise: String
     /// What was expected.
@@ -20,7 +20,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The failure in four lines.
     public var description: String {
         """
-        \(check) (rule \(rule)) at \(file):\(line)
+        \(check)\(rule.map { " (rule \($0))" } ?? "") at \(file):\(line)
           promise:  \(promise)
           expected: \(expected)
           came:     \(actual)

@@ -6,8 +6,8 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
     public struct Line: Sendable {
         /// The check's name.
         public let check: String
-        /// The rule that it proves.
-        public let rule: Int
+        /// The rule that it proves; `nil` for a promise of the protocol's own.
+        public let rule: Int?
         /// What must hold.
         public let promise: String
         /// What became of it; `nil` for a long check that was not asked for.

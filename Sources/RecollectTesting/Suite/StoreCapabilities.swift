@@ -25,10 +25,12 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     /// A save that returned is past the process's own memory. No check can cut the power: this one shows that a second
     /// instance on the same place has it at once. (Rule 7)
     public static let durable = StoreCapabilities(rawValue: 1 << 7)
+    /// A trim moves the window alone: pages, search and forks still have what left it. (Rule 2, for a `HistoryStore`)
+    public static let keepsWhatIsTrimmed = StoreCapabilities(rawValue: 1 << 8)
 
     /// What a store in memory can keep: what `run(capabilities:make:)` asks for unless told otherwise.
     public static let standard: StoreCapabilities = [
-        .concurrent, .dropsSameRole, .sessionWideIdentity, .keepsUnknownFields, .keepsNUL,
+        .concurrent, .dropsSameRole, .sessionWideIdentity, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
     ]
     /// Everything.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesPlace, .durable]
@@ -37,6 +39,7 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
         (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.sessionWideIdentity, "sessionWideIdentity"),
         (.keepsUnknownFields, "keepsUnknownFields"), (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesPlace, "sharesPlace"), (.durable, "durable"),
+        (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"),
     ]
 }
 

@@ -3,11 +3,12 @@ import RecollectCore
 
 /// Messages that the checks make up.
 enum Invented {
-    /// A moment to count from: 2023-11-14, with milliseconds.
-    static let start: Int64 = 1_700_000_000_123
+    /// A moment to count from: 2023-11-14, on the second, so that a store that forgets milliseconds fails where they matter.
+    static let start: Int64 = 1_700_000_000_000
 
     /// A message of one part of prose, so many milliseconds after `start`.
-    static func message(_ role: Role, _ id: String, _ text: String? = nil, at offset: Int64 = 0) -> ConversationMessage {
+    static func message(_ role: Role, _ id: String, _ text: String? = nil, at offset: Int64 = 0) -> ConversationMessage
+    {
         ConversationMessage(
             id: id, role: role, text: text ?? "text of \(id)", timestamp: Date(millisecondsSince1970: start + offset))
     }
@@ -40,12 +41,16 @@ enum Invented {
 enum AwkwardIDs {
     /// All of them, every two different in bytes.
     static let all: [String] = [
-        "", " ", ".", "..", "/", "\\", "a", "A", "a.b", "a/b", "a/../b", "../a", "a%2Fb", "%", "%%", "%00", "~", "*", "?", "-",
-        "_", ":", "|", "a ", " a", "a.", "CON", "nul", "'", "\"", "'; DROP TABLE message; --", "\n", "\r\n", "\t", "\u{0}",
+        "", " ", ".", "..", "/", "\\", "a", "A", "a.b", "a/b", "a/../b", "../a", "a%2Fb", "%", "%%", "%00", "~", "*",
+        "?", "-",
+        "_", ":", "|", "a ", " a", "a.", "CON", "nul", "'", "\"", "'; DROP TABLE message; --", "\n", "\r\n", "\t",
+        "\u{0}",
         "a\u{0}", "a\u{0}b", "\u{1}", "\u{7F}", "\u{FEFF}", "\u{202E}a", "\u{FFFD}", "\u{E9}", "e\u{301}", "ß", "ss",
         "İ", "i", "I", "👩‍👩‍👧‍👦", "👩", "日本語", "\u{10FFFF}", "null", "0", "-1", "{}", "[]", "__proto__",
     ]
 
     /// Characters that programs join ids with.
-    static let separators = ["", ".", "/", ":", "::", "|", "_", "__", "-", ",", " ", "%", "%2E", "\\", "\n", "\u{0}", "\u{1F}", "#"]
+    static let separators = [
+        "", ".", "/", ":", "::", "|", "_", "__", "-", ",", " ", "%", "%2E", "\\", "\n", "\u{0}", "\u{1F}", "#",
+    ]
 }

@@ -1,0 +1,55 @@
+import RecollectCore
+
+/// Gives stores that are bound to one user each to the checks, which have several: every call goes to its user's store.
+///
+///     StoreFixture<any ChatStorage> {
+///         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+///         return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
+///     }
+public final class PerUserChatStorage: ChatStorage {
+    private let make: @Sendable (String) throws -> any ChatStorage
+    private let stores = Locked<[ByteString: any ChatStorage]>([:])
+
+    /// Routes calls to what `make` makes for a user id, once for each; it is called under a lock and must not wait.
+    public init(_ make: @escaping @Sendable (_ userId: String) throws -> any ChatStorage) {
+        self.make = make
+    }
+
+    /// Fetches from the user's store.
+    public func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        try await store(of: userId).fetch(
+            userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    /// Saves to the user's store.
+    public func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await store(of: userId).save(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    /// Saves a batch to the user's store.
+    public func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await store(of: userId).saveMessages(
+            messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    /// Fetches the merged view from the user's store.
+    public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        try await store(of: userId).fetchAllChats(userId: userId, sessionId: sessionId)
+    }
+
+    private func store(of userId: String) throws -> any ChatStorage {
+        try stores.withLock { stores in
+            if let store = stores[ByteString(userId)] { return store }
+            let store = try make(userId)
+            stores[ByteString(userId)] = store
+            return store
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import RecollectCore
+
+/// What a history takes, and what it gives an agent.
+enum AppendChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "append.tellsWhatBecameOfABatch", rule: 4,
+            "The outcome counts what was added, what was known and what was dropped."
+        ) { store in
+            let messages = Invented.dialogue(4)
+            let first = try await store.append(messages, to: .plain)
+            try expectEqual(first, AppendOutcome(added: 4), "a new batch")
+            let again = try await store.append(messages + Invented.dialogue(1, from: 4), to: .plain)
+            try expectEqual(again, AppendOutcome(added: 1, known: 4), "a batch with four known messages")
+            let repeated = [Invented.message(.user, "x"), Invented.message(.assistant, "y")]
+            let dropping = try await store.append(repeated, to: .plain, options: AppendOptions(sameRole: .drop))
+            try expectEqual(dropping, AppendOutcome(added: 1, dropped: 1), "a batch that repeats a role")
+        },
+        HistoryStoreCheck(
+            "append.keepsRepeatedRoles", rule: 3,
+            "Unless told otherwise the engine keeps every message, whatever its role repeats."
+        ) { store in
+            let messages = (0..<6).map { Invented.message(.user, "m\($0)") }
+            try await store.append(messages, to: .plain)
+            try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
+        },
+        HistoryStoreCheck(
+            "append.failedBatchLeavesNothing", rule: 6,
+            "A batch with a message that cannot be written as JSON (an infinite number) is kept whole or not at all."
+        ) { store in
+            let impossible = ConversationMessage(
+                id: "impossible", role: .assistant,
+                parts: [.toolCall(id: "1", name: "measure", arguments: ["value": .number(.infinity)])])
+            let batch = [Invented.message(.user, "first"), impossible, Invented.message(.user, "last")]
+            let outcome = try? await store.append(batch, to: .plain)
+            let kept = try await store.everything(in: Scope.plain.conversation).map(\.message)
+            try expectIDs(kept, outcome == nil ? [] : batch.map(\.id), "messages after the batch")
+            let conversation = try await store.conversation(Scope.plain.conversation)
+            try expectEqual(conversation?.messageCount ?? 0, kept.count, "the conversation's count")
+            try expectEqual(try await store.everyChange(after: .beginning).count, kept.count, "count of changes")
+        },
+        HistoryStoreCheck(
+            "window.trimLeavesTheLibrary", rule: 2,
+            "A trim moves the window that agents see: pages, look-up and search keep all.",
+            needs: .keepsWhatIsTrimmed
+        ) { store in
+            let messages = Invented.dialogue(10)
+            try await store.append(messages, to: .plain, options: AppendOptions(maxMessages: 4))
+            try await expectMessages(store.window(of: .plain, maxMessages: nil), messages.suffix(4), "the window")
+            let pages = try await store.everything(in: Scope.plain.conversation).map(\.message)
+            try expectMessages(pages, messages, "the pages")
+            try expectEqual(
+                try await store.message("m0", in: Scope.plain.conversation)?.message.id, "m0", "a trimmed message")
+            try expectEqual(try await store.found("m1"), ["m1"], "a search for a trimmed message")
+            try expectEqual(try await store.conversation(Scope.plain.conversation)?.messageCount, 10, "the count")
+        },
+        HistoryStoreCheck(
+            "window.ofEachAgent", rule: 2, "windows(of:) gives every agent of a conversation its own window."
+        ) { store in
+            for agent in ["b", "a", ""] {
+                let scope = Scope.plain.agent(agent)
+                try await store.append(Invented.dialogue(6, agent), to: scope, options: AppendOptions(maxMessages: 4))
+            }
+            let windows = try await store.windows(of: Scope.plain.conversation).sorted { $0.agentId < $1.agentId }
+            try expectEqual(windows.map(\.agentId), ["", "a", "b"], "the agents, sorted")
+            for window in windows {
+                let expected = Array(Invented.dialogue(6, window.agentId).suffix(4))
+                try expectMessages(window.messages, expected, "the window of \(window.agentId.debugDescription)")
+            }
+        },
+        HistoryStoreCheck(
+            "exchanges.wholeWindowHasNoHalf", rule: 10,
+            "Whatever the budget, wholeWindow gives no result without its call and no call without its result, and all else."
+        ) { store in
+            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+            let history = Self.exchanges(&random)
+            try await store.append(history, to: .plain)
+            for budget in [nil] + (0...(history.count + 1)).map(Optional.some) {
+                let what = "seed \(random.seed), budget \(budget.map(String.init) ?? "nil")"
+                let window = try await store.window(of: .plain, maxMessages: budget)
+                let whole = try await store.wholeWindow(of: .plain, maxMessages: budget)
+                try expectNoHalf(whole, what)
+                try expectMessages(whole, window.wholeExchanges(), what)
+            }
+        },
+        HistoryStoreCheck(
+            "attachments.byHash", rule: 9,
+            "The bytes of an attachment are found by the hash that its message names; others are not."
+        ) { store in
+            let bytes = Data((0..<3000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let attachment = Attachment(mediaType: "image/png", content: .inline(bytes))
+            try await store.append(
+                [ConversationMessage(id: "m", role: .user, parts: [.attachment(attachment)])], to: .plain)
+            let hash = Attachment.sha256(of: bytes)
+            try expectEqual(try await store.attachment(sha256: hash), bytes, "the bytes of \(hash)")
+            let missing = Attachment.sha256(of: Data("never saved".utf8))
+            try await expectError(.notFound, "an unknown hash") { _ = try await store.attachment(sha256: missing) }
+        },
+    ]
+
+    /// Prose and exchanges of one to three calls, in an order that `random` chooses.
+    private static func exchanges(_ random: inout SeededGenerator) -> [ConversationMessage] {
+        var messages: [ConversationMessage] = []
+        for turn in 0..<8 {
+            messages.append(Invented.message(.user, "u\(turn)"))
+            let calls = (0..<Int.random(in: 0...3, using: &random)).map { "\(turn).\($0)" }
+            messages += calls.map { Invented.call("call \($0)", of: $0) }
+            messages += calls.shuffled(using: &random).map { Invented.result("result \($0)", of: $0) }
+            messages.append(Invented.message(.assistant, "a\(turn)"))
+        }
+        return messages
+    }
+}
+
+/// Throws unless `work` throws a `RecollectError` of that code.
+func expectError(
+    _ code: RecollectError.Code, _ what: String, _ work: () async throws -> Void
+) async throws {
+    do {
+        try await work()
+    } catch let error as RecollectError where error.code == code {
+        return
+    } catch {
+        throw BrokenPromise(expected: "\(what): an error of code \(code.rawValue)", actual: "\(error)")
+    }
+    throw BrokenPromise(expected: "\(what): an error of code \(code.rawValue)", actual: "no error")
+}

@@ -1,0 +1,130 @@
+import Foundation
+import RecollectCore
+
+/// The change feed: nothing is missed, and every place in it stays good.
+enum ChangeChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "changes.missNothing",
+            "Read from any place in pages of any size, the feed tells every message, in order, once."
+        ) { store in
+            try await store.append(Invented.dialogue(6), to: .plain)
+            try await store.append(Invented.dialogue(3, "b"), to: Scope.plain.agent("b").session("s").user("u"))
+            let all = try await store.everyChange(after: .beginning)
+            try expectEqual(all.map(\.kind), Array(repeating: .messageAdded, count: 9), "kinds")
+            try expectEqual(all.map(\.messageId), (0..<6).map { "m\($0)" } + ["b0", "b1", "b2"], "ids")
+            try expectEqual(
+                all.last?.conversation, ConversationID(userId: "u", sessionId: "s"), "the last one's conversation")
+            try expectEqual(all.last?.agentId, "b", "the last one's agent")
+            try expect(
+                zip(all, all.dropFirst()).allSatisfy { $0.cursor < $1.cursor }, "cursors that ascend",
+                came: "\(all.map(\.cursor))")
+            try await expectEqual(store.latestChange(), all.last?.cursor ?? .beginning, "latestChange()")
+            for (index, change) in all.enumerated() {
+                for limit in [1, 2, 4, 100] {
+                    let rest = try await store.everyChange(after: change.cursor, limit: limit)
+                    try expectEqual(rest, Array(all[(index + 1)...]), "after change \(index) in pages of \(limit)")
+                }
+            }
+        },
+        HistoryStoreCheck(
+            "changes.tellDeletions",
+            "Deletions and new details are told; a message that is gone is told as deleted alone."
+        ) { store in
+            try await store.append(Invented.dialogue(3), to: .plain)
+            let before = try await store.latestChange()
+            try await store.deleteMessages(["m1"], in: Scope.plain.conversation)
+            try await store.update(Scope.plain.conversation, with: ConversationDetails(title: "t"))
+            let after = try await store.everyChange(after: before)
+            try expectEqual(
+                after.map(\.kind), [.messageDeleted, .conversationUpdated], "kinds after a deletion and a title")
+            try expectEqual(after.first?.messageId, "m1", "the deleted message's id")
+            let all = try await store.everyChange(after: .beginning)
+            let m1 = all.filter { $0.messageId == "m1" }.map(\.kind)
+            try expectEqual(m1, [.messageDeleted], "what the feed tells of the deleted message")
+            try await store.append(Invented.dialogue(1), to: Scope.plain.session("other"))
+            let added = try await store.latestChange()
+            try await store.deleteConversation(Scope.plain.conversation)
+            let deleted = try await store.everyChange(after: added)
+            try expectEqual(deleted.map(\.kind), [.conversationDeleted], "kinds after a conversation's deletion")
+            try expectEqual(deleted.first?.conversation, Scope.plain.conversation, "the deleted conversation")
+            let last = try await store.latestChange()
+            try await store.deleteUser("user")
+            try await expectEqual(
+                store.everyChange(after: last).map(\.kind), [.userDeleted], "kinds after a user's deletion")
+            let kinds = Set(try await store.everyChange(after: .beginning).map(\.kind))
+            try expect(
+                !kinds.contains(.messageAdded), "no message of the deleted user", came: "\(kinds.map(\.rawValue))")
+        },
+        HistoryStoreCheck(
+            "changes.tellOnlyWhatChanged", rule: 4, "A retry that adds nothing is no change."
+        ) { store in
+            try await store.append(Invented.dialogue(2), to: .plain)
+            let before = try await store.latestChange()
+            try await store.append(Invented.dialogue(2), to: .plain)
+            try await store.deleteMessages(["unknown"], in: Scope.plain.conversation)
+            try await store.deleteConversation(Scope.plain.session("unknown").conversation)
+            try await expectEqual(
+                store.everyChange(after: before).map(\.kind), [], "changes after calls that changed nothing")
+        },
+        HistoryStoreCheck(
+            "changes.streamFollows",
+            "The stream tells what is there already, then what comes, of many writers, each once.",
+            needs: .concurrent
+        ) { store in
+            try await store.append(Invented.dialogue(4, "early "), to: .plain)
+            let start = try await store.everyChange(after: .beginning)[1].cursor
+            let wanted = ["early 2", "early 3"] + (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
+            try await expectTold(wanted, by: store.changes(after: start)) {
+                try await together(16) { task in
+                    for number in 0..<4 {
+                        try await store.append(
+                            [Invented.message(.user, "\(task).\(number)")], to: Scope.plain.agent("\(task)"))
+                    }
+                }
+            }
+        },
+        HistoryStoreCheck(
+            "changes.seeOtherInstances", "The stream tells what another instance on the same place writes.",
+            needs: [.persistent, .sharesPlace],
+            trial: { trial in
+                let (reader, writer) = (try await trial.open(), try await trial.open())
+                let start = try await reader.latestChange()
+                try await expectTold(["m0", "m1", "m2"], by: reader.changes(after: start)) {
+                    try await writer.append(Invented.dialogue(3), to: .plain)
+                }
+            }),
+    ]
+}
+
+/// Throws unless a change stream tells of exactly these messages, in any order, while and after `work` runs. A stream that
+/// falls silent is given up after ten seconds.
+private func expectTold(
+    _ ids: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
+    _ work: @escaping @Sendable () async throws -> Void
+) async throws {
+    let told = Locked<[String]>([])
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+        group.addTask {
+            for try await change in stream {
+                let count = told.withLock { told in
+                    told.append(change.messageId ?? change.kind.rawValue)
+                    return told.count
+                }
+                if count == ids.count { break }
+            }
+            return true
+        }
+        group.addTask {
+            try await Task.sleep(for: .seconds(10))
+            return true
+        }
+        group.addTask {
+            try await work()
+            return false
+        }
+        while let isOver = try await group.next(), !isOver {}
+        group.cancelAll()
+    }
+    try expectEqual(told.withLock { $0.sorted() }, ids.sorted(), "messages that the stream told of, sorted")
+}

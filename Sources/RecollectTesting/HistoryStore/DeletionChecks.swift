@@ -1,0 +1,106 @@
+import Foundation
+import RecollectCore
+
+/// What was deleted is nowhere; what was not is everywhere as before.
+enum DeletionChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "deletion.ofMessages",
+            "Deleted messages are gone from window, pages, look-up, search and counts; the rest stays."
+        ) { store in
+            try await Self.fill(store)
+            let conversation = Scope.plain.conversation
+            _ = try await store.found("text")
+            try expectEqual(
+                try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: conversation), 2, "count of deleted")
+            try await expectMessages(
+                store.window(of: .plain, maxMessages: nil), Self.messages.filter { !["m1", "m2"].contains($0.id) },
+                "the window")
+            try await expectIDs(store.everything(in: conversation).map(\.message), ["m0", "m3"], "the pages")
+            try await expectEqual(store.message("m1", in: conversation), nil, "a look-up")
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
+            try await expectEqual(store.conversation(conversation)?.messageCount, 2, "the count")
+            try await expectUntouched(Scope.plain.session("other"), in: store)
+        },
+        HistoryStoreCheck(
+            "deletion.ofAConversation",
+            "A deleted conversation is gone everywhere; deleting it again says that there was none."
+        ) { store in
+            try await Self.fill(store)
+            let conversation = Scope.plain.conversation
+            try await expectEqual(store.deleteConversation(conversation), true, "whether it existed")
+            try await expectEqual(store.deleteConversation(conversation), false, "whether it existed, again")
+            try await expectGone(Scope.plain, in: store)
+            try await expectEqual(store.found("m1"), ["m1", "m1"], "a search: other sessions' messages alone")
+            try await expectUntouched(Scope.plain.session("other"), in: store)
+        },
+        HistoryStoreCheck(
+            "deletion.ofAUser", rule: 1, "A deleted user's history is gone everywhere; other users keep theirs."
+        ) { store in
+            try await Self.fill(store)
+            try await store.append(Self.messages, to: Scope.plain.user("other"))
+            try await store.deleteUser("user")
+            for session in ["session", "other", "third"] {
+                try await expectGone(Scope.plain.session(session), in: store)
+            }
+            try await expectEqual(store.found("text"), [], "a search of the deleted user")
+            try await expectEqual(store.everyConversation(of: "user"), [], "the conversations of the deleted user")
+            try await expectUntouched(Scope.plain.user("other"), in: store)
+            try await expectEqual(store.found("m1", of: "other"), ["m1"], "a search of the other user")
+        },
+        HistoryStoreCheck(
+            "deletion.ofAttachments", "An attachment goes with the last message that names it, not before."
+        ) { store in
+            let bytes = Data((0..<2000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+            let part = ContentPart.attachment(Attachment(mediaType: "image/png", content: .inline(bytes)))
+            for scope in [Scope.plain, Scope.plain.session("other"), Scope.plain.user("other")] {
+                try await store.append([ConversationMessage(id: "m", role: .user, parts: [part])], to: scope)
+            }
+            let hash = Attachment.sha256(of: bytes)
+            try await store.deleteMessages(["m"], in: Scope.plain.conversation)
+            try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after one of three deletions")
+            try await store.deleteConversation(Scope.plain.session("other").conversation)
+            try await expectEqual(store.attachment(sha256: hash), bytes, "the bytes after two of three deletions")
+            try await store.deleteUser("other")
+            try await expectError(.notFound, "the bytes after the last deletion") {
+                _ = try await store.attachment(sha256: hash)
+            }
+        },
+        HistoryStoreCheck(
+            "deletion.startsAfresh", "What is written to a conversation after its deletion is all that it holds."
+        ) { store in
+            try await Self.fill(store)
+            try await store.deleteConversation(Scope.plain.conversation)
+            let new = [Invented.message(.user, "m0", "fresh"), Invented.message(.assistant, "n")]
+            try await store.append(new, to: .plain)
+            try await expectMessages(store.window(of: .plain, maxMessages: nil), new, "the window")
+            try await expectEqual(store.conversation(Scope.plain.conversation)?.messageCount, 2, "the count")
+            try await expectEqual(store.conversation(Scope.plain.conversation)?.preview, "fresh", "the preview")
+            try await expectEqual(store.found("fresh"), ["m0"], "a search for the new message")
+        },
+    ]
+
+    private static let messages = Invented.dialogue(4)
+
+    /// The same messages in three sessions.
+    private static func fill(_ store: any HistoryStore) async throws {
+        for session in ["session", "other", "third"] {
+            try await store.append(messages, to: Scope.plain.session(session))
+        }
+    }
+
+    private static func expectGone(_ scope: Scope, in store: any HistoryStore) async throws {
+        try await expectMessages(store.window(of: scope, maxMessages: nil), [], "the window of \(scope.shown)")
+        try await expectEqual(store.windows(of: scope.conversation).count, 0, "count of windows of \(scope.shown)")
+        try await expectEqual(store.everything(in: scope.conversation), [], "the pages of \(scope.shown)")
+        try await expectEqual(store.message("m0", in: scope.conversation), nil, "a message of \(scope.shown)")
+        try await expectEqual(store.conversation(scope.conversation), nil, "the summary of \(scope.shown)")
+    }
+
+    private static func expectUntouched(_ scope: Scope, in store: any HistoryStore) async throws {
+        try await expectMessages(store.window(of: scope, maxMessages: nil), messages, "the window of \(scope.shown)")
+        try await expectMessages(
+            store.everything(in: scope.conversation).map(\.message), messages, "the pages of \(scope.shown)")
+        try await expectEqual(store.conversation(scope.conversation)?.messageCount, 4, "the count of \(scope.shown)")
+    }
+}

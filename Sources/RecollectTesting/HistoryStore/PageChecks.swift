@@ -1,0 +1,129 @@
+import RecollectCore
+
+/// Messages of a conversation by pages, and one by one.
+enum PageChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "pages.forward", rule: 5, "Pages of any size, read forward, give every message once in the order of saving."
+        ) { store in
+            let saved = try await Self.fill(store)
+            for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1, 1000] {
+                let pages = try await store.everything(in: Scope.plain.conversation, limit: limit)
+                try expectStored(pages, saved, "pages of \(limit)")
+            }
+        },
+        HistoryStoreCheck(
+            "pages.backward", rule: 5, "Pages read backward give the same list, each page in the list's own order."
+        ) { store in
+            let saved = try await Self.fill(store)
+            for limit in [1, 2, 3, 5, 7, saved.count - 1, saved.count, saved.count + 1] {
+                var all: [StoredMessage] = []
+                var cursor: MessageCursor?
+                repeat {
+                    let page = try await store.messages(
+                        of: Scope.plain.conversation, agentId: nil, page: PageRequest(limit: limit, before: cursor))
+                    try expect(
+                        page.elements.count <= limit, "at most \(limit)", came: "\(page.elements.count) messages")
+                    all = page.elements + all
+                    cursor = page.next
+                } while cursor != nil
+                try expectStored(all, saved, "backward pages of \(limit)")
+            }
+        },
+        HistoryStoreCheck(
+            "pages.ofOneAgent", rule: 5, "Pages of one agent give that agent's messages alone, in order."
+        ) { store in
+            let saved = try await Self.fill(store)
+            for agent in ["a", "b", "c", "nobody"] {
+                for limit in [1, 3, 1000] {
+                    let pages = try await store.everything(in: Scope.plain.conversation, agentId: agent, limit: limit)
+                    try expectStored(pages, saved.filter { $0.0 == agent }, "pages of \(limit) of agent \(agent)")
+                }
+            }
+        },
+        HistoryStoreCheck(
+            "pages.endWithNoNext", rule: 5, "The last page has no next one, also where it is full, in both directions."
+        ) { store in
+            try await store.append(Invented.dialogue(6), to: .plain)
+            for request in [PageRequest<MessageCursor>(limit: 6), PageRequest(limit: 6, before: nil)] {
+                let page = try await store.messages(of: Scope.plain.conversation, agentId: nil, page: request)
+                try expectEqual(page.elements.count, 6, "count of a full page")
+                try expect(page.next == nil, "no next page", came: "\(page.next.debugDescription)")
+            }
+            let unknown = try await store.messages(
+                of: Scope.plain.session("unknown").conversation, agentId: nil, page: PageRequest(limit: 6))
+            try expect(unknown.elements.isEmpty && unknown.next == nil, "an empty page", came: "\(unknown)")
+        },
+        HistoryStoreCheck(
+            "pages.goOnFromAnyMessage", rule: 5,
+            "Every message's cursor is a place to read on from, both ways, itself left out."
+        ) { store in
+            let saved = try await Self.fill(store)
+            let conversation = Scope.plain.conversation
+            for (index, stored) in try await store.everything(in: conversation).enumerated() {
+                let after = try await store.messages(
+                    of: conversation, agentId: nil, page: PageRequest(limit: 1000, after: stored.cursor))
+                let before = try await store.messages(
+                    of: conversation, agentId: nil, page: PageRequest(limit: 1000, before: stored.cursor))
+                try expectStored(after.elements, Array(saved[(index + 1)...]), "after message \(index)")
+                try expectStored(before.elements, Array(saved[..<index]), "before message \(index)")
+            }
+        },
+        HistoryStoreCheck(
+            "pages.holdWhileOthersWrite", rule: 5,
+            "A walk that began goes on where it was when messages are added or its own place is deleted meanwhile."
+        ) { store in
+            let conversation = Scope.plain.conversation
+            try await store.append(Invented.dialogue(10), to: .plain)
+            let first = try await store.messages(of: conversation, agentId: nil, page: PageRequest(limit: 4))
+            try await store.append(Invented.dialogue(2, "other "), to: Scope.plain.agent("other"))
+            try await store.deleteMessages(["m3", "m5"], in: conversation)
+            let rest = try await store.messages(
+                of: conversation, agentId: nil, page: PageRequest(limit: 100, after: first.next))
+            try expectIDs(
+                rest.elements.map(\.message), ["m4", "m6", "m7", "m8", "m9", "other 0", "other 1"],
+                "the rest of the walk")
+        },
+        HistoryStoreCheck(
+            "messages.lookUp", rule: 4,
+            "One message is found by its id, as its page shows it, in its own conversation alone."
+        ) { store in
+            try await Self.fill(store)
+            let conversation = Scope.plain.conversation
+            for stored in try await store.everything(in: conversation) {
+                let found = try await store.message(stored.message.id, in: conversation)
+                try expectEqual(found, stored, "message \(stored.message.id)")
+            }
+            for (id, conversation) in [
+                ("unknown", conversation), ("A0", conversation), ("a0", Scope.plain.session("b").conversation),
+                ("a0", Scope.plain.user("b").conversation),
+            ] {
+                let found = try await store.message(id, in: conversation)
+                try expect(found == nil, "no message \(id) in \(conversation)", came: "\(found.debugDescription)")
+            }
+        },
+    ]
+
+    /// Fills a conversation with saves of three agents in turn whose clocks run backwards; gives what was saved, in order.
+    @discardableResult
+    private static func fill(_ store: any HistoryStore) async throws -> [(String, ConversationMessage)] {
+        var saved: [(String, ConversationMessage)] = []
+        for round in 0..<5 {
+            for agent in ["b", "a", "c"] {
+                let messages = Invented.dialogue(
+                    round.isMultiple(of: 2) ? 2 : 1, agent, from: round * 2, at: Int64(-saved.count) * 5000)
+                try await store.append(messages, to: Scope.plain.agent(agent))
+                saved += messages.map { (agent, $0) }
+            }
+        }
+        return saved
+    }
+}
+
+/// Throws unless these are the messages, in order, each of its agent, with cursors that ascend.
+func expectStored(_ actual: [StoredMessage], _ expected: [(String, ConversationMessage)], _ what: String) throws {
+    try expectMessages(actual.map(\.message), expected.map(\.1), what)
+    try expectEqual(actual.map(\.agentId), expected.map(\.0), "\(what): agents")
+    let ascends = zip(actual, actual.dropFirst()).allSatisfy { $0.cursor < $1.cursor }
+    try expect(ascends, "\(what): cursors that ascend", came: "\(actual.map(\.cursor.position))")
+}

@@ -1,0 +1,62 @@
+import RecollectCore
+
+/// Rule 7 over everything that a library shows.
+enum ReopeningChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "reopening.keepsTheLibrary", rule: 7,
+            "After opening the place again pages, summaries, cursors, deletions and search are as they were.",
+            needs: .persistent,
+            trial: { trial in
+                let conversation = Scope.plain.conversation
+                let (pages, summary) = try await Self.saving(trial) { store in
+                    try await store.append(Invented.dialogue(5), to: .plain)
+                    try await store.append(Invented.dialogue(2, "b"), to: Scope.plain.agent("b"))
+                    try await store.update(conversation, with: ConversationDetails(title: "t", metadata: ["k": 1]))
+                    try await store.deleteMessages(["m1"], in: conversation)
+                    return (try await store.everything(in: conversation), try await store.conversation(conversation))
+                }
+                let store = try await trial.open()
+                try await expectEqual(store.everything(in: conversation, limit: 2), pages, "pages")
+                try await expectEqual(store.conversation(conversation), summary, "the summary")
+                try await expectEqual(store.found("m3"), ["m3"], "a search")
+                try await expectEqual(store.found("m1"), [], "a search for a deleted message")
+                let rest = try await store.messages(
+                    of: conversation, agentId: nil, page: PageRequest(limit: 100, after: pages[1].cursor))
+                try expectEqual(rest.elements, Array(pages[2...]), "a page after a cursor from before")
+            }),
+        HistoryStoreCheck(
+            "reopening.keepsTheFeed", rule: 7,
+            "A place in the change feed is good after opening again: nothing is told twice, nothing is missed.",
+            needs: .persistent,
+            trial: { trial in
+                let seen = try await Self.saving(trial) { store in
+                    try await store.append(Invented.dialogue(3), to: .plain)
+                    let seen = try await store.latestChange()
+                    try await store.append(Invented.dialogue(1, from: 3), to: .plain)
+                    try await store.deleteMessages(["m0"], in: Scope.plain.conversation)
+                    return seen
+                }
+                // The highest numbers are gone with what they told of: they must not be given again.
+                let last = try await Self.saving(trial) { store in
+                    try await store.deleteMessages(["m3"], in: Scope.plain.conversation)
+                    return try await store.latestChange()
+                }
+                let store = try await trial.open()
+                try await store.append(Invented.dialogue(1, "new "), to: .plain)
+                let after = try await store.everyChange(after: last).map(\.messageId)
+                try expectEqual(after, ["new 0"], "changes after the last place")
+                let told = try await store.everyChange(after: seen)
+                try expectEqual(
+                    told.map { "\($0.kind.rawValue) \($0.messageId ?? "")" },
+                    ["messageDeleted m0", "messageDeleted m3", "messageAdded new 0"], "changes after an earlier place")
+            }),
+    ]
+
+    /// Opens the place, lets `work` write, and lets go of the store.
+    private static func saving<Result: Sendable>(
+        _ trial: Trial<any HistoryStore>, _ work: (any HistoryStore) async throws -> Result
+    ) async throws -> Result {
+        try await work(try await trial.open())
+    }
+}

@@ -1,0 +1,111 @@
+import RecollectCore
+
+/// What a search finds.
+enum SearchChecks {
+    static let all: [HistoryStoreCheck] = [
+        finding(
+            "search.words", "All words of a query must be in a message, wherever and in whatever case.",
+            in: ["The quick brown fox", "A brown bear", "Quick thinking", "foxes sleep"],
+            [("brown", [0, 1]), ("BROWN fox", [0]), ("fox quick", [0]), ("quick bear", []), ("unicorn", [])]),
+        finding(
+            "search.prefixes", "The last letters of a word may be missing.",
+            in: ["configuration of the server", "we configured it", "a confident answer"],
+            [("config", [0, 1]), ("conf", [0, 1, 2]), ("configuration", [0]), ("serv config", [0])]),
+        finding(
+            "search.partsOfIdentifiers", "A part of an identifier finds it: save_messages, WebSocketTask, HTTPServer2.",
+            in: [
+                "call save_messages here", "a WebSocketTask failed", "HTTPServer2 listens", "nothing of it",
+                "see src/db/main.swift",
+            ],
+            [
+                ("messages", [0]), ("save_messages", [0]), ("socket", [1]), ("WebSocketTask", [1]), ("websocket", [1]),
+                ("server", [2]), ("main", [4]), ("main.swift", [4]), ("task", [1]),
+            ]),
+        finding(
+            "search.foldsAccents", "Accents and case do not matter, in the query or in the text, composed or not.",
+            in: ["Müller aß in Zürich", "muller again", "cafe\u{301}", "CAF\u{C9}", "nothing"],
+            [
+                ("muller", [0, 1]), ("MÜLLER", [0, 1]), ("mu\u{308}ller", [0, 1]), ("café", [2, 3]), ("cafe", [2, 3]),
+                ("zurich", [0]),
+            ]),
+        finding(
+            "search.chineseAndJapanese", "Chinese and Japanese are found by any two characters that stand together.",
+            in: ["我们今天讨论数据库的设计", "今日は天気がいいです", "天今", "数据很多,仓库很大", "カタカナとひらがな"],
+            [
+                ("数据", [0, 3]), ("据库", [0]), ("数据库", [0]), ("今天", [0]), ("天気", [1]), ("がいい", [1]), ("カナ", [4]),
+                ("设计 讨论", [0]), ("据仓", []),
+            ]),
+        HistoryStoreCheck(
+            "search.takesAnyText",
+            "Any text is a valid query: operators, quotes, parentheses, U+0000, emoji, nothing at all."
+        ) { store in
+            try await store.append(Self.messages(["plain words OR NOT (other) \"words\""]), to: .plain)
+            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+            let pieces = [
+                "\"", "'", "(", ")", "*", "^", ":", "-", "+", "{", "}", "AND", "OR", "NOT", "NEAR", "NEAR(a, 2)",
+                "text:", ";", "--",
+                "words", " ", "\u{0}", "👩‍👩‍👧‍👦", "数", "é", "\\", "%", "_", ",", "a", "\u{301}", "\u{202E}", "\n",
+            ]
+            var queries =
+                pieces + ["", "   ", "\"unclosed", "words AND", "OR words", "a*b*", "{text} : words", "^words + plain"]
+            for _ in 0..<100 {
+                queries.append(
+                    (0..<Int.random(in: 1...6, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }
+                        .joined())
+            }
+            queries.append(String(repeating: "word ", count: 2000))
+            for query in queries {
+                do {
+                    _ = try await store.search(SearchQuery(userId: "user", text: query))
+                } catch {
+                    throw BrokenPromise(
+                        expected: "no error for \(query.prefix(80).debugDescription) (seed \(random.seed))",
+                        actual: "\(error)")
+                }
+            }
+            try await expectEqual(store.found("\"words\" (plain"), ["m0"], "a search with stray quotes")
+        },
+        HistoryStoreCheck(
+            "search.marksTheMatch", "A snippet is a piece of the message with the words that were looked for marked."
+        ) { store in
+            let filler = String(repeating: "lorem ipsum dolor ", count: 400)
+            try await store.append(Self.messages([filler + "the Needle is here " + filler, "needle"]), to: .plain)
+            for hit in try await store.everyHit(SearchQuery(userId: "user", text: "needle")) {
+                let marked = hit.snippet.runs.filter(\.isMatch).map { $0.text.lowercased() }
+                try expect(
+                    marked.contains { $0.contains("needle") }, "a marked run with the word", came: hit.snippet.marked())
+                try expect(
+                    hit.snippet.text.count < 1000, "a piece of the message",
+                    came: "\(hit.snippet.text.count) characters")
+            }
+        },
+        HistoryStoreCheck(
+            "search.isNeverBehind", rule: 6, "What was saved just before is found, what was deleted just before is not."
+        ) { store in
+            for number in 0..<20 {
+                try await store.append([Invented.message(.user, "m\(number)", "token\(number)x and more")], to: .plain)
+                try await expectEqual(store.found("token\(number)x"), ["m\(number)"], "a search right after a save")
+                guard number.isMultiple(of: 3) else { continue }
+                try await store.deleteMessages(["m\(number)"], in: Scope.plain.conversation)
+                try await expectEqual(store.found("token\(number)x"), [], "a search right after a deletion")
+            }
+        },
+    ]
+
+    /// A check that saves texts and expects queries to find them by their numbers.
+    private static func finding(
+        _ name: String, _ promise: String, in texts: [String], _ queries: [(String, [Int])]
+    ) -> HistoryStoreCheck {
+        HistoryStoreCheck(name, promise) { store in
+            try await store.append(messages(texts), to: .plain)
+            for (query, numbers) in queries {
+                try await expectEqual(
+                    store.found(query), numbers.map { "m\($0)" }, "a search for \(query.debugDescription)")
+            }
+        }
+    }
+
+    private static func messages(_ texts: [String]) -> [ConversationMessage] {
+        texts.enumerated().map { Invented.message(.user, "m\($0)", $1, at: Int64($0)) }
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import RecollectCore
+
+/// Filters, order and pages of a search.
+enum SearchPageChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "search.spansSessionsAndAgents", rule: 1,
+            "A search goes over all sessions and agents of its user, and over no other's."
+        ) { store in
+            try await Self.fill(store)
+            let hits = try await store.everyHit(SearchQuery(userId: "user", text: "shared"))
+            let places = hits.map { "\($0.conversation.sessionId)/\($0.agentId)/\($0.messageId)" }.sorted()
+            try expectEqual(places, Self.everyPlace, "places of the hits, sorted")
+            try expect(
+                hits.allSatisfy { $0.conversation.userId == "user" }, "hits of one user",
+                came: "\(hits.map(\.conversation))")
+            try await expectEqual(store.found("shared", of: "nobody"), [], "a search of a user without messages")
+            try await expectEqual(store.found("shared", of: "User"), [], "a search of a user whose id differs in case")
+        },
+        HistoryStoreCheck(
+            "search.filters",
+            "Session, agent, roles and dates narrow a search, alone and together: from is inside, until is not."
+        ) { store in
+            try await Self.fill(store)
+            func moment(_ offset: Int64) -> Date { Date(millisecondsSince1970: Invented.start + offset) }
+            func query(_ change: (inout SearchQuery) -> Void) -> SearchQuery {
+                var query = SearchQuery(userId: "user", text: "shared")
+                change(&query)
+                return query
+            }
+            let filters: [(String, SearchQuery, @Sendable (String) -> Bool)] = [
+                ("session", query { $0.sessionId = "s1" }, { $0.hasPrefix("s1/") }),
+                ("agent", query { $0.agentId = "b" }, { $0.contains("/b/") }),
+                ("empty agent", query { $0.agentId = "" }, { $0.contains("//") }),
+                ("role", query { $0.roles = [.assistant] }, { $0.hasSuffix("1") }),
+                ("roles", query { $0.roles = [.user, .assistant] }, { !$0.hasSuffix("2") }),
+                ("from", query { $0.from = moment(1000) }, { !$0.hasSuffix("0") }),
+                ("until", query { $0.until = moment(1000) }, { $0.hasSuffix("0") }),
+                ("from and until", query { ($0.from, $0.until) = (moment(1000), moment(2000)) }, { $0.hasSuffix("1") }),
+                (
+                    "all of them",
+                    query { ($0.sessionId, $0.agentId, $0.roles, $0.from) = ("s2", "a", [.system], moment(0)) },
+                    { $0.hasPrefix("s2/a/") && $0.hasSuffix("2") }
+                ),
+                ("unknown session", query { $0.sessionId = "S1" }, { _ in false }),
+            ]
+            for (name, query, isWanted) in filters {
+                let places = try await store.everyHit(query).map {
+                    "\($0.conversation.sessionId)/\($0.agentId)/\($0.messageId)"
+                }
+                try expectEqual(places.sorted(), Self.everyPlace.filter(isWanted), "filter by \(name)")
+            }
+        },
+        HistoryStoreCheck(
+            "search.hitsTellTheirMessage", "A hit names its message: conversation, agent, id, role and moment."
+        ) { store in
+            try await Self.fill(store)
+            for hit in try await store.everyHit(SearchQuery(userId: "user", text: "shared")) {
+                let stored = try await store.message(hit.messageId, in: hit.conversation)
+                try expectEqual(stored?.agentId, hit.agentId, "the agent of \(hit.messageId)")
+                try expectEqual(stored?.message.role, hit.role, "the role of \(hit.messageId)")
+                try expectEqual(stored?.message.timestamp, hit.timestamp, "the moment of \(hit.messageId)")
+            }
+        },
+        HistoryStoreCheck(
+            "search.bestFirst",
+            "Hits come best first: their scores never rise, and a short message about nothing else beats a long one."
+        ) { store in
+            let filler = String(repeating: "words about something else entirely ", count: 30)
+            try await store.append(
+                [
+                    Invented.message(.user, "long", filler + "zebra " + filler),
+                    Invented.message(.assistant, "short", "zebra zebra"),
+                    Invented.message(.user, "none", filler),
+                ], to: .plain)
+            let hits = try await store.everyHit(SearchQuery(userId: "user", text: "zebra"))
+            try expectEqual(hits.map(\.messageId), ["short", "long"], "hits")
+            try expect(hits[0].score > hits[1].score, "scores that fall", came: "\(hits.map(\.score))")
+        },
+        HistoryStoreCheck(
+            "search.pages", "Pages of any size give every hit once, in the order of one large page."
+        ) { store in
+            for number in 0..<23 {
+                let text = "common" + String(repeating: " and more", count: number % 5)
+                try await store.append(
+                    [Invented.message(.user, "m\(number)", text)], to: Scope.plain.session("s\(number % 4)"))
+            }
+            let all = try await store.everyHit(SearchQuery(userId: "user", text: "common", limit: 100)).map(\.messageId)
+            try expectEqual(Set(all).count, 23, "different messages")
+            for limit in [1, 2, 5, 22, 23, 24] {
+                let paged = try await store.everyHit(SearchQuery(userId: "user", text: "common", limit: limit)).map(
+                    \.messageId)
+                try expectEqual(paged, all, "pages of \(limit)")
+            }
+        },
+    ]
+
+    private static let places = ["s1", "s2"].flatMap { session in
+        ["", "a", "b"].map { Scope.plain.session(session).agent($0) }
+    }
+    private static let everyPlace = places.flatMap { scope in
+        (0..<3).map { "\(scope.sessionId)/\(scope.agentId)/\(scope.sessionId)\(scope.agentId)\($0)" }
+    }.sorted()
+
+    /// A message of each of three roles, a second apart, in two sessions of three agents, and the same of another user.
+    private static func fill(_ store: any HistoryStore) async throws {
+        for scope in places {
+            let messages = [Role.user, .assistant, .system].enumerated().map { index, role in
+                Invented.message(
+                    role, "\(scope.sessionId)\(scope.agentId)\(index)", "shared words", at: Int64(index) * 1000)
+            }
+            try await store.append(messages, to: scope)
+            try await store.append(messages, to: scope.user("other"))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import RecollectCore
+
+/// Rule 1 over everything that a library shows: nobody reads, counts or deletes another's.
+enum TenantChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "tenants.usersAreApart", rule: 1,
+            "Two users with the same session, agent and message ids share nothing, whichever method is asked."
+        ) { store in
+            for (alice, bob) in [
+                ("alice", "bob"), ("Bob", "bob"), ("caf\u{E9}", "cafe\u{301}"), ("", " "), ("a%", "ab"),
+            ] {
+                try await expectApart(alice, bob, in: store)
+            }
+        },
+        HistoryStoreCheck(
+            "tenants.awkwardSessions", rule: 1, "Any string is a session: pages, summaries and search keep them apart."
+        ) { store in
+            let ids = AwkwardIDs.all.filter { !$0.contains("\u{0}") }
+            for (number, id) in ids.enumerated() {
+                try await store.append(
+                    Invented.dialogue(2, "\(number)."), to: Scope(userId: "user", sessionId: id, agentId: id))
+            }
+            try await expectEqual(
+                store.everyConversation(of: "user", limit: 7).count, ids.count, "count of conversations")
+            for (number, id) in ids.enumerated() {
+                let conversation = ConversationID(userId: "user", sessionId: id)
+                let messages = try await store.everything(in: conversation, agentId: id).map(\.message)
+                try expectMessages(
+                    messages, Invented.dialogue(2, "\(number)."), "pages of session \(id.debugDescription)")
+                let hits = try await store.search(SearchQuery(userId: "user", text: "text", sessionId: id, agentId: id))
+                try expectEqual(hits.elements.count, 2, "count of hits in session \(id.debugDescription)")
+            }
+        },
+    ]
+
+    private static func expectApart(_ alice: String, _ bob: String, in store: any HistoryStore) async throws {
+        let hers = Scope.plain.user(alice)
+        let his = Scope.plain.user(bob)
+        let what = "\(alice.debugDescription) beside \(bob.debugDescription)"
+        try await store.deleteUser(alice)
+        try await store.deleteUser(bob)
+        try await store.append(Invented.dialogue(3, "m"), to: hers)
+        let messages = Invented.dialogue(2, "m").map { $0.mappingText { "his " + $0 } }
+        try await store.append(messages, to: his)
+        try await store.update(his.conversation, with: ConversationDetails(title: "his"))
+
+        try await expectEqual(store.conversation(hers.conversation)?.title, nil, "\(what): title")
+        try await expectEqual(store.conversation(hers.conversation)?.messageCount, 3, "\(what): count")
+        try await expectEqual(store.everyConversation(of: alice).map(\.id), [hers.conversation], "\(what): list")
+        try await expectEqual(
+            store.conversations(of: alice, sessionIdPrefix: "", limit: 9).map(\.id), [hers.conversation],
+            "\(what): by prefix")
+        try await expectMessages(store.everything(in: his.conversation).map(\.message), messages, "\(what): pages")
+        try await expectEqual(store.message("m0", in: his.conversation)?.message, messages[0], "\(what): look-up")
+        try await expectEqual(store.found("his", of: alice), [], "\(what): search")
+        try await expectEqual(store.found("his", of: bob), ["m0", "m1"], "\(what): search")
+        try await store.fork(his.conversation, at: "m0", into: "fork")
+        try await expectEqual(store.conversation(hers.session("fork").conversation), nil, "\(what): fork")
+
+        try await store.deleteMessages(["m0"], in: his.conversation)
+        try await store.deleteConversation(his.conversation)
+        try await store.deleteUser(bob)
+        try await expectMessages(
+            store.everything(in: hers.conversation).map(\.message), Invented.dialogue(3, "m"), "\(what): after deletion"
+        )
+        try await expectEqual(store.found("text", of: alice), ["m0", "m1", "m2"], "\(what): search after deletion")
+    }
+}

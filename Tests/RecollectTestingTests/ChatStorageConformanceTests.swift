@@ -1,0 +1,119 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+import Testing
+
+@Suite("The chat storage suite")
+struct ChatStorageConformanceTests {
+    @Test("passes a store that keeps every rule", arguments: ChatStorageConformance.checks)
+    func passesACorrectStore(_ check: ChatStorageCheck) async throws {
+        let outcome = try await check.run(on: FaultyChatStorage.fixture(nil))
+        guard case .passed = outcome else {
+            Issue.record("\(check) was not run")
+            return
+        }
+    }
+
+    @Test("has a broken store for every check, and a check for every broken store")
+    func everyCheckCanFail() {
+        let caught = Set(Fault.allCases.map(\.caughtBy))
+        let names = Set(ChatStorageConformance.checks.map(\.name))
+        #expect(names.subtracting(caught).sorted() == [])
+        #expect(caught.subtracting(names).sorted() == [])
+    }
+
+    @Test("catches a broken store by the check that names its fault, while most others pass", arguments: Fault.allCases)
+    func catchesEveryFault(_ fault: Fault) async throws {
+        let fixture = FaultyChatStorage.fixture(fault)
+        let checks = ChatStorageConformance.checks
+        let named = try #require(checks.first { $0.name == fault.caughtBy })
+        let failure = await #expect(throws: ConformanceFailure.self) { try await named.run(on: fixture) }
+        #expect(failure?.check == fault.caughtBy)
+        let others = await withTaskGroup(of: Bool.self) { group in
+            for check in checks where check.name != named.name && !check.isLong {
+                group.addTask { (try? await check.run(on: fixture)) == nil }
+            }
+            return await group.reduce(into: 0) { failures, failed in failures += failed ? 1 : 0 }
+        }
+        #expect(others <= checks.count / 4, "\(others) of \(checks.count) other checks failed")
+    }
+
+    @Test("has unique names of a subject and a promise, and says every promise in a line")
+    func namesAreStable() throws {
+        let checks = ChatStorageConformance.checks
+        #expect(Set(checks.map(\.name)).count == checks.count)
+        for check in checks {
+            #expect(try #/^[a-z][a-zA-Z]+\.[a-z][a-zA-Z]+$/#.wholeMatch(in: check.name) != nil, "\(check)")
+            #expect((1...10).contains(try #require(check.rule)), "\(check)")
+            #expect(check.promise.hasSuffix("."), "\(check)")
+            #expect(!check.promise.contains("\n"), "\(check)")
+        }
+    }
+}
+
+@Suite("A conformance run")
+struct ConformanceRunTests {
+    @Test("reports what a store does not declare, by name, and never counts it as kept")
+    func reportsWhatIsNotDeclared() async throws {
+        let capabilities = StoreCapabilities.standard.subtracting(.keepsNUL)
+        let report = await ChatStorageConformance.report(capabilities: capabilities, includingLong: false) {
+            FaultyChatStorage(.endsTextAtNUL)
+        }
+        #expect(report.isConforming)
+        #expect(report.lines.count == ChatStorageConformance.checks.count)
+        let table = report.description
+        #expect(table.contains(#/text\.keepsNUL +not declared: keepsNUL/#))
+        #expect(table.contains(#/persistence\.keepsTheTrim +not declared: persistent/#))
+        #expect(table.contains(#/atomicity\.largeBatch +not run: long/#))
+        #expect(table.contains(#/window\.saveTrims +kept/#))
+        let kept = report.lines.filter { if case .passed = $0.outcome { true } else { false } }.count
+        #expect(table.hasSuffix("\(kept) of \(report.lines.count) promises kept, 0 broken"))
+    }
+
+    @Test("tells which promise is broken, what was expected, what came and where it was asked")
+    func failuresSayEverything() async throws {
+        let report = await ChatStorageConformance.report(includingLong: false) {
+            FaultyChatStorage(.splitsPairsOnOddBudgets)
+        }
+        #expect(!report.isConforming)
+        let failure = try #require(report.failures.first { $0.check == "window.roundsDownToEven" })
+        #expect(failure.rule == 2)
+        #expect(failure.expected == "fetch of 3 out of 10: 2 messages [\"m8\", \"m9\"]")
+        #expect(failure.actual == "3 messages [\"m7\", \"m8\", \"m9\"]")
+        #expect(failure.file == #fileID)
+        #expect(report.description.contains("window.roundsDownToEven (rule 2) at RecollectTestingTests/"))
+        #expect(report.description.contains("BROKEN"))
+    }
+
+    @Test("turns an error of the store into a failure that keeps it as its cause")
+    func errorsAreFailures() async throws {
+        let check = try #require(ChatStorageConformance.checks.first { $0.name == "scope.unknownIsEmpty" })
+        let failure = await #expect(throws: ConformanceFailure.self) {
+            try await check.run { throw RecollectError(.diskFull, "no space: free some") }
+        }
+        #expect(failure?.expected == "no error")
+        #expect(failure?.actual == "no space: free some (diskFull)")
+        #expect((failure?.cause as? RecollectError)?.code == .diskFull)
+    }
+
+    @Test("removes the place of a check that fails and of one that passes")
+    func placesAreRemoved() async throws {
+        let open = Locked(0)
+        let fixture = StoreFixture<any ChatStorage>(
+            place: { open.withLock { $0 += 1 } }, open: { FaultyChatStorage(.keepsRepeatedRoles) },
+            remove: { open.withLock { $0 -= 1 } })
+        _ = await ChatStorageConformance.report(on: fixture, includingLong: false)
+        #expect(open.withLock { $0 } == 0)
+    }
+
+    @Test("is cancelled with the task that asked for it")
+    func cancellationIsNotAFailure() async throws {
+        let check = try #require(ChatStorageConformance.checks.first)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await check.run { throw RecollectError(.diskFull, "no space") }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import RecollectCore
+
+/// What a faulty store keeps of a message's content.
+extension FaultyChatStorage {
+    /// The message as it is kept: itself, in a store without fault.
+    func kept(_ message: ConversationMessage) -> ConversationMessage {
+        var message = message
+        switch fault {
+        case .forgetsMilliseconds:
+            message.timestamp = Date(timeIntervalSince1970: message.timestamp.timeIntervalSince1970.rounded(.down))
+        case .foldsRoles:
+            message.role = [.user, .assistant, .system, .tool].contains(message.role) ? message.role : .user
+        case .forgetsMetadata: message.metadata = [:]
+        case .forgetsUnknownFields: message.unknownFields = [:]
+        default: message.parts = message.parts.compactMap(kept)
+        }
+        return message
+    }
+
+    private func kept(_ part: ContentPart) -> ContentPart? {
+        switch (fault, part) {
+        case (.dropsReasoning, .thinking), (.dropsUnknownParts, .unknown): return nil
+        case (.dropsEmptyParts, .text(let text)): return text.isEmpty ? nil : part
+        case (.trimsWhitespace, .text(let text)): return .text(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        case (.composesText, .text(let text)): return .text(text.precomposedStringWithCanonicalMapping)
+        case (.endsTextAtNUL, .text(let text)): return .text(Self.cutAtNUL(text))
+        case (.cutsLongText, .text(let text)): return .text(String(decoding: text.utf8.prefix(65_536), as: UTF8.self))
+        case (.cutsAttachments, .attachment(var attachment)):
+            guard case .inline(let bytes) = attachment.content else { return part }
+            attachment.content = .inline(bytes.prefix(1024))
+            return .attachment(attachment)
+        case (.readsNumbersAsDoubles, .toolResult(let id, let content)):
+            return .toolResult(id: id, content: Self.asDoubles(content))
+        case (.cutsDeepValues, .toolCall(let id, let name, let arguments)):
+            return .toolCall(id: id, name: name, arguments: Self.cut(arguments, below: 32))
+        default: return part
+        }
+    }
+
+    /// Whole numbers as a language sees them that has doubles alone.
+    private static func asDoubles(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .integer(let integer): Int64(exactly: Double(integer)).map(JSONValue.integer) ?? .number(Double(integer))
+        case .array(let values): .array(values.map(asDoubles))
+        default: value
+        }
+    }
+
+    private static func cut(_ value: JSONValue, below depth: Int) -> JSONValue {
+        guard depth > 0 else { return .null }
+        switch value {
+        case .array(let values): return .array(values.map { cut($0, below: depth - 1) })
+        case .object(let members): return .object(members.mapValues { cut($0, below: depth - 1) })
+        default: return value
+        }
+    }
+}

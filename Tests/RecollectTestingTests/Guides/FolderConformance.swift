@@ -1,0 +1,16 @@
+import Foundation
+import Recollect
+import RecollectTesting
+import Testing
+
+/// Stores that live in a folder: every check gets a folder of its own and may open it more than once.
+let folders = StoreFixture<any ChatStorage>(
+    capabilities: .all,
+    place: { FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString) },
+    open: { folder in PerUserChatStorage { try DeviceChatStorage(userId: $0, baseURL: folder) } },
+    remove: { try? FileManager.default.removeItem(at: $0) })
+
+@Test(arguments: ChatStorageConformance.checks)
+func deviceConforms(_ check: ChatStorageCheck) async throws {
+    try await check.run(on: folders)
+}

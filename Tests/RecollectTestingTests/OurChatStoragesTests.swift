@@ -1,0 +1,56 @@
+import Foundation
+import Recollect
+import RecollectTesting
+import Testing
+
+/// The stores that Recollect brings, each with what it declares. All of them keep every rule that they declare.
+@Suite("Recollect's own chat storages")
+struct OurChatStoragesTests {
+    @Test("InMemoryChatStorage conforms", arguments: ChatStorageConformance.checks)
+    func memory(_ check: ChatStorageCheck) async throws {
+        try await check.run { InMemoryChatStorage() }
+    }
+
+    @Test("DeviceChatStorage in memory conforms", arguments: ChatStorageConformance.checks)
+    func deviceInMemory(_ check: ChatStorageCheck) async throws {
+        try await check.run {
+            let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+            return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
+        }
+    }
+
+    @Test("DeviceChatStorage on the disk conforms", arguments: ChatStorageConformance.checks)
+    func device(_ check: ChatStorageCheck) async throws {
+        let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
+            PerUserChatStorage { try DeviceChatStorage(userId: $0, baseURL: folder) }
+        }
+        try await check.run(on: fixture)
+    }
+
+    @Test("DeviceChatStorage over a history that keeps everything conforms", arguments: ChatStorageConformance.checks)
+    func deviceOverAHistory(_ check: ChatStorageCheck) async throws {
+        let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
+            let history = SQLiteHistoryStore(directory: folder)
+            return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
+        }
+        try await check.run(on: fixture)
+    }
+}
+
+extension StoreFixture {
+    /// Stores that live in a temporary folder, which is gone after each check.
+    static func inFolders(
+        capabilities: StoreCapabilities = .all, open: @escaping @Sendable (URL) async throws -> Store
+    ) -> StoreFixture {
+        StoreFixture(
+            capabilities: capabilities,
+            place: {
+                let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+                    "recollect-\(UUID().uuidString)")
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+                return folder
+            },
+            open: open,
+            remove: { try? FileManager.default.removeItem(at: $0) })
+    }
+}

@@ -1,0 +1,25 @@
+import Recollect
+import RecollectTesting
+import Testing
+
+@Suite("Recollect's own histories")
+struct OurHistoryStoresTests {
+    @Test("SQLiteHistoryStore in memory conforms", arguments: HistoryStoreConformance.checks)
+    func inMemory(_ check: HistoryStoreCheck) async throws {
+        try await check.run { SQLiteHistoryStore(inMemory: HistoryConfiguration()) }
+    }
+
+    @Test("SQLiteHistoryStore on the disk conforms", arguments: HistoryStoreConformance.checks)
+    func onTheDisk(_ check: HistoryStoreCheck) async throws {
+        try await check.run(on: .inFolders { SQLiteHistoryStore(directory: $0) })
+    }
+
+    @Test("SQLiteHistoryStore that keeps windows alone conforms", arguments: HistoryStoreConformance.checks)
+    func windowsAlone(_ check: HistoryStoreCheck) async throws {
+        let capabilities = StoreCapabilities.all.subtracting(.keepsWhatIsTrimmed)
+        let fixture = StoreFixture<any HistoryStore>.inFolders(capabilities: capabilities) { folder in
+            SQLiteHistoryStore(directory: folder, configuration: HistoryConfiguration(retention: .window))
+        }
+        try await check.run(on: fixture)
+    }
+}
