@@ -51,6 +51,9 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
+        .executableTarget(
+            name: "RecollectTestWorker", dependencies: ["RecollectCore"], path: "Tests/RecollectTestWorker"),
+        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore", "RecollectTestWorker"]),
     ],
     swiftLanguageModes: [.v6]
 )
