@@ -51,10 +51,13 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
-        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore"]),
+        .executableTarget(
+            name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite"],
+            path: "Tests/RecollectTestWorker"),
+        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectSQLiteTests",
-            dependencies: ["RecollectSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: ["RecollectSQLite", "RecollectTestWorker", .product(name: "GRDB", package: "GRDB.swift")]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
     ],
     swiftLanguageModes: [.v6]

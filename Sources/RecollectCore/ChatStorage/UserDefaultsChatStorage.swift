@@ -1,0 +1,140 @@
+import Foundation
+import Logging
+
+/// Keeps each scope as a JSON array under a key of its own in `UserDefaults`: for a few short conversations.
+///
+/// The system writes user defaults as a whole and when it sees fit, so every rule of a history holds except durability past
+/// a crash, and every save costs what the whole session costs. Stores of one process may share a suite; processes may not
+/// write to one at the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
+///
+/// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
+/// another's. Work runs on a queue of its own. A value that is damaged is kept under a key that begins with
+/// `recollect.aside`, what can be read of it stays, and `events` tells how much. A task that is cancelled before its save is
+/// queued has saved nothing and gets `CancellationError`.
+public final class UserDefaultsChatStorage: ChatStorage {
+    /// Where the store tells of messages that it dropped and values that it set aside.
+    public let events: StoreEvents
+
+    // Documented to be safe to use from any thread; Linux's Foundation does not declare it.
+    private nonisolated(unsafe) let defaults: UserDefaults
+    private let sameRole: SameRole
+
+    /// One for the process: it makes reading, changing and writing one step for all stores that share a suite.
+    private static let queue = DispatchQueue(label: "recollect.defaults")
+
+    /// Makes a store in a suite of user defaults.
+    /// - Parameters:
+    ///   - suiteName: An app group, for instance; `nil`, and a name that the system refuses, are the app's own defaults.
+    ///   - sameRole: What happens to a message that repeats the last stored role.
+    ///   - logger: Where the store logs; never a message's body.
+    public init(suiteName: String? = nil, sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")) {
+        defaults = suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard
+        self.sameRole = sameRole
+        events = StoreEvents(logger: logger)
+    }
+
+    /// The last messages of a scope, in the order of saving.
+    /// - Throws: `foreignStore` where the scope's key holds something else than a chat.
+    public func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
+        return try await onQueue {
+            self.trimToEvenPairs(try self.chat(of: scope).map(\.message), maxMessages: maxMessages)
+        }
+    }
+
+    /// Saves one message as a batch of one.
+    public func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await saveMessages(
+            [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    /// Saves a batch whole or not at all, and trims the scope to the budget in the same step.
+    /// - Throws: `RecollectError`, or `CancellationError` if the task was cancelled before; then nothing is saved.
+    public func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
+        let admission = try await onQueue {
+            var chat = try self.chat(of: scope)
+            let others = try self.scopes(of: scope.conversation).filter { $0 != scope }.flatMap(self.chat)
+            let ids = Set((chat + others).map { ByteString($0.message.id) })
+            let admission = Admission(
+                of: messages, sameRole: self.sameRole, lastRole: chat.last?.message.role, isKnown: ids.contains)
+            let before = chat.count
+            chat += try admission.accepted.map(EncodedMessage.init)
+            let size = MessageWindow.size(for: maxMessages) ?? chat.count
+            if chat.count > before || chat.count > size {
+                self.write(chat.suffix(size), to: Self.key(of: scope))
+            }
+            return admission
+        }
+        admission.report(to: events, scope: scope)
+    }
+
+    /// All messages of a session, merged over its agents by timestamp, with what assistants said prefixed `[agentId]`.
+    public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        let conversation = ConversationID(userId: userId, sessionId: sessionId)
+        return try await onQueue {
+            MergedChats.merge(
+                try self.scopes(of: conversation).map { ($0.agentId, try self.chat(of: $0).map(\.message)) })
+        }
+    }
+
+    private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try Task.checkCancellation()
+        return try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
+        }
+    }
+}
+
+extension UserDefaultsChatStorage {
+    /// The messages of a scope, each with its JSON as it is stored.
+    private func chat(of scope: Scope) throws -> [EncodedMessage] {
+        let key = Self.key(of: scope)
+        guard let value = defaults.object(forKey: key) else { return [] }
+        guard let data = value as? Data else {
+            throw RecollectError(
+                .foreignStore, "the user defaults hold something else than a chat under \(key); it was left untouched")
+        }
+        let bytes = Array(data)
+        if let ranges = MessageArray.layout(of: bytes)?.messages {
+            let chat = ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
+            if chat.count == ranges.count { return chat }
+        }
+        let damage = Damage(bytes: bytes)
+        let chat = damage.ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
+        defaults.set(data, forKey: "recollect.aside/\(key)/\(UUID().uuidString)")
+        write(chat[...], to: key)
+        events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        return chat
+    }
+
+    private func write(_ chat: ArraySlice<EncodedMessage>, to key: String) {
+        defaults.set(Data(MessageArray.joined(chat.map { $0.bytes[...] })), forKey: key)
+        // Apple's systems write by themselves; elsewhere nothing is written until this is called.
+        defaults.synchronize()
+    }
+
+    /// The scopes of a session that have a key.
+    private func scopes(of conversation: ConversationID) -> [Scope] {
+        let prefix = Self.prefix(of: conversation)
+        return defaults.dictionaryRepresentation().keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
+            EscapedName.id(of: String(key.dropFirst(prefix.count))).map { conversation.scope(agentId: $0) }
+        }
+    }
+
+    private static func key(of scope: Scope) -> String {
+        prefix(of: scope.conversation) + EscapedName.escaped(scope.agentId)
+    }
+
+    /// Escaped ids hold no slash, so the keys of a session are exactly those that begin like this.
+    private static func prefix(of conversation: ConversationID) -> String {
+        let (user, session) = (EscapedName.escaped(conversation.userId), EscapedName.escaped(conversation.sessionId))
+        return "recollect.chat/\(user)/\(session)/"
+    }
+}

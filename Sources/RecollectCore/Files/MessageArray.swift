@@ -1,0 +1,157 @@
+import Foundation
+
+/// Finds the messages in the bytes of a JSON array, without reading what is in them.
+///
+/// White space is free in JSON, and the stores here give it a meaning of their own: every message that they append begins a
+/// line, so that after damage the next message is found for certain, whatever the damaged one holds.
+enum MessageArray {
+    /// What a whole array holds: where its messages lie and where it is closed.
+    struct Layout {
+        var messages: [Range<Int>] = []
+        var closing = 0
+    }
+
+    /// The layout of bytes that are one array of objects with white space around it; `nil` for anything else.
+    static func layout(of bytes: [UInt8]) -> Layout? {
+        guard let start = skippingSpace(in: bytes, from: 0), bytes[start] == Byte.openingBracket else { return nil }
+        return layout(ofRest: bytes, from: start + 1, begun: false)
+    }
+
+    /// The layout of the rest of an array, from behind its opening bracket or a message on.
+    /// - Parameter begun: Whether there is a message before, so that a comma must come first.
+    static func layout(ofRest bytes: [UInt8], from start: Int, begun: Bool) -> Layout? {
+        var layout = Layout()
+        var needsComma = begun
+        var mayClose = true
+        var position = start
+        while let next = skippingSpace(in: bytes, from: position) {
+            if bytes[next] == Byte.closingBracket, mayClose {
+                layout.closing = next
+                return skippingSpace(in: bytes, from: next + 1) == nil ? layout : nil
+            }
+            if needsComma {
+                guard bytes[next] == Byte.comma else { return nil }
+                (needsComma, mayClose) = (false, false)
+                position = next + 1
+            } else {
+                guard let end = endOfObject(in: bytes, at: next) else { return nil }
+                layout.messages.append(next..<end)
+                (needsComma, mayClose) = (true, true)
+                position = end
+            }
+        }
+        return nil
+    }
+
+    /// An array of messages given as JSON, each at the beginning of a line.
+    static func joined(_ messages: [ArraySlice<UInt8>]) -> [UInt8] {
+        var text = [Byte.openingBracket]
+        text.reserveCapacity(messages.reduce(2) { $0 + $1.count + 2 })
+        for message in messages {
+            if text.count > 1 { text.append(Byte.comma) }
+            text.append(Byte.newline)
+            text += message
+        }
+        text.append(Byte.closingBracket)
+        return text
+    }
+
+    /// Where the messages lie that can be read in damaged bytes, in order.
+    ///
+    /// What was appended but never joined to the array (bytes behind its closing bracket that end in the middle) belongs to a
+    /// save that was not finished, and is left out whole.
+    static func salvage(_ bytes: [UInt8], isMessage: (Range<Int>) -> Bool) -> [Range<Int>] {
+        let firstLineEnd = bytes.firstIndex(of: Byte.newline) ?? bytes.count
+        var found: [Range<Int>] = []
+        var candidate = nextObject(in: bytes, from: 0)
+        while let start = candidate {
+            guard let end = endOfObject(in: bytes, at: start), isMessage(start..<end) else {
+                candidate = nextMessageStart(in: bytes, after: start, firstLineEnd: firstLineEnd)
+                continue
+            }
+            found.append(start..<end)
+            if let next = skippingSpace(in: bytes, from: end), bytes[next] == Byte.closingBracket {
+                let rest = layout(ofRest: bytes, from: next + 1, begun: false)
+                return found + (rest?.messages ?? []).filter(isMessage)
+            }
+            candidate = nextObject(in: bytes, from: end)
+        }
+        return found
+    }
+
+    /// Where the object that begins at `start` ends; `nil` if there is none, if it does not end, or is nested too deep.
+    static func endOfObject(in bytes: [UInt8], at start: Int) -> Int? {
+        guard bytes[start] == Byte.openingBrace else { return nil }
+        return bytes.withUnsafeBufferPointer { bytes in
+            var depth = 0
+            var inString = false
+            var position = start
+            while position < bytes.count {
+                let byte = bytes[position]
+                position += 1
+                if inString {
+                    if byte == Byte.backslash { position += 1 } else if byte == Byte.quote { inString = false }
+                    continue
+                }
+                switch byte {
+                case Byte.quote: inString = true
+                case Byte.openingBrace, Byte.openingBracket:
+                    depth += 1
+                    // The decoders stop there too; it keeps a search through garbage from growing with its square.
+                    if depth > 512 { return nil }
+                case Byte.closingBrace, Byte.closingBracket:
+                    depth -= 1
+                    if depth == 0 { return byte == Byte.closingBrace ? position : nil }
+                default: continue
+                }
+            }
+            return nil
+        }
+    }
+
+    private static func nextObject(in bytes: [UInt8], from start: Int) -> Int? {
+        bytes[start...].firstIndex(of: Byte.openingBrace)
+    }
+
+    /// Where the next message may begin after one that cannot be read: at the beginning of a line, but within the first line,
+    /// where other programs put everything, at any object that is not a member's value.
+    private static func nextMessageStart(in bytes: [UInt8], after start: Int, firstLineEnd: Int) -> Int? {
+        let inFirstLine = start < firstLineEnd
+        var candidate = nextObject(in: bytes, from: start + 1)
+        while let position = candidate {
+            let before = bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
+            if before == Byte.newline || inFirstLine && before != Byte.colon { return position }
+            candidate = nextObject(in: bytes, from: position + 1)
+        }
+        return nil
+    }
+
+    private static func skippingSpace(in bytes: [UInt8], from start: Int) -> Int? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var position = start
+            while position < bytes.count {
+                switch bytes[position] {
+                case Byte.space, Byte.newline, Byte.tab, Byte.carriageReturn: position += 1
+                default: return position
+                }
+            }
+            return nil
+        }
+    }
+}
+
+/// The bytes that give JSON its shape.
+enum Byte {
+    static let openingBracket = UInt8(ascii: "[")
+    static let closingBracket = UInt8(ascii: "]")
+    static let openingBrace = UInt8(ascii: "{")
+    static let closingBrace = UInt8(ascii: "}")
+    static let comma = UInt8(ascii: ",")
+    static let colon = UInt8(ascii: ":")
+    static let quote = UInt8(ascii: "\"")
+    static let backslash = UInt8(ascii: "\\")
+    static let space = UInt8(ascii: " ")
+    static let newline = UInt8(ascii: "\n")
+    static let tab = UInt8(ascii: "\t")
+    static let carriageReturn = UInt8(ascii: "\r")
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+extension OpenFolder {
+    /// Writes a file under another name and gives it `name` when it is on the disk: at any moment, a power cut too, `name` is
+    /// the old file or the new one.
+    /// - Parameter aside: A name that the old file keeps; without it the old file is gone.
+    func replace(_ name: String, keepingOldAs aside: String? = nil, write: (OpenFile) throws -> Void) throws -> OpenFile {
+        let temporary = Self.temporaryPrefix + UUID().uuidString
+        let file = try makeFile(temporary)
+        do {
+            try write(file)
+            try file.synchronize()
+            if let aside { try setAside(name, as: aside) }
+            try rename(temporary, to: name)
+        } catch {
+            // What cannot be removed now goes with the leftovers; the caller hears of the first failure.
+            try? remove(temporary)
+            throw error
+        }
+        try synchronize()
+        return file
+    }
+
+    /// Removes what `replace` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
+    func removeLeftovers(among names: [String]) throws {
+        for name in names where name.hasPrefix(Self.temporaryPrefix) {
+            try remove(name)
+        }
+    }
+
+    private static let temporaryPrefix = ".recollect-"
+
+    /// Gives a file a second name, or a new one where the file system has no second names.
+    private func setAside(_ name: String, as aside: String) throws {
+        if linkat(descriptor, name, descriptor, aside, 0) == 0 { return }
+        guard [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS].contains(errno) else { throw POSIXFailure.last }
+        try rename(name, to: aside)
+    }
+
+    private func rename(_ name: String, to newName: String) throws {
+        _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }
+    }
+
+    private func remove(_ name: String) throws {
+        _ = try retrying { Int(unlinkat(descriptor, name, 0)) }
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// An open folder: names in it are resolved by the system from here, so nothing is followed out of it. Closed when released.
+///
+/// All calls block, and all throw `POSIXFailure`.
+final class OpenFolder {
+    let descriptor: Int32
+    /// Where it was opened, for messages.
+    let path: String
+
+    private init(descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens the folder at a path; symbolic links on the way there are the caller's choice and are followed.
+    convenience init(path: String) throws {
+        let descriptor = try retrying { Int(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }
+        self.init(descriptor: Int32(descriptor), path: path)
+    }
+
+    /// Makes the folder at a path and what is missing on the way there; only this user may enter what is made.
+    static func make(path: String) throws -> OpenFolder {
+        do {
+            return try OpenFolder(path: path)
+        } catch let failure as POSIXFailure where failure.number == ENOENT && path != "/" {
+            let (parent, name) = split(path)
+            try make(path: parent).makeFolder(name)
+            return try OpenFolder(path: path)
+        }
+    }
+
+    private static func split(_ path: String) -> (parent: String, name: String) {
+        let url = URL(fileURLWithPath: path, isDirectory: true)
+        return (url.deletingLastPathComponent().path, url.lastPathComponent)
+    }
+
+    /// The path of a name in this folder, for messages.
+    func path(of name: String) -> String {
+        path + "/" + name
+    }
+
+    /// Opens a folder in this one; a symbolic link or a file of that name is an error.
+    func folder(_ name: String) throws -> OpenFolder {
+        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+        let opened = try retrying { Int(openat(descriptor, name, flags)) }
+        return OpenFolder(descriptor: Int32(opened), path: path(of: name))
+    }
+
+    /// Makes a folder that only this user may enter, and puts its name on the disk.
+    func makeFolder(_ name: String) throws {
+        if mkdirat(descriptor, name, 0o700) != 0 {
+            guard errno == EEXIST else { throw POSIXFailure.last }
+            return
+        }
+        try synchronize()
+    }
+
+    /// Opens a regular file in this folder; a symbolic link, a folder or a device of that name is an error.
+    func file(_ name: String, forWriting: Bool) throws -> OpenFile {
+        let flags = (forWriting ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let opened = try retrying { Int(openat(descriptor, name, flags)) }
+        let file = OpenFile(descriptor: Int32(opened), path: path(of: name))
+        guard try status(of: file.descriptor).st_mode & S_IFMT == S_IFREG else { throw POSIXFailure(EISDIR) }
+        return file
+    }
+
+    /// Makes a file that only this user may read; a file of that name is an error.
+    func makeFile(_ name: String) throws -> OpenFile {
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let opened = try retrying { Int(openat(descriptor, name, flags, 0o600)) }
+        return OpenFile(descriptor: Int32(opened), path: path(of: name))
+    }
+
+    /// The names in this folder as bytes give them, in no order; names that are not UTF-8 are nobody's of ours and left out.
+    func names() throws -> [String] {
+        // A descriptor of its own, because reading a folder moves its position.
+        let copy = Int32(try retrying { Int(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
+        guard let stream = fdopendir(copy) else {
+            let failure = POSIXFailure.last
+            close(copy)
+            throw failure
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw POSIXFailure.last }
+                return names
+            }
+            guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return names }
+            let start = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)
+            if let name = String(validatingCString: start), name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    /// Returns when the names in this folder are on the disk: a new or renamed file may vanish in a power cut before that.
+    func synchronize() throws {
+        #if canImport(Darwin)
+            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        #endif
+        _ = try retrying { Int(fsync(descriptor)) }
+    }
+
+    /// Takes this folder's lock, which holds for all processes and for every other opening in this one, until it is closed.
+    ///
+    /// Nothing but a file system without locks, or an owner that hangs, makes this fail.
+    func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
+        let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
+        let deadline = ContinuousClock.now + patience
+        var pause: useconds_t = 50
+        while flock(descriptor, operation) != 0 {
+            if errno == EINTR { continue }
+            guard errno == EWOULDBLOCK, ContinuousClock.now < deadline else { throw POSIXFailure.last }
+            usleep(pause)
+            pause = min(pause * 2, 2_000)
+        }
+    }
+
+    /// Whether the folder is still the one that its path names.
+    func isStill(at name: String, in parent: OpenFolder) throws -> Bool {
+        let mine = try status(of: descriptor)
+        var named = stat()
+        guard fstatat(parent.descriptor, name, &named, AT_SYMLINK_NOFOLLOW) == 0 else {
+            guard errno == ENOENT else { throw POSIXFailure.last }
+            return false
+        }
+        return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino
+    }
+}

@@ -1,0 +1,186 @@
+import Foundation
+
+/// What is known of a scope's file, so that a save neither reads nor writes again what is there.
+///
+/// The file is a JSON array. A save writes its messages behind the closing bracket, waits until they are on the disk, and
+/// then joins them to the array by making that bracket a comma: one byte, the moment of commitment. A trim makes white space
+/// of what it removes; when there is more of that than of messages, the messages that are left move to a new file.
+struct ScopeFile {
+    struct Entry {
+        /// Where the message begins in the file.
+        var offset: Int
+        let id: ByteString
+    }
+
+    private(set) var entries: [Entry] = []
+    /// The same ids, to look them up.
+    private(set) var ids: Set<ByteString> = []
+    private(set) var lastRole: Role?
+    /// Where the array's closing bracket is.
+    private(set) var closing = 1
+    /// The last bytes before that bracket, at most 256: after another process moved the messages to a new file they differ.
+    private var lastBytes: [UInt8] = []
+
+    /// A file that holds an empty array, `[]`.
+    init() {
+        lastBytes = [Byte.openingBracket]
+    }
+
+    /// Reads what a file holds; `nil` where it is not one array of messages.
+    init?(_ bytes: [UInt8]) {
+        guard let layout = MessageArray.layout(of: bytes) else { return nil }
+        closing = layout.closing
+        guard take(layout.messages, of: bytes, at: 0) else { return nil }
+    }
+
+    /// Learns what other processes did since: reads what they appended, forgets what they trimmed.
+    ///
+    /// `false` where the file is not a continuation of what is known and must be read from the start.
+    mutating func follow(_ file: OpenFile) throws -> Bool {
+        let start = closing - lastBytes.count
+        let size = try file.size()
+        guard size > closing else { return false }
+        let bytes = try file.read(at: start, count: size - start)
+        guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
+        if mark != Byte.closingBracket {
+            let wasEmpty = entries.isEmpty
+            let rest = lastBytes.count + (wasEmpty ? 1 : 0)
+            guard let layout = MessageArray.layout(ofRest: bytes, from: rest, begun: !wasEmpty) else { return false }
+            closing = start + layout.closing
+            guard take(layout.messages, of: bytes, at: start) else { return false }
+        }
+        var trimmed = 0
+        while trimmed < entries.count,
+            try file.read(at: entries[trimmed].offset, count: 1) != [Byte.openingBrace]
+        {
+            trimmed += 1
+        }
+        forget(first: trimmed)
+        return true
+    }
+
+    /// The bytes of the last messages as an array of their own.
+    func bytes(ofLast count: Int, from file: OpenFile) throws -> [UInt8] {
+        guard count > 0, !entries.isEmpty else { return [Byte.openingBracket, Byte.closingBracket] }
+        let start = entries[max(0, entries.count - count)].offset
+        return try [Byte.openingBracket] + file.read(at: start, count: closing - start) + [Byte.closingBracket]
+    }
+
+    /// Appends messages; `isDurable` waits until they are on the disk, past power loss.
+    mutating func append(_ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool) throws {
+        guard !messages.isEmpty else { return }
+        let text = MessageArray.joined(messages.map { $0.bytes[...] }).dropFirst()
+        // Other programs end the file with a line break: white space, or the file would not be a whole array.
+        if try file.size() > closing + 1 { try file.truncate(to: closing + 1) }
+        try file.write(Array(text), at: closing + 1)
+        if isDurable { try file.orderWrites() }
+        try file.write([entries.isEmpty ? Byte.space : Byte.comma], at: closing)
+        if isDurable { try file.synchronize() }
+
+        // Each message stands behind two bytes: the bracket or comma before it, and a line break.
+        var end = closing
+        for message in messages {
+            add(message.message, offset: end + 2)
+            end += 2 + message.bytes.count
+        }
+        closing = end
+        remember(end: text.dropLast())
+    }
+
+    /// Begins a file that is made and not yet written.
+    func begin(_ file: OpenFile) throws {
+        if try file.size() == 0 { try file.write([Byte.openingBracket, Byte.closingBracket], at: 0) }
+    }
+
+    /// Makes the file what it was before an append that failed.
+    func undoAppend(to file: OpenFile) throws {
+        if entries.isEmpty, closing == 1 {
+            try file.truncate(to: 0)
+        } else {
+            try file.write([Byte.closingBracket], at: closing)
+            try file.truncate(to: closing + 1)
+        }
+        try file.synchronize()
+    }
+
+    /// What a trim to `count` messages has to do.
+    enum Trim {
+        case nothing
+        /// Make white space of what is removed.
+        case blank
+        /// Move what is left to a new file.
+        case move
+    }
+
+    func trim(to count: Int) -> Trim {
+        guard count < entries.count else { return .nothing }
+        let head = offset(ofLast: count)
+        let live = closing - head
+        return head > max(live, 1 << 14) ? .move : .blank
+    }
+
+    /// Removes all but the last messages by making white space of the others.
+    ///
+    /// It is on the disk with the next save at the latest: a power cut before that brings trimmed messages back.
+    mutating func blank(to count: Int, in file: OpenFile) throws {
+        guard let first = entries.first?.offset else { return }
+        let end = offset(ofLast: count)
+        try file.write([UInt8](repeating: Byte.space, count: end - first), at: first)
+        forget(first: entries.count - count)
+        if entries.isEmpty { remember(end: [UInt8](repeating: Byte.space, count: min(end - first, Self.remembered))[...]) }
+    }
+
+    /// Copies the last messages as they are into an empty file, which this then describes.
+    mutating func move(last count: Int, from file: OpenFile, to newFile: OpenFile) throws {
+        let start = offset(ofLast: count)
+        try newFile.write([Byte.openingBracket], at: 0)
+        var copied = start
+        while copied < closing {
+            let piece = try file.read(at: copied, count: min(1 << 20, closing - copied))
+            guard !piece.isEmpty else { throw POSIXFailure(EIO) }
+            try newFile.write(piece, at: 1 + copied - start)
+            copied += piece.count
+        }
+        try newFile.write([Byte.closingBracket], at: 1 + closing - start)
+        forget(first: entries.count - count)
+        for index in entries.indices { entries[index].offset -= start - 1 }
+        closing -= start - 1
+        if entries.isEmpty { remember(end: [Byte.openingBracket]) }
+    }
+
+    private func offset(ofLast count: Int) -> Int {
+        count > 0 ? entries[max(0, entries.count - count)].offset : closing
+    }
+
+    /// Takes in messages found in bytes that begin at `offset` of the file; `false` if one cannot be read.
+    private mutating func take(_ ranges: [Range<Int>], of bytes: [UInt8], at offset: Int) -> Bool {
+        for range in ranges {
+            guard let message = EncodedMessage(stored: bytes[range])?.message else { return false }
+            add(message, offset: offset + range.lowerBound)
+        }
+        remember(end: bytes[..<(closing - offset)])
+        return true
+    }
+
+    private mutating func add(_ message: ConversationMessage, offset: Int) {
+        let id = ByteString(message.id)
+        entries.append(Entry(offset: offset, id: id))
+        ids.insert(id)
+        lastRole = message.role
+    }
+
+    private mutating func forget(first count: Int) {
+        guard count > 0 else { return }
+        for entry in entries.prefix(count) { ids.remove(entry.id) }
+        entries.removeFirst(count)
+        if entries.isEmpty { lastRole = nil }
+    }
+
+    private static let remembered = 256
+
+    private mutating func remember(end bytes: ArraySlice<UInt8>) {
+        // No more than the last message, which stays whatever another process trims.
+        let last = entries.last.map { closing - $0.offset } ?? Self.remembered
+        lastBytes = Array(bytes.suffix(min(last, Self.remembered)))
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+
+/// The files of one session, one for each agent, and what is known of them. Used on one queue.
+///
+/// Everything happens under the lock of the session's folder, shared to read and exclusive to write, and no longer than one
+/// operation: a batch meets the session as it is, all its agents' ids too, and a reader never sees half a save.
+final class SessionFiles {
+    private let events: StoreEvents
+    private let isDurable: Bool
+    private var place: SessionPlace
+    /// What is known of the files, by name.
+    private var known: [String: ScopeFile] = [:]
+    /// Files of which a save failed: what the disk has of them is not known, so the next save writes them anew.
+    private var doubtful: Set<String> = []
+
+    init(_ conversation: ConversationID, base: String, durability: Durability, events: StoreEvents) {
+        place = SessionPlace(conversation, base: base)
+        isDurable = durability == .full
+        self.events = events
+    }
+
+    // MARK: Reading
+
+    /// The last messages of an agent, all for `nil`.
+    func messages(of agentId: String, last count: Int?) throws -> [ConversationMessage] {
+        try read { folder, heals in
+            guard let name = try names(in: folder).existing(for: agentId) else { return [] }
+            return try messages(of: agentId, in: name, folder, last: count ?? .max, heals: heals)
+        }
+    }
+
+    /// All messages of all agents.
+    func allMessages() throws -> [(agentId: String, messages: [ConversationMessage])] {
+        try read { folder, heals in
+            try agents(in: folder, names(in: folder)).compactMap { agentId, name in
+                try ifOurs {
+                    (agentId, try messages(of: agentId, in: name, folder, last: .max, heals: heals, wasAskedFor: false))
+                }
+            }
+        }
+    }
+
+    /// Reads under the shared lock, and again under the exclusive one if there is damage to heal.
+    private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
+        do {
+            return try place.open(exclusively: false).map { try body($0, false) } ?? []
+        } catch is Damage {
+            return try place.open(exclusively: true).map { try body($0, true) } ?? []
+        }
+    }
+
+    private func messages(
+        of agentId: String, in name: String, _ folder: OpenFolder, last count: Int, heals: Bool, wasAskedFor: Bool = true
+    ) throws -> [ConversationMessage] {
+        do {
+            return try messages(in: name, folder, last: count)
+        } catch let damage as Damage where heals {
+            do {
+                try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
+            } catch let error as RecollectError where error.code == .readOnly || error.code == .permissionDenied {
+                return damage.messages.suffix(count)
+            }
+            return try messages(in: name, folder, last: count)
+        }
+    }
+
+    private func messages(in name: String, _ folder: OpenFolder, last count: Int) throws -> [ConversationMessage] {
+        let file = try open(name, in: folder)
+        let state = try state(of: name, file)
+        return try explaining("read", file.path) {
+            let bytes = try state.bytes(ofLast: count, from: file)
+            do {
+                return try JSONDecoder().decode([ConversationMessage].self, from: Data(bytes))
+            } catch {
+                // What was whole when it was read first is so no more.
+                known[name] = nil
+                throw Damage(bytes: try file.read(at: 0, count: file.size()))
+            }
+        }
+    }
+
+    // MARK: Writing
+
+    /// Saves a batch for an agent and trims to `window` messages; what it took and what it dropped.
+    func save(
+        _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRole
+    ) throws -> Admission {
+        let folder = try place.make()
+        let names = try names(in: folder)
+        try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
+        let existing = names.existing(for: agentId)
+        let name = existing ?? names.new(for: agentId)
+        for (other, otherName) in try agents(in: folder, names) where otherName != name {
+            _ = try ifOurs { try healedState(of: other, otherName, in: folder, wasAskedFor: false) }
+        }
+        var state = try existing.map { try healedState(of: agentId, $0, in: folder) } ?? ScopeFile()
+        let admission = Admission(of: batch, sameRole: sameRole, lastRole: state.lastRole) { id in
+            known.values.contains { $0.ids.contains(id) }
+        }
+        let messages = try admission.accepted.map(EncodedMessage.init)
+        let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
+        if isDone { return admission }
+
+        // Until all of this has succeeded nothing is known of the file.
+        known[name] = nil
+        try explaining("save to", folder.path(of: name)) {
+            if existing == nil { try names.keep(agentId, of: name, in: folder) }
+            var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
+            if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
+            try append(messages, to: file, &state, name, in: folder, isNew: existing == nil)
+            switch state.trim(to: window ?? .max) {
+            case .nothing: break
+            case .blank: try state.blank(to: window ?? .max, in: file)
+            case .move: _ = try move(&state, last: window ?? .max, from: file, name, in: folder)
+            }
+        }
+        known[name] = state
+        doubtful.remove(name)
+        return admission
+    }
+
+    private func append(
+        _ messages: [EncodedMessage], to file: OpenFile, _ state: inout ScopeFile, _ name: String, in folder: OpenFolder,
+        isNew: Bool
+    ) throws {
+        let before = state
+        do {
+            try state.begin(file)
+            try state.append(messages, to: file, isDurable: isDurable)
+            if isNew, isDurable { try folder.synchronize() }
+        } catch {
+            doubtful.insert(name)
+            // On a handle of its own: after a failed sync the old one reports success for what is lost. If this fails too,
+            // the caller still hears of the first failure, and the next save writes the file anew.
+            try? before.undoAppend(to: folder.file(name, forWriting: true))
+            throw error
+        }
+    }
+
+    /// Moves the last messages to a new file that takes the old one's name.
+    private func move(
+        _ state: inout ScopeFile, last count: Int, from file: OpenFile, _ name: String, in folder: OpenFolder
+    ) throws -> OpenFile {
+        try folder.replace(name) { newFile in
+            if try file.size() > 0 { try state.move(last: count, from: file, to: newFile) }
+        }
+    }
+
+    // MARK: What is known
+
+    /// What a file holds: what is known with what other processes changed since, else all of it read.
+    private func state(of name: String, _ file: OpenFile) throws -> ScopeFile {
+        try explaining("read", file.path) {
+            if var state = known.removeValue(forKey: name), try state.follow(file) {
+                known[name] = state
+                return state
+            }
+            let size = try file.size()
+            // Made, and not yet written when its process ended: `append` begins it.
+            if size == 0 { return ScopeFile() }
+            let bytes = try file.read(at: 0, count: size)
+            guard let state = ScopeFile(bytes) else { throw Damage(bytes: bytes) }
+            known[name] = state
+            return state
+        }
+    }
+
+    private func healedState(
+        of agentId: String, _ name: String, in folder: OpenFolder, wasAskedFor: Bool = true
+    ) throws -> ScopeFile {
+        do {
+            return try state(of: name, open(name, in: folder))
+        } catch let damage as Damage {
+            try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
+            return try state(of: name, open(name, in: folder))
+        }
+    }
+
+    /// Sets a damaged file aside and puts one with what can be read in its place. Needs the exclusive lock.
+    private func heal(
+        _ agentId: String, _ name: String, _ damage: Damage, in folder: OpenFolder, wasAskedFor: Bool
+    ) throws {
+        guard wasAskedFor || !damage.looksForeign else {
+            throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left untouched")
+        }
+        let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID().uuidString.prefix(8).lowercased())"
+        try explaining("repair", folder.path(of: name)) {
+            _ = try folder.replace(name, keepingOldAs: aside) { try $0.write(damage.salvaged, at: 0) }
+        }
+        events.post(
+            StoreEvent(
+                kind: .salvaged, scope: place.conversation.scope(agentId: agentId),
+                setAside: URL(fileURLWithPath: folder.path(of: aside)), recoveredMessages: damage.ranges.count))
+    }
+
+    // MARK: Finding
+
+    /// The names in a folder. What is known of files that are gone is forgotten.
+    private func names(in folder: OpenFolder) throws -> FolderNames {
+        let names = FolderNames(try explaining("list", folder.path) { try folder.names() }, suffix: ".json")
+        let gone = Set(known.keys).subtracting(names.all)
+        gone.forEach { known[$0] = nil }
+        return names
+    }
+
+    /// The agents that have a file in a folder, each with the one that is theirs.
+    private func agents(in folder: OpenFolder, _ names: FolderNames) throws -> [(agentId: String, name: String)] {
+        try explaining("read", folder.path) {
+            try names.all.compactMap { name in try names.id(of: name, in: folder).map { ($0, name) } }
+        }
+    }
+
+    /// The result of work on a file that was come across, not asked for: `nil` where it is somebody else's.
+    private func ifOurs<Result>(_ work: () throws -> Result) throws -> Result? {
+        do {
+            return try work()
+        } catch let error as RecollectError where error.code == .foreignStore {
+            return nil
+        }
+    }
+
+    private func open(_ name: String, in folder: OpenFolder) throws -> OpenFile {
+        try explaining("open", folder.path(of: name)) { try folder.file(name, forWriting: false) }
+    }
+}

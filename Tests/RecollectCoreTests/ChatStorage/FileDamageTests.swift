@@ -1,0 +1,134 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Damaged files")
+struct FileDamageTests {
+    /// Files to damage: as this store writes them, and in one line as Agent Squad does.
+    private static let files: [[UInt8]] = {
+        let messages = turns(1...3)
+        let lines = MessageArray.joined(messages.compactMap { try? EncodedMessage($0).bytes[...] })
+        return [lines, Array((try? JSONEncoder().encode(messages)) ?? Data())]
+    }()
+
+    /// Puts damaged bytes in the place of a scope's file and checks all that must hold; gives what was recovered.
+    private func recover(_ damaged: [UInt8]) async throws -> [ConversationMessage] {
+        let folder = try TemporaryFolder()
+        try folder.write(damaged)
+        let store = FileChatStorage(baseURL: folder.url)
+        let recovered = try await store.load()
+        let aside = try folder.names().filter { $0.hasPrefix("a.json.damaged-") }
+        if !damaged.isEmpty {
+            try #require(aside.count == 1)
+            let original = try Data(contentsOf: folder.file().deletingLastPathComponent().appendingPathComponent(aside[0]))
+            try #require(Array(original) == damaged)
+            let event = await store.events.stream().first { _ in true }
+            try #require(event?.kind == .salvaged && event?.recoveredMessages == recovered.count)
+            try #require(event?.setAside?.lastPathComponent == aside[0])
+        }
+        let more = ConversationMessage(id: "more", role: .system, text: "more")
+        try await store.save([more])
+        let again = FileChatStorage(baseURL: folder.url)
+        try #require(try await again.load() == recovered + [more])
+        try #require(try folder.names().count == aside.count + 1)
+        _ = try JSONSerialization.jsonObject(with: Data(contentsOf: folder.file()))
+        return recovered
+    }
+
+    @Test("a file cut anywhere gives every whole message before the cut", arguments: files)
+    func cut(file: [UInt8]) async throws {
+        let layout = try #require(MessageArray.layout(of: file))
+        for length in 0..<file.count {
+            let whole = layout.messages.count { $0.upperBound <= length }
+            try #require(try await recover(Array(file[..<length])) == turns(1...3).prefix(whole), "cut at \(length)")
+        }
+    }
+
+    @Test("NUL bytes or garbage behind the end cost nothing", arguments: files)
+    func tail(file: [UInt8]) async throws {
+        for tail in [[0], [UInt8](repeating: 0, count: 5000), Array("]".utf8), Array("garbage {\"".utf8), [0xFF, 0xFE]] {
+            #expect(try await recover(file + tail) == turns(1...3))
+        }
+    }
+
+    @Test("a save that ended before it was joined to the array leaves no half of itself", arguments: files)
+    func unfinished(file: [UInt8]) async throws {
+        let batch = MessageArray.joined(try turns(4...5).map { try EncodedMessage($0).bytes[...] }).dropFirst()
+        for length in 1..<batch.count {
+            try #require(try await recover(file + batch.prefix(length)) == turns(1...3), "\(length) bytes written")
+        }
+        // All of it was written: kept or not, it is whole.
+        #expect(try await recover(file + batch) == turns(1...5))
+    }
+
+    @Test("a flipped byte costs at most the message that it is in", arguments: files)
+    func flip(file: [UInt8]) async throws {
+        let layout = try #require(MessageArray.layout(of: file))
+        let messages = turns(1...3)
+        for position in file.indices {
+            var damaged = file
+            damaged[position] = 0x01
+            let survivors = zip(layout.messages, messages).filter { !$0.0.contains(position) }.map(\.1)
+            try #require(try await recover(damaged) == survivors, "byte \(position)")
+        }
+    }
+
+    @Test("brackets, quotes and commas put anywhere cost at most two messages", arguments: files)
+    func flipStructure(file: [UInt8]) async throws {
+        let layout = try #require(MessageArray.layout(of: file))
+        let messages = turns(1...3)
+        for byte in Array("[]{}\",:\\\n".utf8) {
+            for position in stride(from: 0, to: file.count, by: 3) where file[position] != byte {
+                var damaged = file
+                damaged[position] = byte
+                let folder = try TemporaryFolder()
+                try folder.write(damaged)
+                let recovered = Set(try await FileChatStorage(baseURL: folder.url).load())
+                let lost = zip(layout.messages, messages).filter { !recovered.contains($0.1) }
+                try #require(lost.count <= 2, "byte \(byte) at \(position): \(lost.count) lost")
+                try #require(lost.allSatisfy { abs($0.0.lowerBound - position) < 200 || $0.0.contains(position) })
+            }
+        }
+    }
+
+    @Test("files of nothing but damage read as empty and are set aside", arguments: [
+        Array("not json".utf8), [0], [UInt8](repeating: 0, count: 10_000), Array("{}".utf8), Array("[1,2]".utf8), Array("[{\"id\":1}]".utf8),
+        (0...255).map { $0 },
+    ])
+    func hopeless(bytes: [UInt8]) async throws {
+        #expect(try await recover(bytes).isEmpty)
+    }
+
+    @Test("an empty file is an empty chat, and nothing is set aside")
+    func zeroLength() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write([])
+        let store = FileChatStorage(baseURL: folder.url)
+        #expect(try await store.load().isEmpty)
+        try await store.save(turn(1))
+        #expect(try await store.load() == turn(1))
+        #expect(try folder.names() == ["a.json"])
+    }
+
+    @Test("damage done while the store is open is found and healed")
+    func whileOpen() async throws {
+        let folder = try TemporaryFolder()
+        let store = FileChatStorage(baseURL: folder.url)
+        try await store.save(turns(1...3))
+        var bytes = Array(try Data(contentsOf: folder.file()))
+        bytes[bytes.count / 2] = 0x01
+        try folder.write(bytes)
+        #expect(try await store.load().count == 5)
+        try await store.save([turn(4)[0]])
+        #expect(try await store.load().count == 6)
+    }
+
+    @Test("the merged view heals what it finds")
+    func merged() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.files[0].dropLast(4))
+        #expect(try await FileChatStorage(baseURL: folder.url).fetchAllChats(userId: "u", sessionId: "s").count == 5)
+        #expect(try folder.names().count == 2)
+    }
+}

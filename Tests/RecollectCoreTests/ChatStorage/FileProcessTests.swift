@@ -1,0 +1,219 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Several processes, faults and the work that a save does")
+struct FileProcessTests {
+    private let folder: TemporaryFolder
+    private let store: FileChatStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = FileChatStorage(baseURL: folder.url, sameRole: .keep)
+    }
+
+    /// The turns that a worker acknowledged.
+    private func saved(_ lines: [String]) -> Set<Int> {
+        Set(lines.compactMap { $0.hasPrefix("saved ") ? Int($0.dropFirst(6)) : nil })
+    }
+
+    /// Checks that a scope holds every acknowledged turn once, no half of any, and each writer's in order.
+    private func check(_ acknowledged: [String: Set<Int>], in messages: [ConversationMessage]) throws {
+        let ids = messages.map(\.id)
+        try #require(Set(ids).count == ids.count, "nothing twice")
+        var last: [Substring: Int] = [:]
+        var position = 0
+        while position < ids.count {
+            let parts = ids[position].split(separator: "-")
+            try #require(position + 1 < ids.count && parts[2] == "q")
+            try #require(ids[position + 1] == "\(parts[0])-\(parts[1])-a", "batches stay together")
+            let number = try #require(Int(parts[1]))
+            try #require(number > last[parts[0], default: -1])
+            last[parts[0]] = number
+            position += 2
+        }
+        let stored = Set(ids)
+        for (writer, turns) in acknowledged {
+            try #require(turns.allSatisfy { stored.contains("\(writer)-\($0)-q") }, "nothing acknowledged is lost")
+        }
+    }
+
+    @Test("processes on one folder lose nothing, and a reader beside them sees whole batches alone")
+    func together() async throws {
+        let workers = try (0..<3).map { try Worker(["append", folder.url.path, "a", "w\($0)", "150", "0"]) }
+        for number in 0..<100 {
+            try await store.save([
+                ConversationMessage(id: "me-\(number)-q", role: .user, text: ""),
+                ConversationMessage(id: "me-\(number)-a", role: .assistant, text: ""),
+            ])
+            try check([:], in: try await FileChatStorage(baseURL: folder.url).load())
+            try check(["me": Set(0...number)], in: try await store.load())
+        }
+        for worker in workers {
+            #expect(saved(worker.finish()) == Set(0..<150))
+            #expect(worker.endedWell)
+        }
+        let all = Set(0..<150)
+        try check(["w0": all, "w1": all, "w2": all, "me": Set(0..<100)], in: try await store.load())
+        #expect(try await store.load().count == 2 * 550)
+        #expect(try folder.names() == ["a.json"])
+    }
+
+    @Test("under the shared lock the file is one JSON array at any moment, while others append and trim")
+    func validUnderLock() async throws {
+        let worker = try Worker(["append", folder.url.path, "a", "w", "400", "6"])
+        _ = worker.wait(forLines: 1)
+        let session = folder.file().deletingLastPathComponent()
+        for _ in 0..<200 {
+            let locked = try OpenFolder(path: session.path)
+            try locked.lock(exclusively: false)
+            let array = try JSONSerialization.jsonObject(with: Data(contentsOf: folder.file())) as? [Any]
+            // Between an append and its trim the writer holds the lock: nobody sees more than the window.
+            try #require((array?.count).map { $0 > 0 && $0 <= 6 } == true)
+        }
+        #expect(saved(worker.finish()).count == 400)
+        #expect(try await store.load().map(\.id).suffix(2) == ["w-399-q", "w-399-a"])
+    }
+
+    @Test("a process killed at any moment costs at most the turn that it was saving")
+    func killed() async throws {
+        var acknowledged: [String: Set<Int>] = [:]
+        var generator = SystemRandomNumberGenerator()
+        for run in 0..<25 {
+            let worker = try Worker(["append", folder.url.path, "a", "w\(run)", "1000", "0"])
+            _ = worker.wait(forLines: Int.random(in: 1...60, using: &generator))
+            worker.kill()
+            acknowledged["w\(run)"] = saved(worker.finish())
+            try check(acknowledged, in: try await store.load())
+        }
+        try check(acknowledged, in: try await FileChatStorage(baseURL: folder.url).load())
+    }
+
+    @Test(
+        "a process killed at each of its writes and syncs in turn costs at most the turn that it was saving",
+        .enabled(if: strace != nil, "needs strace"))
+    func killedAtEachCall() async throws {
+        let strace = try #require(strace)
+        var kills = 0
+        for call in ["pwrite64", "fdatasync", "renameat", "fsync", "openat"] {
+            for count in 1... {
+                let agent = "\(call)\(count)"
+                let tracer = [strace, "-f", "-qq", "-o", "/dev/null", "-P", folder.file(agent: agent).path]
+                let options = ["-e", "inject=\(call):signal=KILL:when=\(count)"]
+                // The tenth turn trims, the later ones move the window to a new file.
+                let worker = try Worker(["append", folder.url.path, agent, "w", "12", "8"], under: tracer + options)
+                let turns = saved(worker.finish())
+                let messages = try await store.load(agent: agent)
+                try check(["w": Set(turns.sorted().suffix(3))], in: messages)
+                // What is whole is not read as damaged: only a write that was cut leaves something to heal.
+                if turns.count == 12 { break }
+                kills += 1
+            }
+        }
+        #expect(kills > 30)
+    }
+
+    @Test(
+        "a save whose sync fails throws and is not kept; the next attempt saves it",
+        .enabled(if: strace != nil, "needs strace"), arguments: ["fdatasync", "pwrite64", "fsync"])
+    func syncFails(call: String) async throws {
+        let strace = try #require(strace)
+        for fault in ["when=3", "when=2..4", "when=1+3"] {
+            let agent = call + fault.filter { $0.isNumber }
+            let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:\(fault)"]
+            let worker = try Worker(["insist", folder.url.path, agent, "6"], under: [strace] + options)
+            let lines = worker.finish()
+            #expect(worker.endedWell && saved(lines) == Set(0..<6))
+            #expect(lines.contains { $0.hasPrefix("failed ") && $0.hasSuffix(" inputOutput") }, "\(call) \(fault): \(lines)")
+            try check(["w": Set(0..<6)], in: try await store.load(agent: agent))
+            #expect(try await store.load(agent: agent).count == 12)
+        }
+        #expect(try folder.names().filter { $0.contains("damaged") }.isEmpty)
+    }
+
+    @Test(
+        "a save that was not acknowledged because its sync failed is not there for a reader",
+        .enabled(if: strace != nil, "needs strace"))
+    func failedIsNotKept() async throws {
+        let strace = try #require(strace)
+        // The first save syncs twice for its file, so the fourth sync is the second save's commitment.
+        let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=4"]
+        let worker = try Worker(["append", folder.url.path, "a", "w", "2", "0"], under: [strace] + options)
+        #expect(saved(worker.finish()) == [0] && !worker.endedWell)
+        #expect(try await store.load().map(\.id) == ["w-0-q", "w-0-a"])
+    }
+
+    @Test(
+        "a full disk is an error of its own, what was saved is read, and saving goes on when there is space",
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+    func fullDisk() async throws {
+        let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
+        let store = FileChatStorage(baseURL: disk.url)
+        var kept: [ConversationMessage] = []
+        var failure: RecollectError?
+        for number in 0..<100 where failure == nil {
+            let next = turn(number, text: String(repeating: "x", count: 5000))
+            do {
+                try await store.save(next)
+                kept += next
+            } catch let error as RecollectError {
+                failure = error
+            }
+        }
+        #expect(failure?.code == .diskFull)
+        #expect(try await store.load() == kept && kept.count > 20)
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept)
+        try disk.resize(kilobytes: 1024)
+        try await store.save(turn(1000))
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept + turn(1000))
+        try disk.makeReadOnly()
+        let error = await #expect(throws: RecollectError.self) { try await store.save(turn(1001)) }
+        #expect(error?.code == .readOnly)
+        #expect(try await store.load().count == kept.count + 2)
+    }
+
+    @Test("a damaged file on a read-only disk is read as far as it can be", .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+    func readOnlyDamage() async throws {
+        let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
+        try await FileChatStorage(baseURL: disk.url).save(turns(1...2))
+        let file = disk.url.appendingPathComponent("u/s/a.json")
+        let torn = try Data(contentsOf: file).dropLast(3)
+        try Data(torn).write(to: file)
+        try disk.makeReadOnly()
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == turns(1...2).dropLast())
+        #expect(try Data(contentsOf: file) == Data(torn))
+    }
+
+    #if os(Linux)
+        @Test("a save reads and writes the same at turn 10 and turn 1,000, with a budget and without", arguments: [0, 20])
+        func appends(budget: Int) throws {
+            let lines = try Worker(["measure", folder.url.path, "1000", "\(budget)"]).finish()
+            let turns = lines.compactMap { line -> (read: Int, written: Int)? in
+                let fields = line.split(separator: " ").compactMap { Int($0) }
+                return fields.count == 2 ? (fields[0], fields[1]) : nil
+            }
+            try #require(turns.count == 1000)
+            // A turn is about 350 bytes. With a budget it is written again as white space, and now and then the window moves.
+            let moves = turns.dropFirst(10).filter { $0.written > 2_000 }
+            #expect(moves.count < (budget == 0 ? 1 : 40))
+            #expect(moves.allSatisfy { $0.written < 20 * 350 && $0.read < 20 * 350 })
+            #expect(turns.dropFirst(10).filter { $0.read > 1_500 }.count == moves.count)
+        }
+    #endif
+
+    @Test("appending changes no byte before the old end but the bracket, and trimming leaves what stays where it is")
+    func bytesStay() async throws {
+        try await store.save(turns(0..<20))
+        let before = Array(try Data(contentsOf: folder.file()))
+        try await store.save(turn(20))
+        let after = Array(try Data(contentsOf: folder.file()))
+        #expect(after[..<(before.count - 1)] == before.dropLast())
+        #expect(after[before.count - 1] == UInt8(ascii: ","))
+        try await store.save([], budget: 30)
+        let trimmed = Array(try Data(contentsOf: folder.file()))
+        let start = try #require(trimmed.firstIndex(of: UInt8(ascii: "{")))
+        #expect(trimmed.count == after.count && trimmed[start...] == after[start...])
+        #expect(trimmed[1..<start].allSatisfy { $0 == 0x20 || $0 == 0x0A })
+    }
+}

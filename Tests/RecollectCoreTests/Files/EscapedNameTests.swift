@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Ids as names")
+struct EscapedNameTests {
+    @Test("lowercase letters and digits stay, all else is escaped", arguments: [
+        ("", "_"), ("_", "%5F"), ("bob7", "bob7"), ("Bob", "%42ob"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"),
+        ("a\u{0}", "a%00"), ("%41", "%2541"), ("\u{e9}", "%C3%A9"), ("e\u{301}", "e%CC%81"),
+    ])
+    func escapes(id: String, name: String) {
+        #expect(EscapedName.escaped(id) == name)
+        #expect(EscapedName.id(of: name)?.hasSameBytes(as: id) == true)
+    }
+
+    @Test("every name gives its id back, and different ids have names that no file system takes for one another")
+    func reversible() throws {
+        let alphabet: [Unicode.Scalar] = ["a", "A", "b", "B", "0", "_", "%", ".", "/", "\u{0}", "\u{e9}", "\u{301}", "e", "\u{1F600}"]
+        var ids: [String: String] = [:]
+        try forSeeds(3_000) { generator in
+            var id = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...4, using: &generator) { id.append(alphabet.randomElement(using: &generator) ?? "a") }
+            let text = String(id)
+            for name in [EscapedName.escaped(text), EscapedName.agentSquad(text), EscapedName.fullyEscaped(text)] {
+                try #require(EscapedName.id(of: name)?.hasSameBytes(as: text) == true)
+            }
+            let folded = EscapedName.escaped(text).lowercased()
+            try #require(ids.updateValue(text, forKey: folded)?.hasSameBytes(as: text) != false)
+        }
+    }
+
+    @Test("names that nobody of ours gave have no id", arguments: ["", "a.b", "%", "%4", "%4g", "%ff", "%C3", "a b", "__", "#00"])
+    func strangers(name: String) {
+        #expect(EscapedName.id(of: name) == nil)
+    }
+
+    @Test("a name that a file system would take for another's is given up for one that cannot be")
+    func folding() {
+        let names = FolderNames(["Bob", "%41nn"])
+        #expect(names.existing(for: "Bob") == "Bob")
+        #expect(names.existing(for: "bob") == nil)
+        #expect(names.new(for: "bob") == "%62%6F%62")
+        #expect(FolderNames(["Bob", "%62%6F%62"]).existing(for: "bob") == "%62%6F%62")
+        #expect(names.existing(for: "Ann") == "%41nn")
+        #expect(names.new(for: "eve") == "eve")
+    }
+
+    @Test("a name that is too long becomes a hash")
+    func long() {
+        let names = FolderNames([], suffix: ".json")
+        let name = names.new(for: String(repeating: "é", count: 100))
+        #expect(name.hasPrefix("#") && name.hasSuffix(".json") && name.utf8.count == 70)
+        #expect(names.new(for: String(repeating: "a", count: 195)).utf8.count == 200)
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Whole exchanges")
+struct WholeExchangesTests {
+    private func history(_ generator: inout SeededGenerator) -> [ConversationMessage] {
+        (0..<Int.random(in: 0...12, using: &generator)).map { index in
+            let parts = (0..<Int.random(in: 0...3, using: &generator)).map { _ -> ContentPart in
+                let id = String(Int.random(in: 0...3, using: &generator))
+                switch Int.random(in: 0...3, using: &generator) {
+                case 0: return .toolCall(id: id, name: "n", arguments: [:])
+                case 1: return .toolResult(id: id, content: "r")
+                case 2: return .text(id)
+                default: return .thinking(id, signature: nil)
+                }
+            }
+            return ConversationMessage(id: "\(index)", role: .assistant, parts: parts)
+        }
+    }
+
+    /// Whether every result answers an open call before it and every call is answered.
+    private func isWhole(_ messages: [ConversationMessage]) -> Bool {
+        var open: [String: Int] = [:]
+        for part in messages.flatMap(\.parts) {
+            switch part {
+            case .toolCall(let id, _, _): open[id, default: 0] += 1
+            case .toolResult(let id, _):
+                guard open[id, default: 0] > 0 else { return false }
+                open[id, default: 0] -= 1
+            default: continue
+            }
+        }
+        return open.values.allSatisfy { $0 == 0 }
+    }
+
+    @Test("no half is left, and a second repair changes nothing")
+    func repairs() throws {
+        try forSeeds(2_000) { generator in
+            let repaired = history(&generator).wholeExchanges()
+            try #require(isWhole(repaired))
+            try #require(repaired.wholeExchanges() == repaired)
+        }
+    }
+
+    @Test("a history without halves comes back as it is")
+    func keepsWhole() throws {
+        var whole = 0
+        try forSeeds(2_000) { generator in
+            let messages = history(&generator)
+            guard isWhole(messages) else { return }
+            whole += 1
+            try #require(messages.wholeExchanges() == messages)
+        }
+        #expect(whole > 50)
+    }
+
+    @Test("everything that is no half stays, in order")
+    func keepsTheRest() throws {
+        func rest(_ messages: [ConversationMessage]) -> [ContentPart] {
+            messages.flatMap(\.parts).filter { !$0.belongsToToolExchange }
+        }
+        try forSeeds(2_000) { generator in
+            let messages = history(&generator)
+            try #require(rest(messages.wholeExchanges()) == rest(messages))
+        }
+    }
+
+    @Test("a window that begins between a call and its result loses the result alone")
+    func window() {
+        let messages = [
+            ConversationMessage(role: .tool, parts: [.toolResult(id: "1", content: "r"), .text("note")]),
+            ConversationMessage(role: .tool, parts: [.toolResult(id: "2", content: "r")]),
+            ConversationMessage(role: .assistant, text: "done"),
+        ]
+        #expect(messages.wholeExchanges().map(\.parts) == [[.text("note")], [.text("done")]])
+    }
+
+    @Test("a result before its call is no answer, and one call is answered once")
+    func orderAndRepetition() {
+        let call = ConversationMessage(id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
+        let result = ConversationMessage(id: "r", role: .tool, parts: [.toolResult(id: "1", content: "r")])
+        #expect([result, call].wholeExchanges().isEmpty)
+        #expect([call, result, result].wholeExchanges() == [call, result])
+        #expect([call, call, result].wholeExchanges() == [call, result])
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// A run of `RecollectTestWorker`, a process of its own.
+final class Worker {
+    private let process = Process()
+    private let output = Pipe()
+
+    /// Starts the worker; `tracer` is a command that runs it, `strace` and its options for instance.
+    init(_ arguments: [String], under tracer: [String] = []) throws {
+        let command = tracer + [Self.executable] + arguments
+        process.executableURL = URL(fileURLWithPath: command[0])
+        process.arguments = Array(command.dropFirst())
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+    }
+
+    /// Waits until the worker has said so many lines.
+    func wait(forLines count: Int) -> [String] {
+        var text = Data()
+        while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
+            let more = output.fileHandleForReading.availableData
+            if more.isEmpty { break }
+            text += more
+        }
+        heard += text
+        return lines
+    }
+
+    func kill() {
+        Foundation.kill(process.processIdentifier, SIGKILL)
+    }
+
+    /// Waits for the end and gives all that the worker said, whole lines only.
+    func finish() -> [String] {
+        heard += output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return lines
+    }
+
+    var endedWell: Bool { process.terminationReason == .exit && process.terminationStatus == 0 }
+
+    private var heard = Data()
+
+    private var lines: [String] {
+        String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+    }
+
+    /// Where the build put it: beside the test bundle.
+    private static let executable: String = {
+        let bundle = Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }?.bundleURL
+        let tests = bundle ?? URL(fileURLWithPath: CommandLine.arguments[0])
+        return tests.deletingLastPathComponent().appendingPathComponent("RecollectTestWorker").path
+    }()
+}
+
+/// The path of `strace`, where it is and may trace here.
+let strace: String? = {
+    let path = "/usr/bin/strace"
+    guard FileManager.default.isExecutableFile(atPath: path) else { return nil }
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = ["-qq", "-e", "trace=none", "true"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return nil }
+    process.waitUntilExit()
+    return process.terminationStatus == 0 ? path : nil
+}()

@@ -1,0 +1,89 @@
+// A process of its own for tests: it is killed, traced and run beside others. Each command tells on standard output what
+// has been acknowledged, a line at a time.
+import Foundation
+import RecollectCore
+
+@main
+enum RecollectTestWorker {
+    static func main() async throws {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        switch arguments.first {
+        case "append": try await append(Array(arguments.dropFirst()))
+        case "insist": try await insist(Array(arguments.dropFirst()))
+        case "measure": try await measure(Array(arguments.dropFirst()))
+        default:
+            FileHandle.standardError.write(Data("usage: RecollectTestWorker append|insist|measure …\n".utf8))
+            exit(64)
+        }
+    }
+}
+
+/// Prints a line at once, so that it is out before a kill.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+}
+
+/// A question and its answer, whose ids tell to which turn of which writer they belong.
+func turn(_ number: Int, of writer: String) -> [ConversationMessage] {
+    [
+        ConversationMessage(id: "\(writer)-\(number)-q", role: .user, text: "question \(number) " + String(repeating: "?", count: number % 97)),
+        ConversationMessage(id: "\(writer)-\(number)-a", role: .assistant, text: "answer \(number)"),
+    ]
+}
+
+/// `append FOLDER AGENT WRITER COUNT BUDGET`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
+/// 0 is none.
+func append(_ arguments: [String]) async throws {
+    let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]), sameRole: .keep)
+    let budget = Int(arguments[4]) ?? 0
+    for number in 0..<(Int(arguments[3]) ?? 0) {
+        try await store.saveMessages(
+            turn(number, of: arguments[2]), userId: "u", sessionId: "s", agentId: arguments[1],
+            maxMessages: budget == 0 ? nil : budget)
+        say("saved \(number)")
+    }
+}
+
+/// `insist FOLDER AGENT COUNT`: saves turns, each as often as it takes, and says `failed N CODE` or `saved N`.
+func insist(_ arguments: [String]) async throws {
+    let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]))
+    for number in 0..<(Int(arguments[2]) ?? 0) {
+        for attempt in 0... {
+            do {
+                try await store.saveMessages(
+                    turn(number, of: "w"), userId: "u", sessionId: "s", agentId: arguments[1], maxMessages: nil)
+                say("saved \(number)")
+                break
+            } catch let error as RecollectError {
+                say("failed \(number) \(error.code.rawValue)")
+                if attempt == 100 { exit(1) }
+            }
+        }
+    }
+}
+
+/// `measure FOLDER COUNT BUDGET`: saves turns and says after each how many bytes this process read and wrote for it, as the
+/// kernel counts them: `read N written N`. Linux only.
+func measure(_ arguments: [String]) async throws {
+    let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]), durability: .relaxed)
+    let budget = Int(arguments[2]) ?? 0
+    var lines: [String] = []
+    for number in 0..<(Int(arguments[1]) ?? 0) {
+        let before = try traffic()
+        try await store.saveMessages(
+            turn(number, of: "w"), userId: "u", sessionId: "s", agentId: "a", maxMessages: budget == 0 ? nil : budget)
+        let after = try traffic()
+        lines.append("read \(after.read - before.read) written \(after.written - before.written)")
+    }
+    say(lines.joined(separator: "\n"))
+}
+
+/// Bytes that this process has read and written so far; reading that is a part of it, of nearly constant size.
+func traffic() throws -> (read: Int, written: Int) {
+    var numbers: [String: Int] = [:]
+    for line in try String(contentsOfFile: "/proc/self/io", encoding: .utf8).split(separator: "\n") {
+        let fields = line.split(separator: ":")
+        numbers[String(fields[0])] = Int(fields[1].dropFirst())
+    }
+    return (numbers["rchar", default: 0], numbers["wchar", default: 0])
+}
