@@ -55,6 +55,10 @@ let package = Package(
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: ["RecollectSQLite", .product(name: "GRDB", package: "GRDB.swift")]),
+        .testTarget(
+            name: "RecollectTranscriptsTests",
+            dependencies: ["RecollectTranscripts", "RecollectSQLite"],
+            resources: [.copy("Fixtures")]),
     ],
     swiftLanguageModes: [.v6]
 )
