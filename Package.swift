@@ -59,6 +59,10 @@ let package = Package(
             name: "RecollectSQLiteTests",
             dependencies: ["RecollectSQLite", "RecollectTestWorker", .product(name: "GRDB", package: "GRDB.swift")]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
+        .testTarget(
+            name: "RecollectTranscriptsTests",
+            dependencies: ["RecollectTranscripts", "RecollectSQLite"],
+            resources: [.copy("Fixtures")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,114 @@
+import Foundation
+import RecollectCore
+
+/// Turns the `content` of a Claude Code message into parts.
+///
+/// | Block | Part |
+/// |---|---|
+/// | `text`, and content that is a string | `.text` |
+/// | `thinking` | `.thinking` with its signature |
+/// | `tool_use` | `.toolCall` |
+/// | `tool_result` | `.toolResult`; images in it follow as attachments, and their places in the content name their SHA-256 |
+/// | `image`, `document` with base64 or an address | `.attachment` |
+/// | anything else | `.unknown`, as it came |
+///
+/// What else a block carries (`is_error`, `caller`, …) is kept in `fields` under the index of its part.
+struct ClaudeCodeBlocks {
+    private(set) var parts: [ContentPart] = []
+    /// Block fields without a place in a part, by the part's index.
+    private(set) var fields: [String: JSONValue] = [:]
+    /// Whether there are blocks and all of them are tool results.
+    private(set) var areToolResults = false
+    /// The base64 text of the attachments with their SHA-256, to recognise where a line repeats one.
+    private var hashes: [String: String] = [:]
+
+    init(content: JSONValue) {
+        switch content {
+        case .string(let text): parts = [.text(text)]
+        case .array(let blocks):
+            areToolResults = !blocks.isEmpty && blocks.allSatisfy { $0["type"] == "tool_result" }
+            blocks.forEach { add($0) }
+        case .null: break
+        default: parts = [.unknown(content)]
+        }
+    }
+
+    private mutating func add(_ block: JSONValue) {
+        guard case .object(var rest) = block, let type = rest.removeValue(forKey: "type")?.stringValue else {
+            return parts.append(.unknown(block))
+        }
+        let index = parts.count
+        func take(_ name: String) -> String? {
+            guard let text = rest[name]?.stringValue else { return nil }
+            rest[name] = nil
+            return text
+        }
+        switch type {
+        case "text":
+            guard let text = take("text") else { return parts.append(.unknown(block)) }
+            parts.append(.text(text))
+        case "thinking":
+            guard let thinking = take("thinking") else { return parts.append(.unknown(block)) }
+            parts.append(.thinking(thinking, signature: take("signature")))
+        case "tool_use":
+            guard let id = take("id"), let name = take("name") else { return parts.append(.unknown(block)) }
+            parts.append(.toolCall(id: id, name: name, arguments: rest.removeValue(forKey: "input") ?? [:]))
+        case "tool_result":
+            guard let id = take("tool_use_id") else { return parts.append(.unknown(block)) }
+            addResult(id: id, content: rest.removeValue(forKey: "content") ?? .null)
+        case "image", "document":
+            guard let attachment = attachment(rest["source"]) else { return parts.append(.unknown(block)) }
+            rest["source"] = nil
+            if type != "image" { rest["type"] = .string(type) }
+            parts.append(.attachment(attachment))
+        default:
+            return parts.append(.unknown(block))
+        }
+        if !rest.isEmpty { fields[String(index)] = .object(rest) }
+    }
+
+    private mutating func addResult(id: String, content: JSONValue) {
+        guard case .array(let blocks) = content else { return parts.append(.toolResult(id: id, content: content)) }
+        var attachments: [ContentPart] = []
+        let kept = blocks.map { block -> JSONValue in
+            guard block["type"] == "image", case .object(var fields) = block, let source = fields["source"],
+                let attachment = attachment(source), case .inline = attachment.content,
+                let hash = source["data"]?.stringValue.flatMap({ hashes[$0] })
+            else { return block }
+            attachments.append(.attachment(attachment))
+            fields["source"] = ["type": "attachment", "sha256": .string(hash)]
+            return .object(fields)
+        }
+        parts.append(.toolResult(id: id, content: .array(kept)))
+        parts += attachments
+    }
+
+    /// The attachment that a block's source holds or names.
+    private mutating func attachment(_ source: JSONValue?) -> Attachment? {
+        let mediaType = source?["media_type"]?.stringValue
+        switch source?["type"] {
+        case "base64":
+            guard let mediaType, let text = source?["data"]?.stringValue, let bytes = Data(base64Encoded: text),
+                bytes.base64EncodedString() == text
+            else { return nil }
+            hashes[text] = Attachment.sha256(of: bytes)
+            return Attachment(mediaType: mediaType, content: .inline(bytes))
+        case "url":
+            guard let url = source?["url"]?.stringValue else { return nil }
+            return Attachment(mediaType: mediaType ?? "image/*", content: .remote(url: url))
+        default:
+            return nil
+        }
+    }
+
+    /// A value in which strings that repeat an attachment's base64 are replaced by `sha256:` and its hash.
+    func withoutRepeatedAttachments(_ value: JSONValue) -> JSONValue {
+        guard !hashes.isEmpty else { return value }
+        switch value {
+        case .string(let text): return hashes[text].map { .string("sha256:\($0)") } ?? value
+        case .array(let elements): return .array(elements.map(withoutRepeatedAttachments))
+        case .object(let members): return .object(members.mapValues(withoutRepeatedAttachments))
+        default: return value
+        }
+    }
+}

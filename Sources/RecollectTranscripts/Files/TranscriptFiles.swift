@@ -1,0 +1,113 @@
+import Foundation
+import RecollectCore
+
+/// Finds the transcripts below the paths that a person named.
+///
+/// Imported folders are not trusted: symbolic links in them are not followed, so nothing outside them is read, and depth and
+/// number of files are bounded.
+struct TranscriptFiles {
+    /// A file to read.
+    struct File: Sendable {
+        var path: String
+        var byteCount: Int64
+    }
+
+    /// How deep folders may nest, and how many files one import takes.
+    static let (depthLimit, countLimit) = (16, 200_000)
+
+    private(set) var files: [File] = []
+    private(set) var unreadable: [ImportReport.Unreadable] = []
+    private var known: Set<String> = []
+
+    /// Finds the files of all paths, each once, a session's own before its sub-agents', in the order of their paths.
+    /// - Throws: `notFound`, `permissionDenied` or `unreadable` for a path that was named and cannot be imported.
+    static func find(in paths: [String]) throws -> TranscriptFiles {
+        var found = TranscriptFiles()
+        for path in paths {
+            try found.add(named: path)
+        }
+        return found
+    }
+
+    /// Adds a path that a person named; it may itself be a link.
+    private mutating func add(named path: String) throws {
+        guard let resolved = realpath(path, nil) else {
+            if errno == ENOENT { throw RecollectError(.notFound, "there is no file or folder \(path)") }
+            throw RecollectError(.last, doing: "find", path: path)
+        }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        switch Self.kind(of: path) {
+        case .folder:
+            let before = files.count
+            try add(contentsOf: path, depth: 0)
+            guard files.count > before else {
+                throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)")
+            }
+        case .file(let byteCount):
+            _ = try TranscriptFormat.required(path: path)
+            append(path, byteCount)
+            let subagents = String(path.dropLast(".jsonl".count)) + "/subagents"
+            if path.hasSuffix(".jsonl"), case .folder = Self.kind(of: subagents) {
+                try add(contentsOf: subagents, depth: 1)
+            }
+        case .other:
+            throw RecollectError(.invalidArgument, "\(path) is neither a file nor a folder")
+        }
+    }
+
+    private mutating func add(contentsOf folder: String, depth: Int) throws {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        } catch {
+            guard depth > 0 else {
+                throw RecollectError(.permissionDenied, "cannot list \(folder); check its permissions", cause: error)
+            }
+            return report(folder, "the folder cannot be listed")
+        }
+        // The end of the name is left out of the comparison: a session's file comes before the folder of its sub-agents.
+        let entries = names.map { (key: $0.hasSuffix(".jsonl") ? String($0.dropLast(6)) : $0 + "/", name: $0) }
+        for (_, name) in entries.sorted(by: { $0.key < $1.key }) {
+            let path = folder + "/" + name
+            switch Self.kind(of: path) {
+            case .folder where depth < Self.depthLimit:
+                try add(contentsOf: path, depth: depth + 1)
+            case .folder:
+                report(path, "nested deeper than \(Self.depthLimit) folders")
+            case .file(let byteCount) where name.hasSuffix(".jsonl"):
+                append(path, byteCount)
+            case .file, .other:
+                continue
+            }
+        }
+    }
+
+    private mutating func append(_ path: String, _ byteCount: Int64) {
+        guard known.insert(path).inserted else { return }
+        if files.count < Self.countLimit {
+            files.append(File(path: path, byteCount: byteCount))
+        } else if files.count == Self.countLimit, unreadable.last?.line != -1 {
+            report(path, "more than \(Self.countLimit) files: import the folders one by one")
+        }
+    }
+
+    private mutating func report(_ path: String, _ reason: String) {
+        unreadable.append(ImportReport.Unreadable(file: path, line: 0, reason: reason))
+    }
+
+    private enum Kind {
+        case folder, file(byteCount: Int64), other
+    }
+
+    /// What stands at a path, without following a link there.
+    private static func kind(of path: String) -> Kind {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return .other }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .folder
+        case S_IFREG: return .file(byteCount: Int64(status.st_size))
+        default: return .other
+        }
+    }
+}

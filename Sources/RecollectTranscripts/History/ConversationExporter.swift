@@ -1,0 +1,86 @@
+import Foundation
+import RecollectCore
+
+/// Writes a conversation as a file that others can read, page by page, so that memory does not grow with its length.
+public struct ConversationExporter: Sendable {
+    /// What is written.
+    public enum Format: String, CaseIterable, Sendable {
+        /// One JSON object: the session's details and its messages.
+        case json
+        /// One message a line, with everything that it holds; importing it gives equal messages.
+        case jsonl
+        /// Prose to read.
+        case markdown
+    }
+
+    private let history: any HistoryStore
+    private static let pageSize = 200
+
+    /// Makes an exporter of a history.
+    public init(history: any HistoryStore) {
+        self.history = history
+    }
+
+    /// Exports a conversation: messages of all agents in the order of saving.
+    ///
+    /// `write` gets the text in pieces, in order, on the caller's task, and is waited for. Attachments go along in base64,
+    /// but not into Markdown.
+    /// - Throws: `notFound` for an unknown conversation or an attachment whose bytes are gone; what the history or `write`
+    ///   throws.
+    public func export(
+        _ id: ConversationID, as format: Format, to write: ([UInt8]) async throws -> Void
+    ) async throws {
+        guard let conversation = try await history.conversation(id) else {
+            throw RecollectError(.notFound, "there is no session \(id.sessionId)")
+        }
+        try await write(Self.head(of: conversation, format))
+        var page = PageRequest<MessageCursor>(limit: Self.pageSize)
+        var isFirst = true
+        while true {
+            let messages = try await history.messages(of: id, agentId: nil, page: page)
+            var bytes: [UInt8] = []
+            for var stored in messages.elements {
+                if format != .markdown { stored.message = try await withAttachments(stored.message) }
+                if format == .json, !isFirst { bytes += Array(",\n".utf8) }
+                bytes += Self.text(of: stored, in: conversation, format)
+                isFirst = false
+            }
+            try await write(bytes)
+            guard let next = messages.next else { break }
+            page = PageRequest(limit: Self.pageSize, after: next)
+        }
+        if format == .json { try await write(Array("\n]}\n".utf8)) }
+    }
+
+    private static func head(of conversation: Conversation, _ format: Format) -> [UInt8] {
+        switch format {
+        case .json: return Array("{\"session\":\(conversation.listed.jsonString),\"messages\":[\n".utf8)
+        case .jsonl: return HistoryLine.header(of: conversation)
+        case .markdown: return Array(Markdown.head(of: conversation).utf8)
+        }
+    }
+
+    private static func text(of stored: StoredMessage, in conversation: Conversation, _ format: Format) -> [UInt8] {
+        switch format {
+        case .json:
+            var writer = JSONWriter()
+            stored.writeListed(to: &writer)
+            return writer.bytes
+        case .jsonl: return HistoryLine.line(of: stored.message, agentId: stored.agentId)
+        case .markdown: return Array(Markdown.section(of: stored, showsAgent: conversation.agents.count > 1).utf8)
+        }
+    }
+
+    /// The message with the bytes of its attachments.
+    private func withAttachments(_ message: ConversationMessage) async throws -> ConversationMessage {
+        var message = message
+        for (index, part) in message.parts.enumerated() {
+            guard case .attachment(var attachment) = part, case .stored(let sha256, _) = attachment.content else {
+                continue
+            }
+            attachment.content = .inline(try await history.attachment(sha256: sha256))
+            message.parts[index] = .attachment(attachment)
+        }
+        return message
+    }
+}

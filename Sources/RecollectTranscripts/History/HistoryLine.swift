@@ -1,0 +1,82 @@
+import Foundation
+import RecollectCore
+
+/// A line of Recollect's own JSON Lines format, version 1.
+///
+/// The first line is the header: `{"recollect":"history","version":1,"session":{"id",…}}` with the title, working directory,
+/// branch and metadata that the session has. Every other line is a message: its JSON and beside it `agentId`. A message's
+/// own field of that name stands in `unknownFields`, so that nothing is taken for something else. Attachments are in the
+/// lines, in base64. Several exports one after another are one valid file.
+enum HistoryLine {
+    /// The session that the following lines belong to.
+    case header(sessionId: String, ConversationDetails)
+    /// A message and its agent.
+    case message(ConversationMessage, agentId: String)
+
+    /// The member that marks a header.
+    static let mark = "recollect"
+    private static let format: JSONValue = "history"
+    private static let version: Int64 = 1
+    private static let agentId = "agentId"
+    private static let nested = "unknownFields"
+
+    /// Reads a line.
+    init(_ bytes: UnsafeRawBufferPointer) throws {
+        var members = try JSONParser.read(bytes) { try $0.object() }
+        if members[Self.mark] == Self.format {
+            self = try Self.header(members)
+            return
+        }
+        guard let agentId = members.removeValue(forKey: Self.agentId)?.stringValue else {
+            throw RecollectError(.unreadable, "not a line of an export: it names no agent")
+        }
+        let nested = members.removeValue(forKey: Self.nested)?.objectValue
+        var message = try ConversationMessage(json: .object(members))
+        if let nested { message.unknownFields.merge(nested) { _, new in new } }
+        self = .message(message, agentId: agentId)
+    }
+
+    private static func header(_ members: [String: JSONValue]) throws -> HistoryLine {
+        guard members["version"]?.integerValue == version else {
+            throw RecollectError(
+                .unreadable, "the export has a version that this program does not know; a newer one will read it")
+        }
+        guard let session = members["session"]?.objectValue, let id = session["id"]?.stringValue else {
+            throw RecollectError(.unreadable, "the export's header names no session")
+        }
+        let details = ConversationDetails(
+            title: session["title"]?.stringValue, workingDirectory: session["workingDirectory"]?.stringValue,
+            branch: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:])
+        return .header(sessionId: id, details)
+    }
+
+    /// The header of a session.
+    static func header(of conversation: Conversation) -> [UInt8] {
+        var session: [String: JSONValue] = ["id": .string(conversation.id.sessionId)]
+        session["title"] = conversation.title.map { .string($0) }
+        session["workingDirectory"] = conversation.workingDirectory.map { .string($0) }
+        session["branch"] = conversation.branch.map { .string($0) }
+        if !conversation.metadata.isEmpty { session["metadata"] = .object(conversation.metadata) }
+        var writer = JSONWriter()
+        writer.object { header in
+            header.member(mark) { $0.write(format) }
+            header.member("version") { $0.write(version) }
+            header.member("session") { $0.write(session) }
+        }
+        return writer.bytes + [0x0A]
+    }
+
+    /// The line of a message.
+    static func line(of message: ConversationMessage, agentId: String) -> [UInt8] {
+        var message = message
+        let own = message.unknownFields.filter { $0.key == Self.agentId || $0.key == nested || $0.key == mark }
+        own.keys.forEach { message.unknownFields[$0] = nil }
+        var writer = JSONWriter()
+        writer.object { line in
+            line.members(of: message)
+            line.member(Self.agentId) { $0.write(agentId) }
+            if !own.isEmpty { line.member(nested) { $0.write(own) } }
+        }
+        return writer.bytes + [0x0A]
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import RecollectCore
+
+/// The JSON that the command line and `export --format json` give: keys that stay, `null` where nothing is known, moments in
+/// milliseconds since 1970.
+extension Conversation {
+    /// `id`, `title`, `createdAt`, `lastActivityAt`, `messageCount`, `agents`, `workingDirectory`, `branch`, `preview`,
+    /// `metadata`.
+    package var listed: JSONValue {
+        [
+            "id": .string(id.sessionId), "title": JSONValue(title),
+            "createdAt": .integer(createdAt.millisecondsSince1970),
+            "lastActivityAt": .integer(lastActivityAt.millisecondsSince1970),
+            "messageCount": .integer(Int64(messageCount)), "agents": .array(agents.map { .string($0) }),
+            "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branch),
+            "preview": .string(preview), "metadata": .object(metadata),
+        ]
+    }
+}
+
+extension StoredMessage {
+    /// `id`, `role`, `agentId`, `timestamp`, `text`, `parts`, `metadata`, and the fields of newer versions.
+    package func writeListed(to writer: inout JSONWriter) {
+        var message = message
+        let text = message.text
+        let metadata = message.metadata
+        message.metadata = [:]
+        for name in ["agentId", "text", "metadata"] { message.unknownFields[name] = nil }
+        writer.object { object in
+            object.members(of: message)
+            object.member("agentId") { $0.write(agentId) }
+            object.member("text") { $0.write(text) }
+            object.member("metadata") { $0.write(metadata) }
+        }
+    }
+}
+
+extension JSONValue {
+    /// A string, or `null` for none.
+    package init(_ text: String?) {
+        self = text.map { .string($0) } ?? .null
+    }
+
+    /// What a person reads of a tool's result: prose as it is, blocks of prose joined, anything else as JSON.
+    package var readable: String {
+        switch self {
+        case .string(let text): return text
+        case .null: return ""
+        case .array(let blocks):
+            let texts = blocks.map { $0["type"] == "text" ? $0["text"]?.stringValue ?? $0.jsonString : $0.jsonString }
+            return texts.joined(separator: "\n")
+        default: return jsonString
+        }
+    }
+}

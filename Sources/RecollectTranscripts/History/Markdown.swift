@@ -1,0 +1,81 @@
+import Foundation
+import RecollectCore
+
+/// A conversation as Markdown.
+enum Markdown {
+    /// The title and what is known of the session.
+    static func head(of conversation: Conversation) -> String {
+        var lines = ["# \(oneLine(conversation.title ?? conversation.preview, or: "Session"))", ""]
+        lines.append("- Session: \(code(conversation.id.sessionId))")
+        if let folder = conversation.workingDirectory { lines.append("- Folder: \(code(folder))") }
+        if let branch = conversation.branch { lines.append("- Branch: \(code(branch))") }
+        lines.append("- From \(moment(conversation.createdAt)) to \(moment(conversation.lastActivityAt))")
+        lines.append("- Messages: \(conversation.messageCount)")
+        if conversation.agents.count > 1 {
+            lines.append("- Agents: \(conversation.agents.map(code).joined(separator: ", "))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// A message under a heading of its own.
+    static func section(of stored: StoredMessage, showsAgent: Bool) -> String {
+        let agent = showsAgent ? " (\(oneLine(stored.agentId, or: "no agent")))" : ""
+        let heading =
+            "## \(oneLine(stored.message.role.rawValue, or: "message"))\(agent), \(moment(stored.message.timestamp))"
+        let body = stored.message.parts.map(text(of:)).filter { !$0.isEmpty }
+        return "\n" + ([heading] + body).joined(separator: "\n\n") + "\n"
+    }
+
+    private static func text(of part: ContentPart) -> String {
+        switch part {
+        case .text(let text): return text
+        case .audioTranscript(let text): return "Heard:\n\n\(quoted(text))"
+        case .thinking(let text, _): return text.isEmpty ? "" : "Thinking:\n\n\(quoted(text))"
+        case .toolCall(_, let name, let arguments):
+            return "Calls \(code(name)):\n\n\(fenced(arguments.jsonString, "json"))"
+        case .toolResult(_, let content):
+            return "Result:\n\n\(fenced(content.readable, ""))"
+        case .attachment(let attachment):
+            let name = attachment.name.map { ", \(oneLine($0, or: ""))" } ?? ""
+            return "Attachment: \(oneLine(attachment.mediaType, or: "file"))\(name)"
+        case .unknown(let value): return fenced(value.jsonString, "json")
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { "> \($0)" }.joined(separator: "\n")
+    }
+
+    /// A block between fences longer than any in the text.
+    private static func fenced(_ text: String, _ language: String) -> String {
+        let fence = String(repeating: "`", count: max(3, longestRun(in: text) + 1))
+        return "\(fence)\(language)\n\(text)\(text.hasSuffix("\n") ? "" : "\n")\(fence)"
+    }
+
+    private static func code(_ text: String) -> String {
+        let line = oneLine(text, or: " ")
+        let ticks = String(repeating: "`", count: longestRun(in: line) + 1)
+        return ticks.count > 1 ? "\(ticks) \(line) \(ticks)" : "`\(line)`"
+    }
+
+    private static func longestRun(in text: String) -> Int {
+        var (longest, run) = (0, 0)
+        for byte in text.utf8 {
+            run = byte == UInt8(ascii: "`") ? run + 1 : 0
+            longest = max(longest, run)
+        }
+        return longest
+    }
+
+    private static func oneLine(_ text: String, or fallback: String) -> String {
+        let line = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.isEmpty ? fallback : line
+    }
+
+    private static func moment(_ date: Date) -> String {
+        date.formatted(
+            .iso8601.year().month().day().dateSeparator(.dash).dateTimeSeparator(.space).time(
+                includingFractionalSeconds: false))
+            + " UTC"
+    }
+}

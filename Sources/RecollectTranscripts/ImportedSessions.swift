@@ -1,0 +1,100 @@
+import RecollectCore
+
+/// What an import learns of its sessions beside their messages, and tells the history at the end.
+struct ImportedSessions {
+    private struct Learned {
+        var title: String?
+        var workingDirectory: String?
+        var branch: String?
+        var metadata: [String: JSONValue] = [:]
+    }
+
+    /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
+    static let importedTitle = "importedTitle"
+
+    private let userId: String
+    private var sessions: [ConversationID: Learned] = [:]
+    /// Titles whose session is not known yet, by the message that it holds.
+    private var titles: [String: (title: String, conversation: ConversationID)] = [:]
+
+    init(userId: String) {
+        self.userId = userId
+    }
+
+    /// How many sessions had messages.
+    var count: Int { sessions.count }
+
+    /// Takes note of a batch.
+    mutating func note(_ batch: TranscriptBatch) {
+        for (title, id, conversation) in batch.titles { titles[id] = (title, conversation) }
+        for (scope, messages) in batch.sessions.joined() {
+            var learned = sessions[scope.conversation] ?? Learned()
+            for message in messages {
+                if let (title, _) = titles.removeValue(forKey: message.id) { learned.title = title }
+                learned.workingDirectory =
+                    learned.workingDirectory ?? Self.text(ClaudeCodeLine.Name.workingDirectory, in: message)
+                learned.branch = learned.branch ?? Self.text(ClaudeCodeLine.Name.branch, in: message)
+            }
+            sessions[scope.conversation] = learned
+        }
+        for (conversation, details) in batch.details {
+            var learned = sessions[conversation] ?? Learned()
+            learned.title = details.title ?? learned.title
+            learned.workingDirectory = details.workingDirectory ?? learned.workingDirectory
+            learned.branch = details.branch ?? learned.branch
+            learned.metadata.merge(details.metadata) { _, new in new }
+            sessions[conversation] = learned
+        }
+    }
+
+    /// Tells the history what it does not know yet.
+    mutating func update(_ history: any HistoryStore) async throws {
+        try await findTitledSessions(history)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var running = 0
+            for (conversation, learned) in sessions {
+                // Several at once share their commits.
+                if running == 16 { try await group.next() } else { running += 1 }
+                group.addTask { try await Self.update(conversation, learned, history) }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// A title may come after its message, or in another session's file: asks the sessions of this import for the message.
+    private mutating func findTitledSessions(_ history: any HistoryStore) async throws {
+        for (id, (title, own)) in titles.sorted(by: { $0.key < $1.key }) {
+            for conversation in [own] + sessions.keys.filter({ $0 != own })
+            where sessions[conversation] != nil {
+                guard try await history.message(id, in: conversation) != nil else { continue }
+                sessions[conversation]?.title = title
+                break
+            }
+        }
+    }
+
+    private static func update(
+        _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
+    ) async throws {
+        guard let current = try await history.conversation(conversation) else { return }
+        var details = ConversationDetails()
+        if let title = learned.title, title != current.title,
+            current.title == nil || current.title == current.metadata[importedTitle]?.stringValue
+        {
+            details.title = title
+            details.metadata[importedTitle] = .string(title)
+        }
+        if current.workingDirectory == nil { details.workingDirectory = learned.workingDirectory }
+        if current.branch == nil { details.branch = learned.branch }
+        for (name, value) in learned.metadata where current.metadata[name] == nil {
+            details.metadata[name] = value
+        }
+        guard details != ConversationDetails() else { return }
+        try await history.update(conversation, with: details)
+    }
+
+    private static func text(_ name: String, in message: ConversationMessage) -> String? {
+        guard let value = message.metadata[name]?.stringValue, !value.isEmpty else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import RecollectCore
+
+/// Brings transcripts into a history: files and folders of Claude Code, and exports of a history.
+///
+/// Each line that is conversation becomes one message, in the order of its file; files are taken in the order of their
+/// paths, a session's own before its sub-agents'. Importing again adds only what is new, also while a file is still being
+/// written: a message whose id its session holds already stays as it is. What cannot be read is reported and never stops the
+/// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
+///
+/// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
+/// message, and from an export what that says of it. What a person set themselves is never replaced.
+///
+/// One batch is read and decoded while the one before it is saved, so two cores are busy and at most two batches are held.
+public struct TranscriptImporter: Sendable {
+    /// Where the messages go.
+    public let history: any HistoryStore
+    /// The user whose sessions they become.
+    public let userId: String
+    /// The most messages that are saved at once.
+    public var batchSize = 500
+
+    /// Makes an importer.
+    public init(history: any HistoryStore, userId: String) {
+        self.history = history
+        self.userId = userId
+    }
+
+    /// Imports all that is below the paths; `progress` is called after each batch, on any thread.
+    ///
+    /// Cancelling the task ends the import after the batch under way; what was saved stays, and importing again goes on.
+    /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be imported, before
+    ///   anything is saved; what the history throws.
+    public func run(
+        _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
+    ) async throws -> ImportReport {
+        let source = TranscriptSource(paths: paths, userId: userId, batchSize: batchSize)
+        var report = ImportReport()
+        var sessions = ImportedSessions(userId: userId)
+        var batch = try await source.next()
+        while let current = batch {
+            try Task.checkCancellation()
+            async let following = source.next()
+            for outcome in try await save(current) {
+                report.added += outcome.added
+                report.unchanged += outcome.known
+            }
+            report.count(current)
+            sessions.note(current)
+            progress(
+                ImportProgress(
+                    bytesRead: current.bytesRead, bytesTotal: current.bytesTotal, messages: report.messages))
+            batch = try await following
+        }
+        report.sessions = sessions.count
+        try await sessions.update(history)
+        return report
+    }
+
+    /// Saves a batch: each session's messages in order, different sessions at once, so that they share their commits.
+    private func save(_ batch: TranscriptBatch) async throws -> [AppendOutcome] {
+        try await withThrowingTaskGroup(of: AppendOutcome.self) { group in
+            for session in batch.sessions {
+                group.addTask { [history] in
+                    var total = AppendOutcome()
+                    for (scope, messages) in session {
+                        let outcome = try await history.append(messages, to: scope)
+                        total.added += outcome.added
+                        total.known += outcome.known
+                    }
+                    return total
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+}
+
+extension ImportReport {
+    fileprivate mutating func count(_ batch: TranscriptBatch) {
+        messages += batch.messageCount
+        unfinished += batch.unfinished
+        batch.unreadable.forEach { add($0) }
+        batch.others.forEach { add(notConversation: $0) }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import RecollectCore
+
+/// What an import saves at once.
+struct TranscriptBatch: Sendable {
+    /// Messages of each session, by agents in the order in which these first speak in the batch.
+    var sessions: [[(scope: Scope, messages: [ConversationMessage])]] {
+        sessionOrder.map { id in (scopes[id] ?? []).map { ($0, messages[$0] ?? []) } }
+    }
+
+    private(set) var messageCount = 0
+    private(set) var others: [String] = []
+    private(set) var unreadable: [ImportReport.Unreadable] = []
+    private(set) var unfinished = 0
+    /// Titles by the last message of the session that they are for.
+    private(set) var titles: [(title: String, lastMessageId: String, conversation: ConversationID)] = []
+    private(set) var details: [(ConversationID, ConversationDetails)] = []
+    var bytesRead: Int64 = 0
+    var bytesTotal: Int64 = 0
+
+    private var sessionOrder: [ConversationID] = []
+    private var scopes: [ConversationID: [Scope]] = [:]
+    private var messages: [Scope: [ConversationMessage]] = [:]
+
+    /// Adds a record of a file.
+    mutating func add(_ record: TranscriptRecord, file: String, userId: String) {
+        let conversation = ConversationID(userId: userId, sessionId: record.sessionId)
+        switch record.content {
+        case .message(let message): add(message, conversation.scope(agentId: record.agentId))
+        case .title(let title, let id):
+            titles.append((title, id, conversation))
+            others.append("summary")
+        case .details(let details): self.details.append((conversation, details))
+        case .other(let kind): others.append(kind)
+        case .unreadable(let reason): addUnreadable(file: file, line: record.line, reason)
+        case .unfinished: unfinished += 1
+        }
+    }
+
+    /// Adds a line, or with line 0 a file, that cannot be read.
+    mutating func addUnreadable(file: String, line: Int, _ reason: String) {
+        unreadable.append(ImportReport.Unreadable(file: file, line: line, reason: reason))
+    }
+
+    private mutating func add(_ message: ConversationMessage, _ scope: Scope) {
+        messageCount += 1
+        if messages[scope] == nil {
+            if scopes[scope.conversation] == nil { sessionOrder.append(scope.conversation) }
+            scopes[scope.conversation, default: []].append(scope)
+        }
+        messages[scope, default: []].append(message)
+    }
+}
+
+/// Reads all files of an import batch by batch.
+///
+/// `@unchecked Sendable` because its state is only touched on its own serial queue, where the blocking reads belong.
+final class TranscriptSource: @unchecked Sendable {
+    private let queue = DispatchQueue(label: "recollect.import.read", qos: .userInitiated)
+    private let paths: [String]
+    private let userId: String
+    private let batchSize: Int
+    private var files: [TranscriptFiles.File]?
+    private var nextFile = 0
+    private var reader: TranscriptReader?
+    private var bytesOfFilesRead: Int64 = 0
+    private var bytesTotal: Int64 = 0
+
+    /// A batch ends when its lines have this many bytes, or this many lines, whatever they are.
+    private static let (batchBytes, batchLines) = (4 << 20, 50_000)
+
+    init(paths: [String], userId: String, batchSize: Int) {
+        self.paths = paths
+        self.userId = userId
+        self.batchSize = max(1, batchSize)
+    }
+
+    /// The next batch; `nil` when everything is read.
+    func next() async throws -> TranscriptBatch? {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try self.readBatch() }) }
+        }
+    }
+
+    private func readBatch() throws -> TranscriptBatch? {
+        var batch = TranscriptBatch()
+        let files = try found(&batch)
+        guard reader != nil || nextFile < files.count || !batch.unreadable.isEmpty else { return nil }
+        let start = bytesRead
+        var lines = 0
+        while batch.messageCount < batchSize, lines < Self.batchLines, bytesRead - start < Self.batchBytes {
+            guard let reader = try reader ?? openNext(files, &batch) else { break }
+            lines += 1
+            do {
+                if let record = try reader.next() {
+                    batch.add(record, file: reader.path, userId: userId)
+                    continue
+                }
+            } catch let error as RecollectError {
+                batch.addUnreadable(file: reader.path, line: 0, error.message)
+            }
+            bytesOfFilesRead += reader.bytesRead
+            self.reader = nil
+        }
+        batch.bytesRead = bytesRead
+        batch.bytesTotal = max(bytesTotal, bytesRead)
+        return batch
+    }
+
+    private var bytesRead: Int64 { bytesOfFilesRead + (reader?.bytesRead ?? 0) }
+
+    /// The files of the import, looked for when the first batch is asked for.
+    private func found(_ batch: inout TranscriptBatch) throws -> [TranscriptFiles.File] {
+        if let files { return files }
+        let found = try TranscriptFiles.find(in: paths)
+        found.unreadable.forEach { batch.addUnreadable(file: $0.file, line: $0.line, $0.reason) }
+        bytesTotal = found.files.reduce(0) { $0 + $1.byteCount }
+        files = found.files
+        return found.files
+    }
+
+    /// Opens the next file that can be opened; `nil` after the last.
+    private func openNext(_ files: [TranscriptFiles.File], _ batch: inout TranscriptBatch) throws -> TranscriptReader? {
+        while nextFile < files.count {
+            defer { nextFile += 1 }
+            do {
+                reader = try TranscriptReader(path: files[nextFile].path)
+                return reader
+            } catch let error as RecollectError {
+                batch.addUnreadable(file: files[nextFile].path, line: 0, error.message)
+            }
+        }
+        return nil
+    }
+}

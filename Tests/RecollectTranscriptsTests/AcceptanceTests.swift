@@ -1,0 +1,91 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectTranscripts
+
+/// Real transcripts, where somebody has some: the folder that `RECOLLECT_SHARED_DATA` names.
+enum SharedData {
+    static let folder = ProcessInfo.processInfo.environment["RECOLLECT_SHARED_DATA"].flatMap { $0.isEmpty ? nil : $0 }
+
+    /// The uuids of the conversation lines of every session, read with Foundation's JSON instead of ours.
+    static func expectedIds(below folder: String) throws -> [String: Set<String>] {
+        var ids: [String: Set<String>] = [:]
+        for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init()
+        where name.hasSuffix(".jsonl") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            for line in data.split(separator: 0x0A) {
+                let fields = try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:]
+                guard let type = fields["type"] as? String, ["user", "assistant", "system"].contains(type),
+                    let id = fields["uuid"] as? String, let session = fields["sessionId"] as? String
+                else { continue }
+                ids[session, default: []].insert(id)
+            }
+        }
+        return ids
+    }
+}
+
+@Suite(
+    "Acceptance on real transcripts",
+    .enabled(if: SharedData.folder != nil, "set RECOLLECT_SHARED_DATA to a folder of Claude Code transcripts"))
+struct AcceptanceTests {
+    @Test("every conversation line is there once, a second import changes nothing, an export gives equal messages")
+    func acceptance() async throws {
+        let folder = try #require(SharedData.folder)
+        let (imported, copied, temporary) = (Imported(), Imported(), try TemporaryFolder())
+        let report = try await imported.run(folder)
+        let expected = try SharedData.expectedIds(below: folder)
+        #expect(report.unreadable.isEmpty)
+        #expect(report.added == expected.values.reduce(0) { $0 + $1.count })
+        var before: [String: [StoredMessage]] = [:]
+        for conversation in try await imported.conversations() {
+            let stored = try await imported.stored(conversation)
+            #expect(stored.count == expected[conversation.id.sessionId]?.count)
+            #expect(Set(stored.map(\.message.id)) == expected[conversation.id.sessionId])
+            before[conversation.id.sessionId] = stored
+        }
+        #expect(Set(before.keys) == Set(expected.keys))
+
+        let second = try await imported.run(folder)
+        #expect((second.added, second.unchanged) == (0, report.messages))
+        for conversation in try await imported.conversations() {
+            #expect(try await imported.stored(conversation) == before[conversation.id.sessionId])
+            let path = try temporary.write("export.jsonl", await imported.export(conversation, .jsonl))
+            _ = try await copied.run(path)
+            let copy = try #require(try await copied.history.conversation(conversation.id))
+            #expect(copy == conversation)
+            for agent in conversation.agents {
+                let same =
+                    try await copied.messages(copy, agentId: agent) == imported.messages(conversation, agentId: agent)
+                #expect(same, "\(conversation.id.sessionId) \(agent)")
+            }
+        }
+    }
+
+    @Test("the tokens of a session are the largest of each API message's, added up")
+    func usage() async throws {
+        let folder = try #require(SharedData.folder)
+        var largest: [String: [String: Int64]] = [:]
+        for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init()
+        where name.hasSuffix(".jsonl") {
+            let data = try Data(contentsOf: URL(fileURLWithPath: folder + "/" + name))
+            for line in data.split(separator: 0x0A) {
+                let fields = try JSONSerialization.jsonObject(with: line) as? [String: Any] ?? [:]
+                guard fields["type"] as? String == "assistant", let message = fields["message"] as? [String: Any],
+                    let id = message["id"] as? String, let usage = message["usage"] as? [String: Any],
+                    let tokens = usage["output_tokens"] as? Int64, let session = fields["sessionId"] as? String
+                else { continue }
+                largest[session, default: [:]][id] = max(largest[session]?[id] ?? 0, tokens)
+            }
+        }
+        let imported = Imported()
+        _ = try await imported.run(folder)
+        for conversation in try await imported.conversations() {
+            let sum = try await imported.messages(conversation).reduce(0) {
+                $0 + ($1.metadata["usage"]?["output_tokens"]?.integerValue ?? 0)
+            }
+            #expect(sum == largest[conversation.id.sessionId]?.values.reduce(0, +))
+        }
+    }
+}

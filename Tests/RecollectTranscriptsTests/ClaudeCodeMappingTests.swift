@@ -1,0 +1,166 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectTranscripts
+
+@Suite("Claude Code lines as messages")
+struct ClaudeCodeMappingTests {
+    @Test("each conversation line is one message: its uuid, role, parts, moment and metadata")
+    func message() async throws {
+        let imported = Imported()
+        let report = try await imported.fixture("one-api-message-over-several-lines.jsonl")
+        #expect(report.messages == 7)
+        #expect(report.notConversation == ["file-history-snapshot": 1, "progress": 1, "queue-operation": 1])
+        #expect(report.unreadable.isEmpty)
+        let messages = try await imported.messages(imported.only(), agentId: TranscriptReader.mainAgentId)
+        #expect(messages.map(\.id) == ["u1", "a1", "a2", "a3", "u2", "a4", "s1"])
+        #expect(messages.map(\.role) == [.user, .assistant, .assistant, .assistant, .tool, .assistant, .system])
+        #expect(messages[0].parts == [.text("Why does the build fail?")])
+        #expect(messages[1].parts == [.thinking("Look at the log first.", signature: "c2ln")])
+        #expect(
+            messages[3].parts == [.toolCall(id: "toolu_1", name: "Bash", arguments: ["command": "cat build.log"])])
+        #expect(messages[4].parts == [.toolResult(id: "toolu_1", content: "error: no such module")])
+        #expect(messages[6].parts.isEmpty)
+        #expect(messages[0].timestamp.millisecondsSince1970 == 1_770_109_201_007)
+        let answer = messages[3].metadata
+        #expect(answer["model"] == "claude-opus-4-6")
+        #expect(answer["workingDirectory"] == "/home/ada/atlas")
+        #expect(answer["branch"] == "main")
+        #expect(answer["version"] == "2.1.30")
+        #expect(answer["parentId"] == "a2")
+        #expect(answer["apiMessageId"] == "msg_1")
+        #expect(answer["requestId"] == "req_msg_1")
+        #expect(answer["partFields"] == ["0": ["caller": ["type": "direct"]]])
+        #expect(answer["isSidechain"] == nil)
+    }
+
+    @Test("what has no place of its own is kept under its own name")
+    func others() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
+        let messages = try await imported.messages(imported.only())
+        #expect(messages[0].metadata["claudeCode"] == ["userType": "external", "permissionMode": "default"])
+        #expect(messages[4].metadata["partFields"] == ["0": ["is_error": true]])
+        #expect(messages[4].metadata["claudeCode"]?["toolUseResult"]?["stderr"] == "error: no such module")
+        #expect(messages[4].metadata["claudeCode"]?["sourceToolAssistantUUID"] == "a3")
+        #expect(messages[6].metadata["claudeCode"]?["durationMs"] == 5200)
+    }
+
+    @Test("the tokens of an API message that spans several lines count once: the largest of each field")
+    func usage() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
+        let messages = try await imported.messages(imported.only())
+        func sum(_ path: String...) -> Int64 {
+            messages.reduce(0) { total, message in
+                let value = path.reduce(message.metadata["usage"]) { $0?[$1] }
+                return total + (value?.integerValue ?? 0)
+            }
+        }
+        #expect(sum("output_tokens") == 211 + 7)
+        #expect(sum("input_tokens") == 100 + 300)
+        #expect(sum("cache_creation", "ephemeral_5m_input_tokens") == 40 + 40)
+        #expect(messages[2].metadata["usage"] == nil)
+        #expect(messages[3].metadata["usage"] == ["output_tokens": 201])
+    }
+
+    @Test("a sub-agent's file and lines that stand aside become agents of the session")
+    func agents() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("session-with-subagent")
+        let conversation = try await imported.only()
+        #expect(conversation.agents == ["claude", "a1b2c3"])
+        #expect(conversation.branch == "maps")
+        #expect(try await imported.messages(conversation, agentId: "a1b2c3").map(\.id) == ["g1", "g2"])
+        #expect(try await imported.messages(conversation, agentId: "a1b2c3")[0].metadata["isSidechain"] == true)
+
+        let old = Imported()
+        _ = try await old.fixture("sidechain-in-the-session-file.jsonl", "agent-beside-the-session")
+        let session = try await old.only()
+        #expect(Set(session.agents) == ["claude", "sidechain", "77"])
+        #expect(try await old.messages(session, agentId: "sidechain").map(\.id) == ["x1", "x2"])
+        #expect(try await old.messages(session, agentId: "claude").map(\.id) == ["o1", "o2"])
+    }
+
+    @Test("a session's sub-agents come with its file when that alone is named")
+    func subagentsOfANamedFile() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("session-with-subagent/22222222-0000-4000-8000-000000000002.jsonl")
+        #expect(try await imported.only().agents == ["claude", "a1b2c3"])
+    }
+
+    @Test("images become attachments once, wherever the line repeats them")
+    func images() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("images.jsonl")
+        let messages = try await imported.messages(imported.only())
+        let stored = try #require(messages[0].parts.last)
+        guard case .attachment(let image) = stored, case .stored(let sha256, let count) = image.content else {
+            Issue.record("not a stored attachment: \(stored)")
+            return
+        }
+        #expect(image.mediaType == "image/png")
+        #expect(try await imported.history.attachment(sha256: sha256).count == count)
+        #expect(messages[2].role == .tool)
+        let reference: JSONValue = [["type": "image", "source": ["type": "attachment", "sha256": .string(sha256)]]]
+        #expect(messages[2].parts == [.toolResult(id: "toolu_i", content: reference), .attachment(image)])
+        let result = messages[2].metadata["claudeCode"]?["toolUseResult"]
+        #expect(result?["file"]?["base64"] == .string("sha256:\(sha256)"))
+        #expect(
+            messages[3].parts.first
+                == .attachment(Attachment(mediaType: "image/*", content: .remote(url: "https://example.org/a.png"))))
+        #expect(messages[3].metadata["partFields"] == ["1": ["type": "document", "title": "Plan"]])
+        #expect(
+            messages[3].parts.last
+                == .unknown(["type": "image", "source": ["type": "base64", "media_type": "image/png", "data": "%%%"]]))
+    }
+
+    @Test("blocks, fields and lines of newer versions are kept as they came")
+    func newerVersions() async throws {
+        let imported = Imported()
+        let report = try await imported.fixture("blocks-and-fields-of-newer-versions.jsonl")
+        #expect(report.notConversation == ["brand-new-kind": 1])
+        let messages = try await imported.messages(imported.only())
+        #expect(
+            messages[0].parts == [
+                .unknown(["type": "server_tool_use", "id": "s", "name": "web_search", "input": [:]]),
+                .unknown(["type": "redacted_thinking", "data": "xx"]), .text("Found."), .unknown("a bare string"),
+                .unknown(["type": "text"]),
+            ])
+        #expect(messages[0].metadata["partFields"] == ["2": ["citations": [["url": "u"]]]])
+        #expect(messages[0].metadata["claudeCode"]?["brandNew"] == ["deep": [1, .null]])
+        #expect(messages[0].metadata["claudeCode"]?["isApiErrorMessage"] == false)
+        #expect(messages[1].parts == [.unknown(["odd": true])])
+        #expect(messages[2].parts == [.text("Conversation compacted")])
+        #expect(messages[2].metadata["claudeCode"]?["compactMetadata"]?["preTokens"] == 150_000)
+    }
+
+    @Test("a string that was cut inside an emoji is read")
+    func halfAnEmoji() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("half-of-an-emoji.jsonl")
+        #expect(try await imported.messages(imported.only())[0].text == "cut \u{FFFD}")
+    }
+
+    @Test(
+        "moments are read as JavaScript and others write them",
+        arguments: [
+            ("1970-01-01T00:00:00Z", 0), ("2026-02-03T09:00:01.007Z", 1_770_109_201_007),
+            ("2024-02-29T23:59:59.9Z", 1_709_251_199_900), ("2026-02-03T10:00:01.007999+01:00", 1_770_109_201_007),
+            ("1969-12-31T23:59:59.999Z", -1), ("2026-02-03T04:30:01-04:30", 1_770_109_201_000),
+        ] as [(String, Int64)])
+    func moments(text: String, milliseconds: Int64) {
+        #expect(ISO8601.date(text)?.millisecondsSince1970 == milliseconds)
+    }
+
+    @Test(
+        "what is no moment is none",
+        arguments: [
+            "", "yesterday", "2026-02-03", "2026-13-03T09:00:00Z", "2026-02-03T09:00:00", "2026-02-03T09:00:00.Z",
+            "2026-02-03T09:00:00Zx",
+        ])
+    func noMoments(text: String) {
+        #expect(ISO8601.date(text) == nil)
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@testable import RecollectTranscripts
+
+@Suite("Exports")
+struct ExportTests {
+    private static let fixtures = [
+        "one-api-message-over-several-lines.jsonl", "session-with-subagent", "images.jsonl",
+        "sidechain-in-the-session-file.jsonl",
+        "blocks-and-fields-of-newer-versions.jsonl", "titles/77777777-0000-4000-8000-000000000007.jsonl",
+    ]
+
+    @Test("exporting as jsonl and importing that gives equal messages and details", arguments: fixtures)
+    func roundTrip(fixture: String) async throws {
+        let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
+        _ = try await from.fixture(fixture)
+        let conversation = try await from.only()
+        let report = try await to.run(folder.write("export.jsonl", from.export(conversation, .jsonl)))
+        #expect(report.unreadable.isEmpty)
+        for agent in conversation.agents {
+            #expect(try await to.messages(to.only(), agentId: agent) == from.messages(conversation, agentId: agent))
+        }
+        #expect(try await to.only() == conversation)
+        #expect(try await to.export(to.only(), .jsonl) == from.export(conversation, .jsonl))
+    }
+
+    @Test("what a message may hold survives an export: any parts, any metadata, fields that look like ours")
+    func awkwardMessages() async throws {
+        let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
+        let messages = [
+            ConversationMessage(
+                id: "a\u{0}b", role: Role(rawValue: "narrator"),
+                parts: [
+                    .text(""), .audioTranscript("x"), .unknown(["text": ["_0": 5]]), .thinking("", signature: nil),
+                ],
+                timestamp: Date(millisecondsSince1970: -1),
+                metadata: ["n": 0.1, "null": .null],
+                unknownFields: ["agentId": "mine", "unknownFields": [1], "recollect": "history", "text": "t"]),
+            ConversationMessage(id: "", role: .user, parts: []),
+        ]
+        try await from.history.append(messages, to: Scope(userId: from.userId, sessionId: "s\n", agentId: ""))
+        try await from.history.update(
+            from.only().id, with: ConversationDetails(title: "T", branch: "b", metadata: ["k": [1, 2]]))
+        _ = try await to.run(folder.write("x.jsonl", from.export(from.only(), .jsonl)))
+        #expect(try await to.messages(to.only()) == messages)
+        #expect(try await to.only().title == "T")
+        #expect(try await to.only().metadata["k"] == [1, 2])
+        #expect(try await to.only().id.sessionId == "s\n")
+    }
+
+    @Test("several exports in one file are imported as several sessions")
+    func concatenated() async throws {
+        let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
+        _ = try await from.fixture("titles")
+        var text = ""
+        for conversation in try await from.conversations() { text += try await from.export(conversation, .jsonl) }
+        _ = try await to.run(folder.write("all.jsonl", text))
+        #expect(try await to.conversations() == from.conversations())
+    }
+
+    @Test("an export of a version to come is reported, not guessed at")
+    func newerVersion() async throws {
+        let folder = try TemporaryFolder()
+        let line = "{\"recollect\":\"history\",\"version\":2,\"session\":{\"id\":\"s\"}}\n"
+        let report = try await Imported().run(folder.write("new.jsonl", line))
+        #expect(report.unreadable.first?.reason.contains("version") == true)
+    }
+
+    @Test("json is one object with the keys that stay, however many pages it takes")
+    func json() async throws {
+        let imported = Imported()
+        let scope = Scope(userId: imported.userId, sessionId: "s", agentId: "a")
+        try await imported.history.append(
+            (0..<450).map { ConversationMessage(id: "\($0)", role: .user, text: "text \($0)") }, to: scope)
+        let value = try JSONValue(parsing: await imported.export(imported.only(), .json))
+        #expect(
+            Set(value["session"]?.objectValue?.keys ?? [:].keys) == [
+                "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "branch",
+                "preview", "metadata",
+            ])
+        let messages = try #require(value["messages"]?.arrayValue)
+        #expect(messages.map { $0["id"]?.stringValue } == (0..<450).map { "\($0)" })
+        #expect(
+            Set(messages[0].objectValue?.keys ?? [:].keys) == [
+                "id", "role", "agentId", "timestamp", "text", "parts", "metadata",
+            ])
+    }
+
+    @Test("Markdown is prose under headings, and no text breaks out of its fence")
+    func markdown() async throws {
+        let imported = Imported()
+        let scope = Scope(userId: imported.userId, sessionId: "s", agentId: "a")
+        let parts: [ContentPart] = [
+            .text("Hello."), .thinking("One.\nTwo.", signature: nil),
+            .toolResult(id: "1", content: "```\n# not a heading\n```"),
+        ]
+        try await imported.history.append([ConversationMessage(id: "1", role: .tool, parts: parts)], to: scope)
+        let text = try await imported.export(imported.only(), .markdown)
+        #expect(text.contains("## tool, "))
+        #expect(text.contains("Hello."))
+        #expect(text.contains("> One.\n> Two."))
+        #expect(text.contains("````\n```\n# not a heading\n```\n````"))
+    }
+
+    @Test("an unknown session cannot be exported")
+    func unknown() async throws {
+        let exporter = ConversationExporter(history: Imported().history)
+        let error = await #expect(throws: RecollectError.self) {
+            try await exporter.export(ConversationID(userId: "ada", sessionId: "no"), as: .json) { _ in }
+        }
+        #expect(error?.code == .notFound)
+    }
+}

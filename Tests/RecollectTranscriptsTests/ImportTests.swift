@@ -1,0 +1,127 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@testable import RecollectTranscripts
+
+@Suite("Imports")
+struct ImportTests {
+    @Test("a line that cannot be read is reported with file, line and reason and stops nothing")
+    func unreadableLines() async throws {
+        let imported = Imported()
+        let report = try await imported.fixture("lines-that-cannot-be-read.jsonl")
+        #expect(try await imported.messages(imported.only()).map(\.id) == ["k1", "k2"])
+        #expect(report.added == 2)
+        #expect(report.unreadable.map(\.line) == [2, 3, 4, 5, 6, 7])
+        #expect(report.unreadable.allSatisfy { $0.file.hasSuffix("lines-that-cannot-be-read.jsonl") })
+        let reasons = report.unreadable.map(\.reason)
+        #expect(reasons[0].contains("byte"))
+        #expect(reasons[2].contains("uuid"))
+        #expect(reasons[3].contains("timestamp"))
+        #expect(reasons[5].contains("type"))
+        #expect(report.unreadableCount == 6)
+    }
+
+    @Test("importing again adds nothing and changes nothing")
+    func again() async throws {
+        let imported = Imported()
+        let names = ["session-with-subagent", "titles", "images.jsonl"]
+        let paths = try names.map { try Fixtures.path($0) }
+        let importer = TranscriptImporter(history: imported.history, userId: imported.userId)
+        let first = try await importer.run(paths)
+        let change = try await imported.history.latestChange()
+        let before = try await imported.conversations()
+        let second = try await importer.run(paths)
+        #expect(first.added == first.messages)
+        #expect(second.added == 0)
+        #expect(second.unchanged == first.messages)
+        #expect(second.sessions == first.sessions)
+        #expect(try await imported.conversations() == before)
+        #expect(try await imported.history.latestChange() == change)
+    }
+
+    @Test("lines that a resumed session repeats are there once, and so are their tokens")
+    func resumed() async throws {
+        let imported = Imported()
+        let report = try await imported.fixture("resumed-session-repeats-lines")
+        #expect((report.added, report.unchanged) == (4, 2))
+        let messages = try await imported.messages(imported.only())
+        #expect(messages.map(\.id) == ["r1", "r2", "r3", "r4"])
+        #expect(messages.compactMap { $0.metadata["usage"]?["output_tokens"]?.integerValue }.reduce(0, +) == 11)
+    }
+
+    @Test("half a line at the end is no error and comes with the next import, whole")
+    func growingFile() async throws {
+        let folder = try TemporaryFolder()
+        let imported = Imported()
+        let (first, second, third) = (userLine("1"), userLine("2"), userLine("3"))
+        for cut in [1, second.utf8.count / 2, second.utf8.count - 2] {
+            let path = try folder.write("s.jsonl", first + second.prefix(cut))
+            let report = try await imported.run(path)
+            #expect(report.unreadable.isEmpty)
+            #expect(report.unfinished == 1)
+            #expect(try await imported.messages(imported.only()).map(\.id) == ["1"])
+        }
+        let path = try folder.write("s.jsonl", first + second + third.dropLast())
+        let report = try await imported.run(path)
+        #expect((report.added, report.unchanged, report.unfinished) == (2, 1, 0))
+        #expect(try await imported.messages(imported.only()).map(\.id) == ["1", "2", "3"])
+    }
+
+    @Test("tokens count once also where an API message is imported while it grows")
+    func growingUsage() async throws {
+        let whole = try String(
+            contentsOfFile: Fixtures.path("one-api-message-over-several-lines.jsonl"), encoding: .utf8)
+        let lines = whole.split(separator: "\n").map { $0 + "\n" }
+        let folder = try TemporaryFolder()
+        let (growing, atOnce) = (Imported(), Imported())
+        for count in 1...lines.count {
+            _ = try await growing.run(folder.write("s.jsonl", lines.prefix(count).joined()))
+        }
+        _ = try await atOnce.run(folder.write("s.jsonl", whole))
+        #expect(try await growing.messages(growing.only()) == atOnce.messages(atOnce.only()))
+    }
+
+    @Test("a title goes to the session that holds its last message, and a person's own title stays")
+    func titles() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("titles")
+        let titles = try await imported.conversations().map(\.title)
+        #expect(titles == ["Belongs to the first file", "Belongs to the other file"])
+        let session = try await imported.conversations()[0]
+        try await imported.history.update(session.id, with: ConversationDetails(title: "Mine"))
+        _ = try await imported.fixture("titles")
+        #expect(try await imported.conversations()[0].title == "Mine")
+    }
+
+    @Test("a session is found in the folder and on the branch of its first message")
+    func details() async throws {
+        let imported = Imported()
+        _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
+        #expect(try await imported.only().workingDirectory == "/home/ada/atlas")
+        #expect(try await imported.only().branch == "main")
+    }
+
+    @Test("messages keep the order of their file in batches of any size", arguments: [1, 2, 3, 500])
+    func batches(size: Int) async throws {
+        let folder = try TemporaryFolder()
+        let ids = (0..<20).map(String.init)
+        for session in ["a", "b"] {
+            try folder.write("\(session).jsonl", ids.map { userLine($0, session: session) }.joined())
+        }
+        let imported = Imported()
+        var importer = TranscriptImporter(history: imported.history, userId: imported.userId)
+        importer.batchSize = size
+        let steps = Locked<[ImportProgress]>([])
+        let report = try await importer.run([folder.path]) { step in steps.withLock { $0.append(step) } }
+        #expect((report.sessions, report.added) == (2, 40))
+        for conversation in try await imported.conversations() {
+            #expect(try await imported.messages(conversation).map(\.id) == ids)
+        }
+        let last = try #require(steps.withLock { $0.last })
+        #expect((last.bytesRead, last.messages) == (last.bytesTotal, 40))
+        #expect(
+            zip(steps.withLock { $0 }, steps.withLock { $0 }.dropFirst()).allSatisfy { $0.bytesRead <= $1.bytesRead })
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectTranscripts
+
+@Suite("Files that cannot be trusted")
+struct UntrustedFilesTests {
+    private func lines(_ path: String, limit: Int) throws -> [String] {
+        let reader = try LineReader(path: path, maxLineBytes: limit)
+        var found: [String] = []
+        while let line = try reader.next({ line in
+            switch line {
+            case .whole(let bytes): "\(reader.number):" + String(decoding: bytes, as: UTF8.self)
+            case .unended(let bytes): "\(reader.number)~" + String(decoding: bytes, as: UTF8.self)
+            case .tooLong: "\(reader.number)!"
+            }
+        }) {
+            found.append(line)
+        }
+        return found
+    }
+
+    @Test("lines are cut at their ends, blank ones are passed over but counted, long ones are never held")
+    func lineReader() throws {
+        let folder = try TemporaryFolder()
+        let long = String(repeating: "x", count: 1_000_000)
+        let path = try folder.write("f", "a\n\n  \r\n\(long)\nbb\r\n\(long.prefix(10))\n\(long)")
+        #expect(try lines(path, limit: 10) == ["1:a", "4!", "5:bb\r", "6:xxxxxxxxxx", "7!"])
+        #expect(try lines(path, limit: 2_000_000) == ["1:a", "4:\(long)", "5:bb\r", "6:xxxxxxxxxx", "7~\(long)"])
+        #expect(try lines(folder.write("empty", ""), limit: 10) == [])
+        #expect(try lines(folder.write("one", "end"), limit: 10) == ["1~end"])
+        #expect(
+            try lines(folder.write("exact", "1234567890\n1234567890"), limit: 10) == ["1:1234567890", "2~1234567890"])
+    }
+
+    @Test("every cut of a file into chunks gives the same lines", arguments: [255, 256, 257].map { $0 * 1024 })
+    func chunkBorders(length: Int) throws {
+        let folder = try TemporaryFolder()
+        let text = String(repeating: "é", count: length / 2)
+        let path = try folder.write("f", "\(text)\nnext\n\(text)\n")
+        #expect(try lines(path, limit: 1 << 20) == ["1:\(text)", "2:next", "3:\(text)"])
+    }
+
+    @Test("a line that is too long is reported and the rest is read")
+    func longLine() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write(
+            "s.jsonl", userLine("1") + userLine("2", String(repeating: "y", count: 5_000)) + userLine("3"))
+        let reader = try TranscriptReader(path: path, maxLineBytes: 1_000)
+        var ids: [String] = []
+        while let record = try reader.next() {
+            switch record.content {
+            case .message(let message): ids.append(message.id)
+            case .unreadable(let reason): ids.append("line \(record.line): \(reason.contains("longer"))")
+            default: Issue.record("\(record)")
+            }
+        }
+        #expect(ids == ["1", "line 2: true", "3"])
+    }
+
+    @Test("links are not followed out of a folder, nor pipes opened")
+    func links() async throws {
+        let (folder, outside) = (try TemporaryFolder(), try TemporaryFolder())
+        let secret = try outside.write("deep/secret.jsonl", userLine("secret"))
+        try folder.write("s.jsonl", userLine("1"))
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: folder.path + "/file.jsonl", withDestinationPath: secret)
+        try manager.createSymbolicLink(atPath: folder.path + "/folder", withDestinationPath: outside.path)
+        #expect(mkfifo(folder.path + "/pipe.jsonl", 0o600) == 0)
+        let imported = Imported()
+        _ = try await imported.run(folder.path)
+        #expect(try await imported.messages(imported.only()).map(\.id) == ["1"])
+        #expect(throws: RecollectError.self) { try TranscriptReader(path: folder.path + "/file.jsonl") }
+    }
+
+    @Test("folders nested too deep are reported, not descended")
+    func depth() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("s.jsonl", userLine("1"))
+        try folder.write(String(repeating: "d/", count: 20) + "deep.jsonl", userLine("2"))
+        let imported = Imported()
+        let report = try await imported.run(folder.path)
+        #expect(report.added == 1)
+        #expect(report.unreadable.count == 1)
+        #expect(report.unreadable[0].line == 0)
+    }
+
+    @Test("a file of nobody we know is an error when named and reported when found")
+    func foreign() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write("s.jsonl", userLine("1"))
+        let foreign = try folder.write(
+            "t.jsonl", String(contentsOfFile: Fixtures.path("foreign.jsonl"), encoding: .utf8))
+        let binary = try folder.write("u.jsonl", Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }))
+        let imported = Imported()
+        for path in [foreign, binary] {
+            let error = await #expect(throws: RecollectError.self) { try await imported.run(path) }
+            #expect(error?.code == .unreadable)
+        }
+        #expect(try await imported.conversations().isEmpty)
+        let report = try await imported.run(folder.path)
+        #expect(report.added == 1)
+        #expect(report.unreadable.map(\.file) == [foreign, binary])
+    }
+
+    @Test("paths that hold nothing to import are errors that say so")
+    func nothing() async throws {
+        let folder = try TemporaryFolder()
+        let imported = Imported()
+        for path in [folder.path, folder.path + "/missing"] {
+            let error = await #expect(throws: RecollectError.self) { try await imported.run(path) }
+            #expect(error?.code == .notFound)
+        }
+        let report = try await imported.run(folder.write("new.jsonl", ""))
+        #expect(report == ImportReport())
+    }
+
+    @Test("the list of unreadable lines and of kinds is bounded, the counts are not")
+    func boundedReport() async throws {
+        let folder = try TemporaryFolder()
+        let bad = (0..<3_000).map { "{\"type\":\"kind\($0)\"}\n{broken\n" }.joined()
+        let report = try await Imported().run(folder.write("s.jsonl", userLine("1") + bad))
+        #expect(report.unreadable.count == 1_000)
+        #expect(report.unreadableCount == 3_000)
+        #expect(report.notConversation.count <= 101)
+        #expect(report.notConversation.values.reduce(0, +) == 3_000)
+    }
+}
