@@ -9,7 +9,7 @@ enum StrangerChecks {
         ) { store in
             let parts: [ContentPart] = [
                 .text("words"), .toolCall(id: "1", name: "read", arguments: ["path": "a", "lines": [1, 2]]),
-                .toolResult(id: "1", content: ["ok": true, "rows": [["a", nil]]]), .audioTranscript("heard"),
+                .toolResult(id: "1", content: ["ok": true, "rows": [["a", .null]]]), .audioTranscript("heard"),
                 .thinking("hm", signature: nil), .thinking("hm", signature: "sig"),
                 .attachment(
                     Attachment(mediaType: "image/png", name: "é.png", content: .remote(url: "https://example.org/x"))),
@@ -38,7 +38,7 @@ enum StrangerChecks {
         ) { store in
             let parts: [ContentPart] = [
                 .unknown(["hologram": ["_0": "x", "depth": 3]]), .unknown(["text": ["_0": "hi", "language": "en"]]),
-                .unknown(["a": 1, "b": nil]), .unknown([]), .unknown("bare"), .unknown(nil), .unknown(12),
+                .unknown(["a": 1, "b": .null]), .unknown([]), .unknown("bare"), .unknown(.null), .unknown(12),
             ]
             try await expectKept(parts.map { [$0] } + [[.text("before")] + parts + [.text("after")]], in: store)
         },
@@ -55,7 +55,7 @@ enum StrangerChecks {
         ) { store in
             let metadata: [[String: JSONValue]] = [
                 [
-                    "model": "x-1", "usage": ["input": 10, "output": 20], "tags": ["a", "b"], "parent": nil,
+                    "model": "x-1", "usage": ["input": 10, "output": 20], "tags": ["a", "b"], "parent": .null,
                     "done": false,
                 ],
                 ["": "", "é": "e\u{301}", "a.b": ["c": [[]]]], [:],

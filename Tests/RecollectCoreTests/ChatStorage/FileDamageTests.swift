@@ -41,7 +41,8 @@ struct FileDamageTests {
         let layout = try #require(MessageArray.layout(of: file))
         for length in 0..<file.count {
             let whole = layout.messages.count { $0.upperBound <= length }
-            try #require(try await recover(Array(file[..<length])) == turns(1...3).prefix(whole), "cut at \(length)")
+            let expected = Array(turns(1...3).prefix(whole))
+            try #require(try await recover(Array(file[..<length])) == expected, "cut at \(length)")
         }
     }
 

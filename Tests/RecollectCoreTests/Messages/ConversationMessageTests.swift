@@ -4,7 +4,7 @@ import Testing
 @testable import RecollectCore
 
 @Suite("The JSON of messages")
-struct MessageJSONTests {
+struct ConversationMessageTests {
     /// As Agent Squad's file store writes it.
     private let agentSquad = """
         [{"id":"0E7B5D5A-1","role":"user","parts":[{"text":{"_0":"Where is my order?"}}],"timestamp":1718000000123},\
@@ -31,7 +31,7 @@ struct MessageJSONTests {
         #expect(messages[0].timestamp.millisecondsSince1970 == 1_718_000_000_123)
         #expect(
             messages[1].parts == [
-                .toolCall(id: "call_1", name: "lookup", arguments: ["order": 42, "deep": [true, nil, 1.5]])
+                .toolCall(id: "call_1", name: "lookup", arguments: ["order": 42, "deep": [true, .null, 1.5]])
             ])
         #expect(messages[2].parts == [.toolResult(id: "call_1", content: "shipped")])
         #expect(
