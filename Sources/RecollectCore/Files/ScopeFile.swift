@@ -127,7 +127,9 @@ struct ScopeFile {
         let end = offset(ofLast: count)
         try file.write([UInt8](repeating: Byte.space, count: end - first), at: first)
         forget(first: entries.count - count)
-        if entries.isEmpty { remember(end: [UInt8](repeating: Byte.space, count: min(end - first, Self.remembered))[...]) }
+        if entries.isEmpty {
+            remember(end: [UInt8](repeating: Byte.space, count: min(end - first, Self.remembered))[...])
+        }
     }
 
     /// Copies the last messages as they are into an empty file, which this then describes.

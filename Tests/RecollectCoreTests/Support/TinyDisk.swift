@@ -24,7 +24,8 @@ final class TinyDisk {
 
     static let isPossible: Bool = {
         #if os(Linux)
-            let url = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-disk-\(UUID().uuidString)")
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "recollect-disk-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: url) }
             return (try? TinyDisk(at: url, kilobytes: 64)) != nil
         #else
