@@ -126,7 +126,7 @@ final class SessionFiles {
     private func append(
         _ messages: [EncodedMessage], to file: OpenFile, _ state: inout ScopeFile, _ name: String, in folder: OpenFolder
     ) throws {
-        let before = state
+        let end = state.end
         do {
             try state.begin(file)
             try state.append(messages, to: file, isDurable: isDurable)
@@ -136,7 +136,7 @@ final class SessionFiles {
             doubtful.insert(name)
             // On a handle of its own: after a failed sync the old one reports success for what is lost. If this fails too,
             // the caller still hears of the first failure, and the next save writes the file anew.
-            try? before.undoAppend(to: folder.file(name, forWriting: true))
+            try? end.restore(folder.file(name, forWriting: true))
             throw error
         }
     }

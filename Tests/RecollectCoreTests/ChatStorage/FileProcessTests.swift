@@ -155,6 +155,62 @@ struct FileProcessTests {
     }
 
     @Test(
+        "each kind of failure has a code of its own", .enabled(if: strace != nil, "needs strace"),
+        arguments: [
+            ("openat", "EMFILE", "tooManyOpenFiles"), ("openat", "EACCES", "permissionDenied"),
+            ("openat", "EIO", "inputOutput"),
+            ("pwrite64", "EDQUOT", "diskFull"), ("pwrite64", "EROFS", "readOnly"),
+        ])
+    func codes(call: String, failure: String, code: String) async throws {
+        let strace = try #require(strace)
+        try await store.save([ConversationMessage(id: "1", role: .system, text: "")])
+        let session = folder.file().deletingLastPathComponent().path
+        let options = ["-f", "-qq", "-o", "/dev/null", "-P", session, "-P", session + "/a.json", "-e", "trace=\(call)"]
+        let fault = ["-e", "inject=\(call):error=\(failure):when=1"]
+        let lines = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options + fault).finish()
+        #expect(lines == ["failed 0 \(code)", "saved 0"])
+        #expect(try await store.load().count == 3)
+    }
+
+    @Test(
+        "a power cut at any moment costs at most the turn that was being saved",
+        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"), arguments: [0, 4])
+    func powerCut(budget: Int) async throws {
+        for lines in [1, 2, 7, 40] {
+            let disk = try CuttableDisk(in: folder.url.appendingPathComponent("\(lines)"))
+            let base = disk.url.appendingPathComponent("chats")
+            let worker = try Worker(["append", base.path, "a", "w", "10000", "\(budget)", "3000"])
+            _ = worker.wait(forLines: lines)
+            try disk.cutPower()
+            let turns = saved(worker.finish())
+            try disk.restart()
+            let messages = try await FileChatStorage(baseURL: base).load()
+            try #require(turns.count >= lines && messages.count >= min(4, turns.count * 2))
+            try check(["w": budget == 0 ? turns : Set(turns.sorted().suffix(1))], in: messages)
+        }
+    }
+
+    @Test("a save whose task is cancelled is whole or not there, and the task is told which")
+    func cancelledMidSave() async throws {
+        for number in 0..<60 {
+            let messages = turn(number)
+            let task = Task { try await store.save(messages) }
+            if number % 3 > 0 { await Task.yield() }
+            task.cancel()
+            let result = await task.result
+            let stored = try await store.load(budget: 2)
+            switch result {
+            case .success: try #require(stored == messages)
+            case .failure(let error):
+                try #require(error is CancellationError)
+                try #require(stored != messages)
+                try await store.save(messages)
+            }
+        }
+        #expect(try await store.load() == turns(0..<60))
+    }
+
+    @Test(
         "a full disk is an error of its own, what was saved is read, and saving goes on when there is space",
         .enabled(if: TinyDisk.isPossible, "needs root and mount"))
     func fullDisk() async throws {
