@@ -24,34 +24,37 @@ func say(_ line: String) {
 }
 
 /// A question and its answer, whose ids tell to which turn of which writer they belong.
-func turn(_ number: Int, of writer: String) -> [ConversationMessage] {
-    [
-        ConversationMessage(id: "\(writer)-\(number)-q", role: .user, text: "question \(number) " + String(repeating: "?", count: number % 97)),
+func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMessage] {
+    let text = "question \(number) " + String(repeating: "?", count: padding)
+    return [
+        ConversationMessage(id: "\(writer)-\(number)-q", role: .user, text: text),
         ConversationMessage(id: "\(writer)-\(number)-a", role: .assistant, text: "answer \(number)"),
     ]
 }
 
-/// `append FOLDER AGENT WRITER COUNT BUDGET`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
+/// `append FOLDER AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
 /// 0 is none.
 func append(_ arguments: [String]) async throws {
     let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]), sameRole: .keep)
     let budget = Int(arguments[4]) ?? 0
     for number in 0..<(Int(arguments[3]) ?? 0) {
         try await store.saveMessages(
-            turn(number, of: arguments[2]), userId: "u", sessionId: "s", agentId: arguments[1],
+            turn(number, of: arguments[2], padding: Int(arguments[5]) ?? 0), userId: "u", sessionId: "s",
+            agentId: arguments[1],
             maxMessages: budget == 0 ? nil : budget)
         say("saved \(number)")
     }
 }
 
-/// `insist FOLDER AGENT COUNT`: saves turns, each as often as it takes, and says `failed N CODE` or `saved N`.
+/// `insist FOLDER AGENT COUNT`: saves turns of a writer named like the agent, each as often as it takes, and says `failed N CODE` or `saved N`.
 func insist(_ arguments: [String]) async throws {
     let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]))
     for number in 0..<(Int(arguments[2]) ?? 0) {
         for attempt in 0... {
             do {
                 try await store.saveMessages(
-                    turn(number, of: "w"), userId: "u", sessionId: "s", agentId: arguments[1], maxMessages: nil)
+                    turn(number, of: arguments[1]), userId: "u", sessionId: "s", agentId: arguments[1], maxMessages: nil
+                )
                 say("saved \(number)")
                 break
             } catch let error as RecollectError {

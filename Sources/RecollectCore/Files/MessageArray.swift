@@ -61,14 +61,18 @@ enum MessageArray {
     /// What was appended but never joined to the array (bytes behind its closing bracket that end in the middle) belongs to a
     /// save that was not finished, and is left out whole.
     static func salvage(_ bytes: [UInt8], isMessage: (Range<Int>) -> Bool) -> [Range<Int>] {
-        let firstLineEnd = bytes.firstIndex(of: Byte.newline) ?? bytes.count
         var found: [Range<Int>] = []
         var candidate = nextObject(in: bytes, from: 0)
+        // Whether the message that is damaged began a line; set while none has been found behind it.
+        var damagedLine: Bool?
         while let start = candidate {
             guard let end = endOfObject(in: bytes, at: start), isMessage(start..<end) else {
-                candidate = nextMessageStart(in: bytes, after: start, firstLineEnd: firstLineEnd)
+                let byLines = damagedLine ?? beginsLine(start, in: bytes)
+                damagedLine = byLines
+                candidate = nextMessageStart(in: bytes, after: start, byLines: byLines)
                 continue
             }
+            damagedLine = nil
             found.append(start..<end)
             if let next = skippingSpace(in: bytes, from: end), bytes[next] == Byte.closingBracket {
                 let rest = layout(ofRest: bytes, from: next + 1, begun: false)
@@ -113,17 +117,26 @@ enum MessageArray {
         bytes[start...].firstIndex(of: Byte.openingBrace)
     }
 
-    /// Where the next message may begin after one that cannot be read: at the beginning of a line, but within the first line,
-    /// where other programs put everything, at any object that is not a member's value.
-    private static func nextMessageStart(in bytes: [UInt8], after start: Int, firstLineEnd: Int) -> Int? {
-        let inFirstLine = start < firstLineEnd
+    /// Where the next message may begin behind damage: at the beginning of a line, or, because other programs put everything in
+    /// one line, at any object that is not a member's value.
+    private static func nextMessageStart(in bytes: [UInt8], after start: Int, byLines: Bool) -> Int? {
         var candidate = nextObject(in: bytes, from: start + 1)
         while let position = candidate {
-            let before = bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
-            if before == Byte.newline || inFirstLine && before != Byte.colon { return position }
+            if beginsLine(position, in: bytes) || !byLines && mark(before: position, in: bytes) != Byte.colon {
+                return position
+            }
             candidate = nextObject(in: bytes, from: position + 1)
         }
         return nil
+    }
+
+    private static func beginsLine(_ position: Int, in bytes: [UInt8]) -> Bool {
+        mark(before: position, in: bytes) == Byte.newline
+    }
+
+    /// The last byte before a position that is no blank.
+    private static func mark(before position: Int, in bytes: [UInt8]) -> UInt8? {
+        bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
     }
 
     private static func skippingSpace(in bytes: [UInt8], from start: Int) -> Int? {

@@ -15,10 +15,12 @@ final class OpenFolder {
     let descriptor: Int32
     /// Where it was opened, for messages.
     let path: String
+    private let parent: OpenFolder?
 
-    private init(descriptor: Int32, path: String) {
+    private init(descriptor: Int32, path: String, parent: OpenFolder?) {
         self.descriptor = descriptor
         self.path = path
+        self.parent = parent
     }
 
     deinit {
@@ -28,7 +30,7 @@ final class OpenFolder {
     /// Opens the folder at a path; symbolic links on the way there are the caller's choice and are followed.
     convenience init(path: String) throws {
         let descriptor = try retrying { Int(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }
-        self.init(descriptor: Int32(descriptor), path: path)
+        self.init(descriptor: Int32(descriptor), path: path, parent: nil)
     }
 
     /// Makes the folder at a path and what is missing on the way there; only this user may enter what is made.
@@ -36,15 +38,12 @@ final class OpenFolder {
         do {
             return try OpenFolder(path: path)
         } catch let failure as POSIXFailure where failure.number == ENOENT && path != "/" {
-            let (parent, name) = split(path)
-            try make(path: parent).makeFolder(name)
+            let url = URL(fileURLWithPath: path, isDirectory: true)
+            let parent = try make(path: url.deletingLastPathComponent().path)
+            try parent.makeFolder(url.lastPathComponent)
+            try parent.synchronize()
             return try OpenFolder(path: path)
         }
-    }
-
-    private static func split(_ path: String) -> (parent: String, name: String) {
-        let url = URL(fileURLWithPath: path, isDirectory: true)
-        return (url.deletingLastPathComponent().path, url.lastPathComponent)
     }
 
     /// The path of a name in this folder, for messages.
@@ -56,16 +55,12 @@ final class OpenFolder {
     func folder(_ name: String) throws -> OpenFolder {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
-        return OpenFolder(descriptor: Int32(opened), path: path(of: name))
+        return OpenFolder(descriptor: Int32(opened), path: path(of: name), parent: self)
     }
 
-    /// Makes a folder that only this user may enter, and puts its name on the disk.
+    /// Makes a folder that only this user may enter, if there is none yet.
     func makeFolder(_ name: String) throws {
-        if mkdirat(descriptor, name, 0o700) != 0 {
-            guard errno == EEXIST else { throw POSIXFailure.last }
-            return
-        }
-        try synchronize()
+        if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw POSIXFailure.last }
     }
 
     /// Opens a regular file in this folder; a symbolic link, a folder or a device of that name is an error.
@@ -113,6 +108,12 @@ final class OpenFolder {
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif
         _ = try retrying { Int(fsync(descriptor)) }
+    }
+
+    /// `synchronize` for this folder and those it was opened from.
+    func synchronizePath() throws {
+        try synchronize()
+        try parent?.synchronizePath()
     }
 
     /// Takes this folder's lock, which holds for all processes and for every other opening in this one, until it is closed.

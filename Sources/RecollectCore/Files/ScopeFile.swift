@@ -92,16 +92,25 @@ struct ScopeFile {
         if try file.size() == 0 { try file.write([Byte.openingBracket, Byte.closingBracket], at: 0) }
     }
 
-    /// Makes the file what it was before an append that failed.
-    func undoAppend(to file: OpenFile) throws {
-        if entries.isEmpty, closing == 1 {
-            try file.truncate(to: 0)
-        } else {
-            try file.write([Byte.closingBracket], at: closing)
-            try file.truncate(to: closing + 1)
+    /// Where the array ends, to go back to after an append that failed. It does not hold on to the rest, which would be
+    /// copied by the append.
+    struct End {
+        fileprivate let closing: Int
+        fileprivate let isNew: Bool
+
+        /// Makes the file what it was.
+        func restore(_ file: OpenFile) throws {
+            if isNew {
+                try file.truncate(to: 0)
+            } else {
+                try file.write([Byte.closingBracket], at: closing)
+                try file.truncate(to: closing + 1)
+            }
+            try file.synchronize()
         }
-        try file.synchronize()
     }
+
+    var end: End { End(closing: closing, isNew: entries.isEmpty && closing == 1) }
 
     /// What a trim to `count` messages has to do.
     enum Trim {
@@ -127,7 +136,9 @@ struct ScopeFile {
         let end = offset(ofLast: count)
         try file.write([UInt8](repeating: Byte.space, count: end - first), at: first)
         forget(first: entries.count - count)
-        if entries.isEmpty { remember(end: [UInt8](repeating: Byte.space, count: min(end - first, Self.remembered))[...]) }
+        if entries.isEmpty {
+            remember(end: [UInt8](repeating: Byte.space, count: min(end - first, Self.remembered))[...])
+        }
     }
 
     /// Copies the last messages as they are into an empty file, which this then describes.

@@ -12,6 +12,9 @@ final class SessionFiles {
     private var known: [String: ScopeFile] = [:]
     /// Files of which a save failed: what the disk has of them is not known, so the next save writes them anew.
     private var doubtful: Set<String> = []
+    /// Files whose names, and those of the folders above, this has put on the disk: somebody who made one may have ended
+    /// before they did.
+    private var settled: Set<String> = []
 
     init(_ conversation: ConversationID, base: String, durability: Durability, events: StoreEvents) {
         place = SessionPlace(conversation, base: base)
@@ -50,7 +53,8 @@ final class SessionFiles {
     }
 
     private func messages(
-        of agentId: String, in name: String, _ folder: OpenFolder, last count: Int, heals: Bool, wasAskedFor: Bool = true
+        of agentId: String, in name: String, _ folder: OpenFolder, last count: Int, heals: Bool,
+        wasAskedFor: Bool = true
     ) throws -> [ConversationMessage] {
         do {
             return try messages(in: name, folder, last: count)
@@ -107,7 +111,7 @@ final class SessionFiles {
             if existing == nil { try names.keep(agentId, of: name, in: folder) }
             var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
             if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
-            try append(messages, to: file, &state, name, in: folder, isNew: existing == nil)
+            try append(messages, to: file, &state, name, in: folder)
             switch state.trim(to: window ?? .max) {
             case .nothing: break
             case .blank: try state.blank(to: window ?? .max, in: file)
@@ -120,19 +124,19 @@ final class SessionFiles {
     }
 
     private func append(
-        _ messages: [EncodedMessage], to file: OpenFile, _ state: inout ScopeFile, _ name: String, in folder: OpenFolder,
-        isNew: Bool
+        _ messages: [EncodedMessage], to file: OpenFile, _ state: inout ScopeFile, _ name: String, in folder: OpenFolder
     ) throws {
-        let before = state
+        let end = state.end
         do {
             try state.begin(file)
             try state.append(messages, to: file, isDurable: isDurable)
-            if isNew, isDurable { try folder.synchronize() }
+            if isDurable, !settled.contains(name) { try folder.synchronizePath() }
+            settled.insert(name)
         } catch {
             doubtful.insert(name)
             // On a handle of its own: after a failed sync the old one reports success for what is lost. If this fails too,
             // the caller still hears of the first failure, and the next save writes the file anew.
-            try? before.undoAppend(to: folder.file(name, forWriting: true))
+            try? end.restore(folder.file(name, forWriting: true))
             throw error
         }
     }
@@ -200,6 +204,7 @@ final class SessionFiles {
         let names = FolderNames(try explaining("list", folder.path) { try folder.names() }, suffix: ".json")
         let gone = Set(known.keys).subtracting(names.all)
         gone.forEach { known[$0] = nil }
+        settled.formIntersection(names.all)
         return names
     }
 

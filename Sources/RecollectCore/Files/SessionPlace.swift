@@ -32,7 +32,8 @@ struct SessionPlace {
             }
             guard let root,
                 let user = try folder(in: root, for: conversation.userId, known: found?.user, making: making),
-                let session = try folder(in: user.folder, for: conversation.sessionId, known: found?.session, making: making)
+                let session = try folder(
+                    in: user.folder, for: conversation.sessionId, known: found?.session, making: making)
             else { return nil }
             try lock(session.folder, exclusively: exclusively)
             // Somebody may have removed the folder while this waited for its lock.
@@ -57,7 +58,9 @@ struct SessionPlace {
     private func folder(
         in parent: OpenFolder, for id: String, known: String?, making: Bool
     ) throws -> (folder: OpenFolder, name: String)? {
-        if let known, let folder = try explaining("open", parent.path(of: known), { try ifThere { try parent.folder(known) } }) {
+        if let known,
+            let folder = try explaining("open", parent.path(of: known), { try ifThere { try parent.folder(known) } })
+        {
             return (folder, known)
         }
         let names = FolderNames(try explaining("list", parent.path) { try parent.names() })

@@ -28,7 +28,8 @@ struct FileChatStorageTests {
     @Test("after every save the file is one JSON array of what is kept")
     func validJSON() async throws {
         for number in 0..<30 {
-            try await store.save(turn(number, text: String(repeating: "é", count: number * 60)), budget: number < 10 ? nil : 6)
+            try await store.save(
+                turn(number, text: String(repeating: "é", count: number * 60)), budget: number < 10 ? nil : 6)
             #expect(try parsed().map { $0["id"] as? String } == (try await store.load().map(\.id)))
         }
     }
@@ -79,7 +80,8 @@ struct FileChatStorageTests {
     func agentSquad() async throws {
         let session = folder.url.appendingPathComponent("Bob/Trip%201")
         try FileManager.default.createDirectory(at: session, withIntermediateDirectories: true)
-        let text = #"[{"timestamp":1718000000123,"id":"x","role":"user","parts":[{"text":{"_0":"h\u0069"}}],"new":1.50}]"#
+        let text =
+            #"[{"timestamp":1718000000123,"id":"x","role":"user","parts":[{"text":{"_0":"h\u0069"}}],"new":1.50}]"#
         try Data(text.utf8).write(to: session.appendingPathComponent("techAgent.json"))
         try await store.save([turn(1)[1]], agent: "techAgent", session: "Trip 1", user: "Bob")
         #expect(try await store.load(agent: "techAgent", session: "Trip 1", user: "Bob").map(\.id) == ["x", "1-a"])
@@ -116,7 +118,8 @@ struct FileChatStorageTests {
     func large() async throws {
         let text = String(repeating: "0123456789", count: 5_000_000)
         try await store.save([ConversationMessage(id: "big", role: .user, text: text)])
-        try await store.save((0..<10_000).map { ConversationMessage(id: "\($0)", role: $0 % 2 == 0 ? .assistant : .user, text: "") })
+        try await store.save(
+            (0..<10_000).map { ConversationMessage(id: "\($0)", role: $0 % 2 == 0 ? .assistant : .user, text: "") })
         let again = FileChatStorage(baseURL: folder.url)
         #expect(try await again.load(budget: 2).map(\.id) == ["9998", "9999"])
         #expect(try await again.load()[0].text.utf8.count == text.utf8.count)
@@ -128,7 +131,9 @@ struct FileChatStorageTests {
         func expectForeign(_ path: String, _ url: URL) async {
             for attempt in [{ try await store.save(turn(1)) }, { _ = try await store.load() }] {
                 let error = await #expect(throws: RecollectError.self) { try await attempt() }
-                #expect(error?.code == .foreignStore && error?.message.contains(path) == true, "\(path): \(String(describing: error))")
+                #expect(
+                    error?.code == .foreignStore && error?.message.contains(path) == true,
+                    "\(path): \(String(describing: error))")
             }
             #expect(manager.fileExists(atPath: url.path))
         }
@@ -154,7 +159,9 @@ struct FileChatStorageTests {
     func baseIsAFile() async throws {
         let file = folder.url.appendingPathComponent("file")
         try Data("mine".utf8).write(to: file)
-        let error = await #expect(throws: RecollectError.self) { try await FileChatStorage(baseURL: file).save(turn(1)) }
+        let error = await #expect(throws: RecollectError.self) {
+            try await FileChatStorage(baseURL: file).save(turn(1))
+        }
         #expect(error?.code == .foreignStore)
         #expect(try Data(contentsOf: file) == Data("mine".utf8))
     }
@@ -191,7 +198,8 @@ struct FileChatStorageTests {
     @Test("what a process left half written goes with the next save")
     func leftovers() async throws {
         try await store.save(turn(1))
-        try Data("half".utf8).write(to: folder.file().deletingLastPathComponent().appendingPathComponent(".recollect-0"))
+        try Data("half".utf8).write(
+            to: folder.file().deletingLastPathComponent().appendingPathComponent(".recollect-0"))
         try await store.save(turn(2))
         #expect(try folder.names() == ["a.json"])
     }

@@ -46,7 +46,10 @@ struct SimpleStoreTests {
     @Test("no two scopes meet", arguments: SimpleStore.all)
     func scopes(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
-        let ids = ["", "_", "a", "A", "a.b", "a/b", "..", "\u{e9}", "e\u{301}", "a\u{0}", "%41", String(repeating: "é", count: 300)]
+        let ids = [
+            "", "_", "a", "A", "a.b", "a/b", "..", "\u{e9}", "e\u{301}", "a\u{0}", "%41",
+            String(repeating: "é", count: 300),
+        ]
         for user in ids {
             for session in ids {
                 let id = "\(user)|\(session)"
@@ -87,7 +90,8 @@ struct SimpleStoreTests {
 
     @Test("a repeated role is dropped unless told otherwise, tool exchanges never", arguments: SimpleStore.all)
     func sameRole(_ kind: SimpleStore) async throws {
-        let call = ConversationMessage(id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
+        let call = ConversationMessage(
+            id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
         let batch = [
             ConversationMessage(id: "1", role: .user, text: "a"), ConversationMessage(id: "2", role: .user, text: "b"),
             ConversationMessage(id: "3", role: .assistant, text: "c"), call,
@@ -103,7 +107,8 @@ struct SimpleStoreTests {
         withExtendedLifetime((first, second)) {}
     }
 
-    @Test("a known id keeps its first content, in its own scope and among a session's agents", arguments: SimpleStore.all)
+    @Test(
+        "a known id keeps its first content, in its own scope and among a session's agents", arguments: SimpleStore.all)
     func identity(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         try await store.save(turn(1))
@@ -156,7 +161,9 @@ struct SimpleStoreTests {
         withExtendedLifetime(keep) {}
     }
 
-    @Test("a number that JSON cannot say fails the whole batch", arguments: SimpleStore.all.filter { $0.testDescription != "memory" })
+    @Test(
+        "a number that JSON cannot say fails the whole batch",
+        arguments: SimpleStore.all.filter { $0.testDescription != "memory" })
     func unsayable(_ kind: SimpleStore) async throws {
         let (store, keep) = try kind.make(.drop)
         let bad = ConversationMessage(role: .system, text: "a", metadata: ["n": .number(.nan)])
@@ -170,7 +177,8 @@ struct SimpleStoreTests {
 @Suite("InMemoryChatStorage")
 struct InMemoryChatStorageTests {
     private let seed = [
-        ConversationMessage(id: "s1", role: .user, text: "hi"), ConversationMessage(id: "s2", role: .assistant, text: "hello"),
+        ConversationMessage(id: "s1", role: .user, text: "hi"),
+        ConversationMessage(id: "s2", role: .assistant, text: "hello"),
     ]
 
     @Test("seeded messages stand at the head of every scope, and once, unprefixed, in the merged view")

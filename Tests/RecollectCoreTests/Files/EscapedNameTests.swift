@@ -5,10 +5,13 @@ import Testing
 
 @Suite("Ids as names")
 struct EscapedNameTests {
-    @Test("lowercase letters and digits stay, all else is escaped", arguments: [
-        ("", "_"), ("_", "%5F"), ("bob7", "bob7"), ("Bob", "%42ob"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"),
-        ("a\u{0}", "a%00"), ("%41", "%2541"), ("\u{e9}", "%C3%A9"), ("e\u{301}", "e%CC%81"),
-    ])
+    @Test(
+        "lowercase letters and digits stay, all else is escaped",
+        arguments: [
+            ("", "_"), ("_", "%5F"), ("bob7", "bob7"), ("Bob", "%42ob"), (".", "%2E"), ("..", "%2E%2E"),
+            ("a/b", "a%2Fb"),
+            ("a\u{0}", "a%00"), ("%41", "%2541"), ("\u{e9}", "%C3%A9"), ("e\u{301}", "e%CC%81"),
+        ])
     func escapes(id: String, name: String) {
         #expect(EscapedName.escaped(id) == name)
         #expect(EscapedName.id(of: name)?.hasSameBytes(as: id) == true)
@@ -16,11 +19,15 @@ struct EscapedNameTests {
 
     @Test("every name gives its id back, and different ids have names that no file system takes for one another")
     func reversible() throws {
-        let alphabet: [Unicode.Scalar] = ["a", "A", "b", "B", "0", "_", "%", ".", "/", "\u{0}", "\u{e9}", "\u{301}", "e", "\u{1F600}"]
+        let alphabet: [Unicode.Scalar] = [
+            "a", "A", "b", "B", "0", "_", "%", ".", "/", "\u{0}", "\u{e9}", "\u{301}", "e", "\u{1F600}",
+        ]
         var ids: [String: String] = [:]
         try forSeeds(3_000) { generator in
             var id = String.UnicodeScalarView()
-            for _ in 0..<Int.random(in: 0...4, using: &generator) { id.append(alphabet.randomElement(using: &generator) ?? "a") }
+            for _ in 0..<Int.random(in: 0...4, using: &generator) {
+                id.append(alphabet.randomElement(using: &generator) ?? "a")
+            }
             let text = String(id)
             for name in [EscapedName.escaped(text), EscapedName.agentSquad(text), EscapedName.fullyEscaped(text)] {
                 try #require(EscapedName.id(of: name)?.hasSameBytes(as: text) == true)
@@ -30,7 +37,9 @@ struct EscapedNameTests {
         }
     }
 
-    @Test("names that nobody of ours gave have no id", arguments: ["", "a.b", "%", "%4", "%4g", "%ff", "%C3", "a b", "__", "#00"])
+    @Test(
+        "names that nobody of ours gave have no id",
+        arguments: ["", "a.b", "%", "%4", "%4g", "%ff", "%C3", "a b", "__", "#00"])
     func strangers(name: String) {
         #expect(EscapedName.id(of: name) == nil)
     }

@@ -10,17 +10,23 @@ struct MessageArrayTests {
         return MessageArray.layout(of: bytes)?.messages.map { String(decoding: bytes[$0], as: UTF8.self) }
     }
 
-    @Test("whole arrays", arguments: [
-        ("[]", []), (" [ \n] \n", []), ("[{}]", ["{}"]), ("[ {\"a\":[{},\"]}\\\"\"]} ,\n{}\t]\r\n", ["{\"a\":[{},\"]}\\\"\"]}", "{}"]),
-    ] as [(String, [String])])
+    @Test(
+        "whole arrays",
+        arguments: [
+            ("[]", []), (" [ \n] \n", []), ("[{}]", ["{}"]),
+            ("[ {\"a\":[{},\"]}\\\"\"]} ,\n{}\t]\r\n", ["{\"a\":[{},\"]}\\\"\"]}", "{}"]),
+        ] as [(String, [String])])
     func whole(text: String, messages: [String]) {
         #expect(found(text) == messages)
     }
 
-    @Test("anything else is not one", arguments: [
-        "", " ", "{}", "[", "[{}", "[{},]", "[,{}]", "[{} {}]", "[{}]]", "[{}]x", "[1]", "[[]]", "[{}]\u{0}", "[{]}", "[{\"a]}",
-        "[" + String(repeating: "{\"a\":", count: 600) + "1" + String(repeating: "}", count: 600) + "]",
-    ])
+    @Test(
+        "anything else is not one",
+        arguments: [
+            "", " ", "{}", "[", "[{}", "[{},]", "[,{}]", "[{} {}]", "[{}]]", "[{}]x", "[1]", "[[]]", "[{}]\u{0}",
+            "[{]}", "[{\"a]}",
+            "[" + String(repeating: "{\"a\":", count: 600) + "1" + String(repeating: "}", count: 600) + "]",
+        ])
     func torn(text: String) {
         #expect(found(text) == nil)
     }

@@ -41,15 +41,29 @@ struct MergedChatsTests {
 
 @Suite("Scopes")
 struct ScopeTests {
-    @Test("scopes are their bytes", arguments: [
-        (Scope(userId: "a.b", sessionId: "c", agentId: "x"), Scope(userId: "a", sessionId: "b.c", agentId: "x")),
-        (Scope(userId: "Bob", sessionId: "s", agentId: "x"), Scope(userId: "bob", sessionId: "s", agentId: "x")),
-        (Scope(userId: "u", sessionId: "\u{e9}", agentId: "x"), Scope(userId: "u", sessionId: "e\u{301}", agentId: "x")),
-        (Scope(userId: "u", sessionId: "s", agentId: "\u{e9}"), Scope(userId: "u", sessionId: "s", agentId: "e\u{301}")),
-        (Scope(userId: "\u{e9}", sessionId: "s", agentId: "x"), Scope(userId: "e\u{301}", sessionId: "s", agentId: "x")),
-        (Scope(userId: "a\u{0}b", sessionId: "s", agentId: "x"), Scope(userId: "a\u{0}c", sessionId: "s", agentId: "x")),
-        (Scope(userId: "ab", sessionId: "", agentId: "x"), Scope(userId: "a", sessionId: "b", agentId: "x")),
-    ])
+    @Test(
+        "scopes are their bytes",
+        arguments: [
+            (Scope(userId: "a.b", sessionId: "c", agentId: "x"), Scope(userId: "a", sessionId: "b.c", agentId: "x")),
+            (Scope(userId: "Bob", sessionId: "s", agentId: "x"), Scope(userId: "bob", sessionId: "s", agentId: "x")),
+            (
+                Scope(userId: "u", sessionId: "\u{e9}", agentId: "x"),
+                Scope(userId: "u", sessionId: "e\u{301}", agentId: "x")
+            ),
+            (
+                Scope(userId: "u", sessionId: "s", agentId: "\u{e9}"),
+                Scope(userId: "u", sessionId: "s", agentId: "e\u{301}")
+            ),
+            (
+                Scope(userId: "\u{e9}", sessionId: "s", agentId: "x"),
+                Scope(userId: "e\u{301}", sessionId: "s", agentId: "x")
+            ),
+            (
+                Scope(userId: "a\u{0}b", sessionId: "s", agentId: "x"),
+                Scope(userId: "a\u{0}c", sessionId: "s", agentId: "x")
+            ),
+            (Scope(userId: "ab", sessionId: "", agentId: "x"), Scope(userId: "a", sessionId: "b", agentId: "x")),
+        ])
     func apart(left: Scope, right: Scope) {
         #expect(left != right)
         #expect(Set([left, right]).count == 2)
@@ -59,9 +73,11 @@ struct ScopeTests {
 
 @Suite("The window")
 struct MessageWindowTests {
-    @Test("a budget is rounded down to even, 1 or less gives none, nil keeps all", arguments: [
-        (nil, 5), (100, 5), (5, 4), (4, 4), (3, 2), (2, 2), (1, 0), (0, 0), (-1, 0), (.min, 0), (.max, 5),
-    ] as [(Int?, Int)])
+    @Test(
+        "a budget is rounded down to even, 1 or less gives none, nil keeps all",
+        arguments: [
+            (nil, 5), (100, 5), (5, 4), (4, 4), (3, 2), (2, 2), (1, 0), (0, 0), (-1, 0), (.min, 0), (.max, 5),
+        ] as [(Int?, Int)])
     func size(budget: Int?, kept: Int) {
         let messages = Array(turns(0...2).prefix(5))
         let trimmed = InMemoryChatStorage().trimToEvenPairs(messages, maxMessages: budget)

@@ -78,7 +78,8 @@ struct WholeExchangesTests {
 
     @Test("a result before its call is no answer, and one call is answered once")
     func orderAndRepetition() {
-        let call = ConversationMessage(id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
+        let call = ConversationMessage(
+            id: "c", role: .assistant, parts: [.toolCall(id: "1", name: "n", arguments: [:])])
         let result = ConversationMessage(id: "r", role: .tool, parts: [.toolResult(id: "1", content: "r")])
         #expect([result, call].wholeExchanges().isEmpty)
         #expect([call, result, result].wholeExchanges() == [call, result])

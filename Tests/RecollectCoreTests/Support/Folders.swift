@@ -36,7 +36,8 @@ final class TemporaryFolder: Sendable {
 /// The scope that most tests use.
 extension ChatStorage {
     func save(
-        _ messages: [ConversationMessage], agent: String = "a", session: String = "s", user: String = "u", budget: Int? = nil
+        _ messages: [ConversationMessage], agent: String = "a", session: String = "s", user: String = "u",
+        budget: Int? = nil
     ) async throws {
         try await saveMessages(messages, userId: user, sessionId: session, agentId: agent, maxMessages: budget)
     }

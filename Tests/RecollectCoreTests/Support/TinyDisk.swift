@@ -7,38 +7,40 @@ final class TinyDisk {
     init(at url: URL, kilobytes: Int) throws {
         self.url = url
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-        try Self.run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", url.path)
+        try run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", url.path)
     }
 
     deinit {
-        try? Self.run("umount", "-l", url.path)
+        try? run("umount", "-l", url.path)
     }
 
     func resize(kilobytes: Int) throws {
-        try Self.run("mount", "-o", "remount,size=\(kilobytes)k", url.path)
+        try run("mount", "-o", "remount,size=\(kilobytes)k", url.path)
     }
 
     func makeReadOnly() throws {
-        try Self.run("mount", "-o", "remount,ro", url.path)
+        try run("mount", "-o", "remount,ro", url.path)
     }
 
     static let isPossible: Bool = {
         #if os(Linux)
-            let url = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-disk-\(UUID().uuidString)")
+            let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "recollect-disk-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: url) }
             return (try? TinyDisk(at: url, kilobytes: 64)) != nil
         #else
             return false
         #endif
     }()
+}
 
-    private static func run(_ command: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
-    }
+/// Runs a command and throws if it fails.
+func run(_ command: String...) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = command
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else { throw CocoaError(.featureUnsupported) }
 }

@@ -43,7 +43,8 @@ final class Worker {
     private var heard = Data()
 
     private var lines: [String] {
-        String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(String.init)
+        String(decoding: heard, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false).dropLast().map(
+            String.init)
     }
 
     /// Where the build put it: beside the test bundle.

@@ -1,0 +1,51 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// An ext4 file system in a file, whose power can be cut: what has not been synced by then is gone.
+final class CuttableDisk {
+    let url: URL
+    private let image: URL
+
+    init(in folder: URL) throws {
+        url = folder.appendingPathComponent("mounted")
+        image = folder.appendingPathComponent("image")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try Data(count: 16 << 20).write(to: image)
+        try run("mkfs.ext4", "-q", "-F", image.path)
+        try run("mount", "-o", "loop", image.path, url.path)
+    }
+
+    deinit {
+        try? run("umount", "-l", url.path)
+    }
+
+    /// Shuts the file system down under whoever uses it, its journal unwritten. Nothing more can be done with it.
+    func cutPower() throws {
+        let descriptor = open(url.path, O_RDONLY)
+        defer { close(descriptor) }
+        var withoutFlushing: UInt32 = 2
+        guard ioctl(descriptor, 0x8004_587D, &withoutFlushing) == 0 else { throw CocoaError(.featureUnsupported) }
+    }
+
+    /// Switches on again, when nobody uses it any more.
+    func restart() throws {
+        try run("umount", url.path)
+        try run("mount", "-o", "loop", image.path, url.path)
+    }
+
+    static let isPossible: Bool = {
+        #if os(Linux)
+            guard let folder = try? TemporaryFolder(), let disk = try? CuttableDisk(in: folder.url) else {
+                return false
+            }
+            return (try? disk.cutPower()) != nil
+        #else
+            return false
+        #endif
+    }()
+}
