@@ -87,7 +87,10 @@ final class HistoryConnection: Sendable {
             return database
         }
         let key = files.directory.path
-        if let shared = Self.open.withLock({ $0[key]?.database }), !shared.isRetired {
+        let open = Self.open.withLock { $0[key]?.database }
+        // As long as a retired database is open, its shared memory speaks for a log that may be gone.
+        if let open, open.isRetired { open.close() }
+        if let shared = open, !shared.isRetired {
             guard shared.configuration.durability == configuration.durability else {
                 throw RecollectError(
                     .invalidArgument,
