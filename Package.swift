@@ -52,6 +52,12 @@ let package = Package(
                     condition: .when(traits: ["CommandLine"])),
             ]),
         .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore"]),
+        .testTarget(
+            name: "RecollectSQLiteTests",
+            dependencies: [
+                "RecollectSQLite",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )
