@@ -146,11 +146,12 @@ enum Folding {
         if properties.isDefaultIgnorableCodePoint || properties.isEmojiModifier || scalar.value == 0x0640 {
             return true
         }
-        guard properties.generalCategory == .nonspacingMark else { return false }
-        switch properties.canonicalCombiningClass.rawValue {
-        case 10...36, 200...240: return true
-        // Enclosing keycaps and the like have no class; Indic vowels have none either, and are letters.
-        default: return (0x20D0...0x20FF).contains(scalar.value)
+        switch properties.generalCategory {
+        case .enclosingMark: return true
+        // The classes of accents and of Hebrew and Arabic points; Indic vowels have none and are letters.
+        case .nonspacingMark:
+            return [10...36, 200...240].contains { $0.contains(properties.canonicalCombiningClass.rawValue) }
+        default: return false
         }
     }
 

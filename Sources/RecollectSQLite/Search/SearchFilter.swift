@@ -9,6 +9,7 @@ struct SearchFilter {
     private let agentId: String?
     private let roles: Set<ByteString>
     private let timestamps: ClosedRange<Int64>
+    private let message: SQL
     /// What is known of conversations and scopes that rows name.
     private var ownConversations: [Int64: Bool] = [:]
     private var ownScopes: [Int64: Bool] = [:]
@@ -21,6 +22,7 @@ struct SearchFilter {
         let from = query.from?.millisecondsSince1970 ?? .min
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
+        message = try db.sql("SELECT conversation_id, scope_id, timestamp, role FROM message WHERE sequence = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
             conversation = try db.integer(
@@ -43,16 +45,22 @@ struct SearchFilter {
         }.joined(separator: " AND ")
     }
 
+    /// Whether most messages are likely to be turned away. Only what is faster depends on it.
+    func isNarrow(_ db: Database) throws -> Bool {
+        if conversation != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
+        let own = try db.integer("SELECT count(*) FROM conversation WHERE user_id = ?", userId) ?? 0
+        return try own < (db.integer("SELECT max(id) FROM conversation") ?? 0) / 4
+    }
+
     /// Whether a message passes; false if it is gone.
     mutating func admits(_ sequence: Int64, _ db: Database) throws -> Bool {
-        let row = try db.sql("SELECT conversation_id, scope_id, timestamp, role FROM message WHERE sequence = ?")
-            .bind(sequence)
-        defer { row.reset() }
-        guard try row.step(), try owns(conversation: row.integer(0), db) else { return false }
-        if let conversation, row.integer(0) != conversation { return false }
-        if let agentId, try !owns(scope: row.integer(1), of: agentId, db) { return false }
-        guard timestamps.contains(row.integer(2)) else { return false }
-        return roles.isEmpty || roles.contains(ByteString(row.text(3)))
+        message.bind(sequence, at: 1)
+        defer { message.reset() }
+        guard try message.step(), try owns(conversation: message.integer(0), db) else { return false }
+        if let conversation, message.integer(0) != conversation { return false }
+        if let agentId, try !owns(scope: message.integer(1), of: agentId, db) { return false }
+        guard timestamps.contains(message.integer(2)) else { return false }
+        return roles.isEmpty || roles.contains(ByteString(message.text(3)))
     }
 
     private mutating func owns(conversation id: Int64, _ db: Database) throws -> Bool {

@@ -15,7 +15,7 @@ extension SearchIndex {
         let words = SearchWords(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
-        var collector = HitCollector(query: query, words: words, through: through)
+        var collector = try HitCollector(db, query: query, words: words, through: through)
         for (place, tier) in words.tiers.enumerated() {
             var candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
@@ -29,7 +29,7 @@ extension SearchIndex {
                     // Scores fall from tier to tier and from the ranked ones to the others, as the order does.
                     let base = Double(2 * (2 - place))
                     let score = isRanked ? base + candidate.score : base - 1
-                    if let next = try collector.add(candidate.sequence, score: score, db) {
+                    if let next = try collector.add(candidate.sequence, score: score) {
                         return Page(elements: collector.hits, next: next)
                     }
                 }
@@ -57,17 +57,17 @@ private struct Candidates {
     /// is looked for with the filter inside the index, which jumps from match to match.
     mutating func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
         var found: [(sequence: Int64, score: Double)] = []
-        var looked = 0
-        var next: Int64?
-        try forEach(tier.match, through: bound) { sequence, score in
-            looked += 1
-            if try filter.admits(sequence, db) { found.append((sequence, score)) }
-            if found.count == count { return false }
-            if looked >= 500, found.count < looked / 4 {
-                next = sequence - 1
-                return false
+        var next: Int64? = bound
+        // What a beginning finds is collected before the first match is given, so it is looked for only once.
+        if try !tier.isBeginning || !filter.isNarrow(db) {
+            next = nil
+            var looked = 0
+            try forEach(tier.match, through: bound) { sequence, score in
+                looked += 1
+                if try filter.admits(sequence, db) { found.append((sequence, score)) }
+                if looked >= 500, found.count < looked / 4 { next = sequence - 1 }
+                return found.count < count && next == nil
             }
-            return true
         }
         guard let next else { return found }
         try forEach("(\(tier.match)) AND \(filter.match)", through: next) { sequence, score in
@@ -102,7 +102,16 @@ private struct HitCollector {
     private let offset: Int
     private var seen: Set<Int> = []
 
-    init(query: SearchQuery, words: SearchWords, through: Int64) {
+    private let row: SQL
+
+    init(_ db: Database, query: SearchQuery, words: SearchWords, through: Int64) throws {
+        // The user is asked for once more where the text is read, whatever the filters did.
+        row = try db.sql(
+            """
+            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id
+            FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
+            WHERE m.sequence = ? AND c.user_id = ?
+            """)
         self.query = query
         self.through = through
         offset = max(0, query.cursor?.offset ?? 0)
@@ -113,15 +122,9 @@ private struct HitCollector {
     var missing: Int { max(0, offset - count) + query.limit - hits.count + 1 }
 
     /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
-    mutating func add(_ sequence: Int64, score: Double, _ db: Database) throws -> SearchCursor? {
-        // The user is asked for once more where the text is read, whatever the filters did.
-        let row = try db.sql(
-            """
-            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id
-            FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
-            WHERE m.sequence = ? AND c.user_id = ?
-            """
-        ).bind(sequence, query.userId)
+    mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
+        row.bind(sequence, at: 1)
+        row.bind(query.userId, at: 2)
         defer { row.reset() }
         guard try row.step(), query.sessionId != nil || seen.insert(Self.content(of: row)).inserted else { return nil }
         count += 1

@@ -35,8 +35,8 @@ enum SearchScore {
     }
 
     private static let score: fts5_extension_function = { api, row, context, count, values in
-        guard let api = api?.pointee, let row, count == 1, let values,
-            let length = api.xColumnSize, let phraseSize = api.xPhraseSize
+        guard let api, let row, count == 1, let values, let length = api.pointee.xColumnSize,
+            let phraseSize = api.pointee.xPhraseSize
         else {
             sqlite3_result_error(context, "recollect_score takes a table and a number of phrases", -1)
             return
@@ -52,7 +52,7 @@ enum SearchScore {
         var frequency = 0.0
         var closeness = 0.0
         for phrase in 0..<phraseCount {
-            let times = Double(Places(api, row, phrase).count())
+            let times = Double(Places(api, row, phrase).count)
             frequency += times / (times + saturation)
             if phrase > 0 {
                 closeness += SearchScore.closeness(
@@ -84,25 +84,32 @@ enum SearchScore {
 
     /// The places of a phrase in the row that is being looked at.
     private struct Places {
-        private let api: Fts5ExtensionApi
+        private typealias Next =
+            @convention(c) (
+                OpaquePointer?, UnsafeMutablePointer<Fts5PhraseIter>?, UnsafeMutablePointer<Int32>?,
+                UnsafeMutablePointer<Int32>?
+            ) -> Void
+
+        private let next: Next?
         private let row: OpaquePointer
         private var iterator = Fts5PhraseIter()
         private var column: Int32 = -1
         private var offset: Int32 = -1
 
-        init(_ api: Fts5ExtensionApi, _ row: OpaquePointer, _ phrase: Int32) {
-            self.api = api
+        init(_ api: UnsafePointer<Fts5ExtensionApi>, _ row: OpaquePointer, _ phrase: Int32) {
+            next = api.pointee.xPhraseNext
             self.row = row
-            if api.xPhraseFirst?(row, phrase, &iterator, &column, &offset) != SQLITE_OK { column = -1 }
+            if api.pointee.xPhraseFirst?(row, phrase, &iterator, &column, &offset) != SQLITE_OK { column = -1 }
         }
 
         var current: Int? { column < 0 ? nil : Int(offset) }
 
         mutating func advance() {
-            api.xPhraseNext?(row, &iterator, &column, &offset)
+            next?(row, &iterator, &column, &offset)
         }
 
-        func count() -> Int {
+        /// How many places are left.
+        var count: Int {
             var places = self
             var count = 0
             while places.current != nil {

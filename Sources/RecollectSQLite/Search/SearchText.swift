@@ -107,7 +107,7 @@ private struct Scan {
         switch scalar.kind {
         case .lower, .upper, .digit:
             if !run.isEmpty { run.end(&reader) }
-            word.append(scalar, at: source.lowerBound)
+            word.append(scalar, source)
         case .unspaced:
             endWord(at: source.lowerBound, &reader)
             run.append(scalar.value, source, &reader)
@@ -171,7 +171,7 @@ private struct Word {
     private var beforeLast = Folding.Kind.separator
     private var lastValue: UInt32 = 0
     private var lastLetter = 0
-    private var lastSource = 0
+    private var lastSource = 0..<0
 
     init(letters: UnsafeMutablePointer<UInt8>, humps: UnsafeMutablePointer<Hump>) {
         self.letters = letters
@@ -186,13 +186,13 @@ private struct Word {
             isCut = true
             return
         }
-        begin(kind, at: source)
+        begin(kind, source..<source + 1)
         letters[count] = byte
         count += 1
         lastValue = UInt32(byte)
     }
 
-    mutating func append(_ scalar: Folding.Scalar, at source: Int) {
+    mutating func append(_ scalar: Folding.Scalar, _ source: Range<Int>) {
         if count > 0, !isCut, let composed = Folding.syllable(lastValue, scalar.value) {
             count = lastLetter + encode(composed, to: letters + lastLetter)
             lastValue = composed
@@ -202,20 +202,21 @@ private struct Word {
             isCut = true
             return
         }
-        begin(scalar.kind, at: source)
+        // `Æ` is one capital, though two letters stand for it.
+        if count == 0 || source != lastSource { begin(scalar.kind, source) }
         count += encode(scalar.value, to: letters + count)
         lastValue = scalar.value
     }
 
     @inline(__always)
-    private mutating func begin(_ kind: Folding.Kind, at source: Int) {
+    private mutating func begin(_ kind: Folding.Kind, _ source: Range<Int>) {
         if count == 0 {
-            start = source
+            start = source.lowerBound
         } else if kind == .upper {
-            if last != .upper { addHump(letter: count, source: source, endsCapitals: false) }
+            if last != .upper { addHump(letter: count, source: source.lowerBound, endsCapitals: false) }
         } else if kind == .lower {
             if last == .upper, beforeLast == .upper {
-                addHump(letter: lastLetter, source: lastSource, endsCapitals: true)
+                addHump(letter: lastLetter, source: lastSource.lowerBound, endsCapitals: true)
             }
             hasLower = true
         }
@@ -237,6 +238,8 @@ private struct Word {
     /// Gives the word and its parts to the reader, unless it is noise, and begins anew.
     mutating func end<Reader: SearchTermReader>(at end: Int, isNoise: Bool, _ reader: inout Reader) {
         if !isNoise {
+            // What ends the word may stem from its last character: `℉` is `f` behind a separator.
+            let end = max(end, lastSource.upperBound)
             reader.word(term(0..<count, start..<end))
             if humpCount > 0, hasLower, !isCut { giveParts(end, &reader) }
         }

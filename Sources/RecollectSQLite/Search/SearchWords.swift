@@ -41,9 +41,12 @@ struct SearchWords {
         guard !units.isEmpty else { return [] }
         let whole = expression(mayGoOn: false)
         let phraseCount = units.reduce(0) { $0 + $1.phrases.count }
-        var tiers = [Tier(match: whole, phraseCount: phraseCount)]
+        var tiers = [Tier(match: whole, phraseCount: phraseCount, isBeginning: false)]
         if units.contains(where: \.mayGoOn) {
-            tiers.append(Tier(match: "(\(expression(mayGoOn: true))) NOT (\(whole))", phraseCount: phraseCount))
+            tiers.append(
+                Tier(
+                    match: "(\(expression(mayGoOn: true))) NOT (\(whole))", phraseCount: phraseCount, isBeginning: true)
+            )
         }
         return tiers
     }
@@ -52,6 +55,8 @@ struct SearchWords {
     struct Tier {
         let match: String
         let phraseCount: Int
+        /// Whether words may go on behind what was typed.
+        let isBeginning: Bool
     }
 
     /// Terms hold no ASCII but letters and digits, so nothing that was typed can end a quotation.

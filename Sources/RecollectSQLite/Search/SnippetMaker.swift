@@ -20,15 +20,13 @@ struct SnippetMaker {
         SearchText.read(text, into: &found)
         let cluster = found.bestCluster() ?? 0..<0
         // Most texts are ASCII, where a character is a byte, but for a line break of two.
-        let narrow = max(0, cluster.lowerBound - 3 * Self.lead)..<min(text.count, cluster.lowerBound + 3 * Self.length)
+        let narrow = surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)
         if text[narrow].allSatisfy({ $0 < 0x80 }) {
             let piece = UnsafeBufferPointer(rebasing: text[narrow])
             return line(
                 Piece(bytes: piece, range: narrow, of: text.count, ends: 1...max(1, narrow.count)), found, cluster)
         }
-        let wide = scalars(
-            of: text,
-            in: max(0, cluster.lowerBound - 8 * Self.lead)..<min(text.count, cluster.lowerBound + 8 * Self.length))
+        let wide = scalars(of: text, in: surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 4))
         var string = String(decoding: UnsafeBufferPointer(rebasing: text[wide]), as: UTF8.self)
         var end = 0
         let ends = string.map { character -> Int in
@@ -38,6 +36,13 @@ struct SnippetMaker {
         // What is not UTF-8 has been replaced, and the places with it; then nothing is marked.
         if end != wide.count { found = matcher }
         return string.withUTF8 { line(Piece(bytes: $0, range: wide, of: text.count, ends: ends), found, cluster) }
+    }
+
+    /// Twice what a line shows on either side of a place, for white space is flattened.
+    private func surroundings(of place: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
+        let isNearEnd = count - place < Self.length * bytes
+        let before = 2 * (isNearEnd ? Self.length : Self.lead) * bytes
+        return max(0, place - before)..<min(count, place + 2 * Self.length * bytes)
     }
 
     /// The range without halves of scalars at its ends.
@@ -81,7 +86,9 @@ struct SnippetMaker {
         var to = min(characters.count, from + Self.length)
         // A piece that begins inside the text may begin inside a character.
         if from == 0, start > 0 { from = min(1, characters.count) }
-        if from > 0, let space = characters[from..<min(from + Self.slack, first)].firstIndex(where: \.isSpace) {
+        if from > 0,
+            let space = characters[from..<max(from, min(from + Self.slack, first))].firstIndex(where: \.isSpace)
+        {
             from = space
         }
         if to < characters.count, to > last + 1,
@@ -107,7 +114,7 @@ struct SnippetMaker {
             let (from, to) = (begin + piece.range.lowerBound, end + piece.range.lowerBound)
             while nextPlace < places.count, places[nextPlace].upperBound <= from { nextPlace += 1 }
             let isMatch = nextPlace < places.count && places[nextPlace].lowerBound < to
-            let isSpace = Self.isSpace(piece.bytes, begin)
+            let isSpace = Self.isSpace(piece.bytes, begin..<end)
             if isSpace, characters.last?.isSpace == true {
                 characters[characters.count - 1].isMatch = characters[characters.count - 1].isMatch && isMatch
             } else {
@@ -118,12 +125,15 @@ struct SnippetMaker {
         return characters
     }
 
-    /// White space, and control characters, which a terminal might obey.
-    private static func isSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ place: Int) -> Bool {
-        switch bytes[place] {
-        case 0...0x20, 0x7F: return true
-        case 0xC2: return place + 1 < bytes.count && bytes[place + 1] <= 0xA0
-        case 0xE2: return place + 2 < bytes.count && bytes[place + 1] == 0x80 && bytes[place + 2] & 0xFE == 0xA8
+    /// White space, and control characters, which a terminal might obey; not with an accent upon it.
+    private static func isSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ character: Range<Int>) -> Bool {
+        let first = bytes[character.lowerBound]
+        switch character.count {
+        case 1: return first <= 0x20 || first == 0x7F
+        case 2: return first == 0x0D || first == 0xC2 && bytes[character.lowerBound + 1] <= 0xA0
+        case 3:
+            return first == 0xE2 && bytes[character.lowerBound + 1] == 0x80
+                && bytes[character.lowerBound + 2] & 0xFE == 0xA8
         default: return false
         }
     }

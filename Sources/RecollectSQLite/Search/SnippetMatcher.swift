@@ -8,27 +8,31 @@ struct SnippetMatcher: SearchTermReader {
         let isBeginning: Bool
     }
 
-    /// A unit's phrase, and how much of it the last terms were, in the text and among the parts of an identifier.
+    /// A phrase of a unit.
     private struct Phrase {
         let unit: Int
         let terms: [[UInt8]]
         let mayGoOn: Bool
-        var inText = Progress()
-        var inParts = Progress()
+        /// The byte that its first term begins with: most terms of a text end here.
+        let firstByte: UInt8
     }
 
+    /// How much of a phrase the last terms were, and where it began.
     private struct Progress {
         var count = 0
         var start = 0
     }
 
     /// Farther apart in bytes, two matches do not stand in one snippet.
-    static let reach = 140
+    static let reach = 120
     private static let mostMatches = 512
 
     private(set) var matches: [Match] = []
     private(set) var isFinished = false
-    private var phrases: [Phrase]
+    private let phrases: [Phrase]
+    /// For each phrase, among the words of the text and among the parts of an identifier.
+    private var inText: [Progress]
+    private var inParts: [Progress]
     private let unitCount: Int
     /// Where each unit was found last.
     private var lastStart: [Int]
@@ -39,8 +43,12 @@ struct SnippetMatcher: SearchTermReader {
         unitCount = words.units.count
         lastStart = Array(repeating: -Self.reach, count: unitCount)
         phrases = words.units.enumerated().flatMap { index, unit in
-            unit.phrases.map { Phrase(unit: index, terms: $0, mayGoOn: unit.mayGoOn) }
+            unit.phrases.map {
+                Phrase(unit: index, terms: $0, mayGoOn: unit.mayGoOn, firstByte: $0[0][0])
+            }
         }
+        inText = Array(repeating: Progress(), count: phrases.count)
+        inParts = inText
     }
 
     /// The matches that a snippet should show: of those that stand together the most different ones, then the most, then
@@ -68,7 +76,9 @@ struct SnippetMatcher: SearchTermReader {
 
     mutating func word(_ term: SearchTerm) {
         if term.source.lowerBound > end { isFinished = true }
-        for index in phrases.indices { advance(index, \.inText, term) }
+        for index in phrases.indices {
+            if let match = Self.advance(&inText[index], of: phrases[index], by: term) { add(match) }
+        }
     }
 
     mutating func pair(_ term: SearchTerm) {
@@ -77,8 +87,8 @@ struct SnippetMatcher: SearchTermReader {
 
     mutating func part(_ term: SearchTerm, isFirst: Bool) {
         for index in phrases.indices {
-            if isFirst { phrases[index].inParts = Progress() }
-            advance(index, \.inParts, term)
+            if isFirst { inParts[index] = Progress() }
+            if let match = Self.advance(&inParts[index], of: phrases[index], by: term) { add(match) }
         }
     }
 
@@ -88,31 +98,28 @@ struct SnippetMatcher: SearchTermReader {
         }
     }
 
-    private mutating func advance(_ index: Int, _ progress: WritableKeyPath<Phrase, Progress>, _ term: SearchTerm) {
-        let count = phrases[index][keyPath: progress].count
-        guard let isBeginning = fits(term, phrases[index], at: count) else {
-            phrases[index][keyPath: progress].count = 0
-            if count > 0 { advance(index, progress, term) }
-            return
+    /// Goes on in a phrase with the next term; a match if that completes it.
+    @inline(__always)
+    private static func advance(_ progress: inout Progress, of phrase: Phrase, by term: SearchTerm) -> Match? {
+        if progress.count == 0, phrase.firstByte != term.bytes[0] { return nil }
+        var isBeginning = fits(term, phrase, at: progress.count)
+        if isBeginning == nil, progress.count > 0 {
+            progress.count = 0
+            isBeginning = fits(term, phrase, at: 0)
         }
-        if count == 0 { phrases[index][keyPath: progress].start = term.source.lowerBound }
-        guard count + 1 == phrases[index].terms.count else {
-            phrases[index][keyPath: progress].count += 1
-            return
-        }
-        phrases[index][keyPath: progress].count = 0
-        add(
-            Match(
-                source: phrases[index][keyPath: progress].start..<term.source.upperBound, unit: phrases[index].unit,
-                isBeginning: isBeginning))
+        guard let isBeginning else { return nil }
+        if progress.count == 0 { progress.start = term.source.lowerBound }
+        progress.count += 1
+        guard progress.count == phrase.terms.count else { return nil }
+        progress.count = 0
+        return Match(
+            source: progress.start..<term.source.upperBound, unit: phrase.unit, isBeginning: isBeginning)
     }
 
     /// Whether a term is the phrase's term at a place, wholly (false) or as a beginning (true); nil if it is not.
-    @inline(__always)
-    private func fits(_ term: SearchTerm, _ phrase: Phrase, at place: Int) -> Bool? {
+    private static func fits(_ term: SearchTerm, _ phrase: Phrase, at place: Int) -> Bool? {
         let wanted = phrase.terms[place]
-        guard wanted.count <= term.bytes.count, wanted[0] == term.bytes[0],
-            wanted.elementsEqual(term.bytes.prefix(wanted.count))
+        guard wanted.count <= term.bytes.count, wanted.elementsEqual(term.bytes.prefix(wanted.count))
         else { return nil }
         if wanted.count == term.bytes.count { return false }
         return phrase.mayGoOn && place == phrase.terms.count - 1 ? true : nil
