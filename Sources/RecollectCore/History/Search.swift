@@ -113,9 +113,12 @@ public struct Snippet: Hashable, Sendable {
 public struct SearchCursor: Hashable, Sendable, Codable {
     /// How many hits came before.
     public let offset: Int
+    /// How far the history went when the search began, so that what is said meanwhile shifts no page; `nil` for all of it.
+    public let through: ChangeCursor?
 
     /// Makes a cursor.
-    public init(offset: Int) {
+    public init(offset: Int, through: ChangeCursor? = nil) {
         self.offset = offset
+        self.through = through
     }
 }

@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+extension SearchIndex {
+    /// Finds messages, best first. In a read transaction; what is not indexed yet is not found.
+    ///
+    /// The order is total, and later messages do not change it: a page's cursor remembers how far the history went.
+    /// 1. Messages that have every word whole come before those that have only the beginning of one.
+    /// 2. Of either, the newest 2,000 come by score (`SearchScore`), the newer first where scores are equal; older ones follow
+    ///    by age alone. So a word that half of all messages hold costs no more than a rare one.
+    ///
+    /// Copies of a message that forks made are shown once, unless the query names a session.
+    static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
+        let words = SearchWords(query.text)
+        guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
+        let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
+        var collector = try HitCollector(db, query: query, words: words, through: through)
+        for (place, tier) in words.tiers.enumerated() {
+            var candidates = Candidates(db: db, tier: tier, filter: filter)
+            var bound = through
+            var isRanked = true
+            while true {
+                let wanted = isRanked ? rankedCount : max(100, collector.missing)
+                let found = try candidates.newest(wanted, through: bound)
+                let ordered =
+                    isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
+                for candidate in ordered {
+                    // Scores fall from tier to tier and from the ranked ones to the others, as the order does.
+                    let base = Double(2 * (2 - place))
+                    let score = isRanked ? base + candidate.score : base - 1
+                    if let next = try collector.add(candidate.sequence, score: score) {
+                        return Page(elements: collector.hits, next: next)
+                    }
+                }
+                guard found.count == wanted, let last = found.last else { break }
+                bound = last.sequence - 1
+                isRanked = false
+            }
+        }
+        return Page(elements: collector.hits, next: nil)
+    }
+
+    /// How many of the newest matches are ranked by score.
+    private static let rankedCount = 2000
+}
+
+/// The messages that match an expression and pass a filter, newest first.
+private struct Candidates {
+    let db: Database
+    let tier: SearchWords.Tier
+    var filter: SearchFilter
+
+    /// The newest matches up to a sequence, at most `count`.
+    ///
+    /// Rows are checked one by one as they come, which is cheapest for a rare word. If most of them are turned away, the rest
+    /// is looked for with the filter inside the index, which jumps from match to match.
+    mutating func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
+        var found: [(sequence: Int64, score: Double)] = []
+        var next: Int64? = bound
+        // What a beginning finds is collected before the first match is given, so it is looked for only once.
+        if try !tier.isBeginning || !filter.isNarrow(db) {
+            next = nil
+            var looked = 0
+            try forEach(tier.match, through: bound) { sequence, score in
+                looked += 1
+                if try filter.admits(sequence, db) { found.append((sequence, score)) }
+                if looked >= 500, found.count < looked / 4 { next = sequence - 1 }
+                return found.count < count && next == nil
+            }
+        }
+        guard let next else { return found }
+        try forEach("(\(tier.match)) AND \(filter.match)", through: next) { sequence, score in
+            if try filter.admits(sequence, db) { found.append((sequence, score)) }
+            return found.count < count
+        }
+        return found
+    }
+
+    /// Calls `body` with the matches, newest first, until it returns false.
+    private func forEach(
+        _ match: String, through bound: Int64, _ body: (_ sequence: Int64, _ score: Double) throws -> Bool
+    ) throws {
+        let rows = try db.sql(
+            """
+            SELECT rowid, recollect_score(message_search, ?) FROM message_search
+            WHERE message_search MATCH ? AND rowid <= ? ORDER BY rowid DESC
+            """
+        ).bind(tier.phraseCount, match, bound)
+        defer { rows.reset() }
+        while try rows.step(), try body(rows.integer(0), rows.double(1)) {}
+    }
+}
+
+/// Takes candidates in their order and makes hits of those that the page shows.
+private struct HitCollector {
+    let query: SearchQuery
+    let through: Int64
+    private(set) var hits: [SearchHit] = []
+    private var snippets: SnippetMaker
+    private var count = 0
+    private let offset: Int
+    private var seen: Set<Int> = []
+
+    private let row: SQL
+
+    init(_ db: Database, query: SearchQuery, words: SearchWords, through: Int64) throws {
+        // The user is asked for once more where the text is read, whatever the filters did.
+        row = try db.sql(
+            """
+            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id
+            FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
+            WHERE m.sequence = ? AND c.user_id = ?
+            """)
+        self.query = query
+        self.through = through
+        offset = max(0, query.cursor?.offset ?? 0)
+        snippets = SnippetMaker(words: words)
+    }
+
+    /// How many candidates are still needed to fill the page and to know whether another follows.
+    var missing: Int { max(0, offset - count) + query.limit - hits.count + 1 }
+
+    /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
+    mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
+        row.bind(sequence, at: 1)
+        row.bind(query.userId, at: 2)
+        defer { row.reset() }
+        guard try row.step(), query.sessionId != nil || seen.insert(Self.content(of: row)).inserted else { return nil }
+        count += 1
+        if count <= offset { return nil }
+        if hits.count == query.limit {
+            return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through))
+        }
+        hits.append(
+            SearchHit(
+                conversation: ConversationID(userId: query.userId, sessionId: row.text(5)), agentId: row.text(6),
+                messageId: row.text(0), role: Role(rawValue: row.text(1)),
+                timestamp: Date(millisecondsSince1970: row.integer(2)),
+                snippet: SearchableText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
+                score: score))
+        return nil
+    }
+
+    /// Equal for a message and its copies: id, role, time and content.
+    private static func content(of row: SQL) -> Int {
+        var hasher = Hasher()
+        for column in Int32(0)...4 {
+            row.withBytes(column) {
+                hasher.combine($0.count)
+                hasher.combine(bytes: $0)
+            }
+        }
+        return hasher.finalize()
+    }
+}

@@ -1,0 +1,147 @@
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// The full-text index of all messages: a table that can be made anew from them at any time, and follows the change feed
+/// outside the commits that save.
+///
+/// The index holds terms and where they stand, not the text (FTS5's `content=''`). Every function here is called inside a
+/// transaction of its caller's and neither begins nor ends one.
+enum SearchIndex {
+    /// Changes whenever another text would give other terms; an index of another version is made anew.
+    static let version: Int64 = 1
+
+    /// Makes a connection ready to search.
+    /// - Throws: `cannotOpen` where SQLite lacks FTS5.
+    static func install(on db: Database) throws {
+        try SearchScore.install(on: db)
+    }
+
+    /// Makes the index if it is missing, or anew and empty if another version wrote it. In a write transaction.
+    static func prepare(_ db: Database) throws {
+        let stored = try db.integer("SELECT version FROM search_state WHERE id = 1")
+        let exists = try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
+        if exists, stored == version { return }
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS message_search;
+                CREATE VIRTUAL TABLE message_search USING fts5 (
+                  body, content = '', tokenize = "ascii tokenchars '_'"
+                );
+                """)
+        try db.run(
+            "INSERT OR REPLACE INTO search_state (id, version, indexed_through) VALUES (1, ?, 0)", version)
+    }
+
+    /// Makes the index anew and empty. In a write transaction.
+    static func rebuild(_ db: Database) throws {
+        try db.run("DELETE FROM search_state")
+        try prepare(db)
+    }
+
+    /// Whether messages have been saved that are not yet indexed. Reads two entries, whatever the size.
+    static func isBehind(_ db: Database) throws -> Bool {
+        let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
+        return try last > indexedThrough(db)
+    }
+
+    /// Indexes the next messages of the feed, at most `limit`; returns whether more are left. In a write transaction.
+    ///
+    /// One transaction of some thousands of messages is faster than many small ones.
+    static func advance(_ db: Database, limit: Int) throws -> Bool {
+        var through = try indexedThrough(db)
+        var writer = try Writer(db, statement: "INSERT INTO message_search (rowid, body) VALUES (?, ?)")
+        var count = 0
+        try db.sql(
+            "SELECT \(Writer.columns) FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?"
+        ).bind(through, limit).forEachRow { row in
+            through = try writer.write(row)
+            count += 1
+        }
+        guard count > 0 else { return false }
+        try db.run("UPDATE search_state SET indexed_through = ? WHERE id = 1", through)
+        return try count == limit && isBehind(db)
+    }
+
+    /// Takes messages out of the index, before their rows go or change and in the same transaction; those that are not
+    /// indexed, or no longer there, are passed over. What the file still holds of them goes with `erase`.
+    static func remove(_ db: Database, sequences: some Sequence<Int64>) throws {
+        let through = try indexedThrough(db)
+        var writer = try Writer(
+            db, statement: "INSERT INTO message_search (message_search, rowid, body) VALUES ('delete', ?, ?)")
+        for sequence in sequences where sequence <= through {
+            try db.sql("SELECT \(Writer.columns) FROM message WHERE sequence = ?").bind(sequence)
+                .forEachRow { _ = try writer.write($0) }
+        }
+    }
+
+    /// Rewrites the index so that no term of a removed message is left in it. In a write transaction.
+    ///
+    /// FTS5 only notes a deletion and keeps the words until parts of the index are merged. This merges all of them, which
+    /// takes some seconds for a million messages: once after many removals, not for each. The words are gone from the file
+    /// when the connection has `secure_delete` on and the log has been checkpointed and truncated after the commit.
+    static func erase(_ db: Database) throws {
+        try db.run("INSERT INTO message_search (message_search) VALUES ('optimize')")
+    }
+
+    static func indexedThrough(_ db: Database) throws -> Int64 {
+        try db.integer("SELECT indexed_through FROM search_state WHERE id = 1") ?? 0
+    }
+
+    /// Gives messages to a statement that takes a rowid and a document.
+    private struct Writer {
+        static let columns = "sequence, conversation_id, scope_id, timestamp, role, text, parts"
+
+        private let db: Database
+        private let statement: SQL
+        private var document = SearchDocument()
+        /// The ids of the last scope; messages of one scope come in rows.
+        private var scope: (id: Int64, userId: String, agentId: String)?
+
+        init(_ db: Database, statement: String) throws {
+            self.db = db
+            self.statement = try db.sql(statement)
+        }
+
+        /// Writes a row's document and returns the row's sequence.
+        mutating func write(_ row: SQL) throws -> Int64 {
+            let sequence = row.integer(0)
+            let conversation = row.integer(1)
+            let (userId, agentId) = try ids(ofScope: row.integer(2), conversation)
+            let owner = SearchOwner.tokens(
+                userId: userId, conversation: conversation, agentId: agentId, role: row.text(4),
+                timestamp: row.integer(3))
+            SearchableText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
+                document.make(owner: owner, text: $0)
+            }
+            statement.bind(sequence, at: 1)
+            try document.bytes.withUnsafeBytes {
+                statement.bindText($0, at: 2)
+                try statement.run()
+            }
+            return sequence
+        }
+
+        private mutating func ids(
+            ofScope id: Int64, _ conversation: Int64
+        ) throws -> (userId: String, agentId: String) {
+            if let scope, scope.id == id { return (scope.userId, scope.agentId) }
+            let row = try db.sql(
+                "SELECT (SELECT user_id FROM conversation WHERE id = ?), (SELECT agent_id FROM scope WHERE id = ?)"
+            ).bind(conversation, id)
+            defer { row.reset() }
+            _ = try row.step()
+            let ids = (row.text(0), row.text(1))
+            scope = (id, ids.0, ids.1)
+            return ids
+        }
+    }
+}
+
+extension SQL {
+    /// Binds UTF-8 that stays alive until the statement has run, without a copy.
+    fileprivate func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
+        sqlite3_bind_text(
+            pointer, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress, Int32(bytes.count), nil)
+    }
+}

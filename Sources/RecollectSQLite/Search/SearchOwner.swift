@@ -1,0 +1,55 @@
+import RecollectCore
+
+/// Tokens in a message's document that tell whose it is, so that filters meet inside the index.
+///
+/// A token is `_`, which no word of a text begins with, a letter for what it names, and a number: that of the conversation,
+/// of the time, or 40 bits of a hash. Two users whose hashes meet cost time, never privacy: every row is checked again.
+enum SearchOwner {
+    /// All tokens of a message.
+    static func tokens(
+        userId: String, conversation: Int64, agentId: String, role: String, timestamp: Int64
+    ) -> [UInt8] {
+        let day = block(of: timestamp)
+        let tokens = [
+            user(userId), self.conversation(conversation), agent(agentId), self.role(role), time(day), era(day),
+        ]
+        return Array(tokens.joined(separator: " ").utf8)
+    }
+
+    static func user(_ id: String) -> String { token("u", hash(id)) }
+    static func conversation(_ id: Int64) -> String { token("c", UInt64(bitPattern: id)) }
+    static func agent(_ id: String) -> String { token("a", hash(id)) }
+    static func role(_ role: String) -> String { token("r", hash(role)) }
+
+    /// The tokens that all messages with a timestamp in a range have one of, and others within 25 days of its ends.
+    static func times(_ timestamps: ClosedRange<Int64>) -> [String] {
+        var tokens: [String] = []
+        var next = block(of: timestamps.lowerBound)
+        let last = block(of: timestamps.upperBound)
+        while next <= last {
+            if next % blocksOfAnEra == 0, next + blocksOfAnEra - 1 <= last {
+                tokens.append(era(next))
+                next += blocksOfAnEra
+            } else {
+                tokens.append(time(next))
+                next += 1
+            }
+        }
+        return tokens
+    }
+
+    /// 25 days (2^31 ms), from 1970 to 2109; what lies outside counts to the first or last.
+    private static func block(of timestamp: Int64) -> Int64 { min(max(timestamp >> 31, 0), 2047) }
+    private static let blocksOfAnEra: Int64 = 32
+    private static func time(_ block: Int64) -> String { token("t", UInt64(block)) }
+    private static func era(_ block: Int64) -> String { token("e", UInt64(block / blocksOfAnEra)) }
+
+    private static func token(_ kind: String, _ number: UInt64) -> String {
+        "_" + kind + String(number, radix: 36)
+    }
+
+    private static func hash(_ text: String) -> UInt64 {
+        var text = text
+        return text.withUTF8(SearchDocument.hash) & 0xFF_FFFF_FFFF
+    }
+}

@@ -1,0 +1,138 @@
+/// What was typed, as terms to look for.
+///
+/// What white space or punctuation separates are words, all of which a message must have. Words joined by nothing but the
+/// marks of identifiers and paths (`save_messages`, `a/b.swift`) are a phrase, and so is what stands between two quotation
+/// marks. The last letters of a word or of a joined phrase may be missing, but for a single letter or digit of ASCII; a quoted
+/// phrase is meant as it stands. Whatever else is typed, operators of search languages too, is a word or nothing.
+///
+/// Of a very long text the first 32 words and phrases count.
+struct SearchWords {
+    /// A word, a phrase, or the characters of a script without spaces that stand together.
+    struct Unit: Equatable {
+        /// The terms in their order.
+        var terms: [[UInt8]]
+        /// The parts, where the unit is one identifier with humps: `fetchAll` also finds `fetch_all`.
+        var parts: [[UInt8]] = []
+        /// Whether the last term may be the beginning of a longer one.
+        var mayGoOn: Bool
+
+        /// The phrases, any of which is a match.
+        var phrases: [[[UInt8]]] { parts.isEmpty ? [terms] : [terms, parts] }
+    }
+
+    static let mostUnits = 32
+    private(set) var units: [Unit] = []
+
+    init(_ text: String) {
+        let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
+        // With an odd number of marks the last one quotes nothing.
+        let quotedEnd = pieces.count.isMultiple(of: 2) ? pieces.count - 1 : pieces.count
+        for (index, piece) in pieces.enumerated() {
+            let isQuoted = !index.isMultiple(of: 2) && index < quotedEnd
+            var reader = UnitReader(isQuoted: isQuoted, text: Array(piece))
+            reader.text.withUnsafeBufferPointer { SearchText.read($0, into: &reader) }
+            for unit in reader.units where units.count < Self.mostUnits && !units.contains(unit) { units.append(unit) }
+        }
+    }
+
+    /// What to give to `MATCH` one after another, better matches first: messages that have every word whole, then those
+    /// that have only its beginning.
+    var tiers: [Tier] {
+        guard !units.isEmpty else { return [] }
+        let whole = expression(mayGoOn: false)
+        let phraseCount = units.reduce(0) { $0 + $1.phrases.count }
+        var tiers = [Tier(match: whole, phraseCount: phraseCount, isBeginning: false)]
+        if units.contains(where: \.mayGoOn) {
+            tiers.append(
+                Tier(
+                    match: "(\(expression(mayGoOn: true))) NOT (\(whole))", phraseCount: phraseCount, isBeginning: true)
+            )
+        }
+        return tiers
+    }
+
+    /// An expression of FTS5, whose first phrases are those that make a match good.
+    struct Tier {
+        let match: String
+        let phraseCount: Int
+        /// Whether words may go on behind what was typed.
+        let isBeginning: Bool
+    }
+
+    /// Terms hold no ASCII but letters and digits, so nothing that was typed can end a quotation.
+    private func expression(mayGoOn: Bool) -> String {
+        let alternatives = units.map { unit in
+            let phrases = unit.phrases.map { phrase in
+                "\"" + phrase.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ") + "\""
+                    + (mayGoOn && unit.mayGoOn ? " *" : "")
+            }
+            return phrases.count == 1 ? phrases[0] : "(" + phrases.joined(separator: " OR ") + ")"
+        }
+        return alternatives.joined(separator: " AND ")
+    }
+}
+
+/// Makes units of the terms of a piece of the query.
+private struct UnitReader: SearchTermReader {
+    private enum Kind { case word, pair, character }
+
+    let isQuoted: Bool
+    let text: [UInt8]
+    private(set) var units: [SearchWords.Unit] = []
+    /// Where the last term of the last unit ends, and what it was.
+    private var last: (end: Int, kind: Kind)?
+
+    init(isQuoted: Bool, text: [UInt8]) {
+        self.isQuoted = isQuoted
+        self.text = text
+    }
+
+    var isFinished: Bool { units.count > SearchWords.mostUnits }
+
+    mutating func word(_ term: SearchTerm) {
+        let isLong = term.bytes.count > 1
+        append(term, .word, mayGoOn: !isQuoted && isLong)
+    }
+
+    mutating func part(_ term: SearchTerm, isFirst: Bool) {
+        guard !isQuoted, let unit = units.last, unit.terms.count == 1 else { return }
+        units[units.count - 1].parts.append(Array(term.bytes))
+    }
+
+    mutating func pair(_ term: SearchTerm) {
+        append(term, .pair, mayGoOn: false)
+    }
+
+    mutating func character(_ term: SearchTerm, isAlone: Bool) {
+        if isAlone { append(term, .character, mayGoOn: false) }
+    }
+
+    private mutating func append(_ term: SearchTerm, _ kind: Kind, mayGoOn: Bool) {
+        if let last, isJoined(term.source, kind, to: last.end, last.kind), !units.isEmpty {
+            units[units.count - 1].terms.append(Array(term.bytes))
+            units[units.count - 1].parts = []
+            units[units.count - 1].mayGoOn = mayGoOn
+        } else {
+            units.append(SearchWords.Unit(terms: [Array(term.bytes)], mayGoOn: mayGoOn))
+        }
+        last = (term.source.upperBound, kind)
+    }
+
+    private func isJoined(_ source: Range<Int>, _ kind: Kind, to end: Int, _ lastKind: Kind) -> Bool {
+        // A single character stands in no phrase of the index.
+        if kind == .character || lastKind == .character { return false }
+        if isQuoted { return true }
+        if kind != lastKind { return false }
+        if kind == .pair { return source.lowerBound < end }
+        return end < source.lowerBound && text[end..<source.lowerBound].allSatisfy(Self.joins)
+    }
+
+    private static func joins(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"), UInt8(ascii: ":"),
+            UInt8(ascii: "\\"), UInt8(ascii: "@"), UInt8(ascii: "#"), UInt8(ascii: "'"):
+            return true
+        default: return false
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import RecollectCore
+
+/// Makes the piece of a message that a hit shows: about 160 characters around the words that were found, on one line.
+struct SnippetMaker {
+    static let length = 160
+    /// How much stands before the first match, if there is so much.
+    private static let lead = 40
+    /// Cuts go back to a space that is at most this far.
+    private static let slack = 12
+
+    private let matcher: SnippetMatcher
+
+    init(words: SearchWords) {
+        matcher = SnippetMatcher(words: words)
+    }
+
+    /// The snippet of a text; its beginning, without marks, where nothing is found in it.
+    func snippet(of text: UnsafeBufferPointer<UInt8>) -> Snippet {
+        var found = matcher
+        SearchText.read(text, into: &found)
+        let cluster = found.bestCluster() ?? 0..<0
+        // Most texts are ASCII, where a character is a byte, but for a line break of two.
+        let narrow = surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)
+        if text[narrow].allSatisfy({ $0 < 0x80 }) {
+            let piece = UnsafeBufferPointer(rebasing: text[narrow])
+            return line(
+                Piece(bytes: piece, range: narrow, of: text.count, ends: 1...max(1, narrow.count)), found, cluster)
+        }
+        let wide = scalars(of: text, in: surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 4))
+        var string = String(decoding: UnsafeBufferPointer(rebasing: text[wide]), as: UTF8.self)
+        var end = 0
+        let ends = string.map { character -> Int in
+            end += character.utf8.count
+            return end
+        }
+        // What is not UTF-8 has been replaced, and the places with it; then nothing is marked.
+        if end != wide.count { found = matcher }
+        return string.withUTF8 { line(Piece(bytes: $0, range: wide, of: text.count, ends: ends), found, cluster) }
+    }
+
+    /// Twice what a line shows on either side of a place, for white space is flattened.
+    private func surroundings(of place: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
+        let isNearEnd = count - place < Self.length * bytes
+        let before = 2 * (isNearEnd ? Self.length : Self.lead) * bytes
+        return max(0, place - before)..<min(count, place + 2 * Self.length * bytes)
+    }
+
+    /// The range without halves of scalars at its ends.
+    private func scalars(of text: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Range<Int> {
+        var (start, end) = (range.lowerBound, range.upperBound)
+        while start > 0, start < end, text[start] & 0xC0 == 0x80 { start += 1 }
+        while end < text.count, end > start, text[end] & 0xC0 == 0x80 { end -= 1 }
+        return start..<end
+    }
+
+    /// A piece of a text that is surely longer than a snippet, if the text is.
+    private struct Piece<Ends: Sequence<Int>> {
+        let bytes: UnsafeBufferPointer<UInt8>
+        let range: Range<Int>
+        let textCount: Int
+        /// Where its characters end, from its own beginning.
+        let ends: Ends
+
+        init(bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>, of textCount: Int, ends: Ends) {
+            self.bytes = bytes
+            self.range = range
+            self.textCount = textCount
+            self.ends = ends
+        }
+    }
+
+    /// A character as the line shows it: bytes of the piece, or one space for white space and control characters.
+    private struct Shown {
+        var bytes: Range<Int>
+        var isSpace: Bool
+        var isMatch: Bool
+    }
+
+    private func line<Ends>(_ piece: Piece<Ends>, _ found: SnippetMatcher, _ cluster: Range<Int>) -> Snippet {
+        let characters = flattened(piece, found)
+        let start = piece.range.lowerBound
+        let first = characters.firstIndex { $0.bytes.upperBound + start > cluster.lowerBound } ?? 0
+        let last = characters.lastIndex { $0.bytes.lowerBound + start < cluster.upperBound } ?? first
+        // A text that begins or ends near gives its room to the other side.
+        var from = max(0, min(first - Self.lead, characters.count - Self.length))
+        var to = min(characters.count, from + Self.length)
+        // A piece that begins inside the text may begin inside a character.
+        if from == 0, start > 0 { from = min(1, characters.count) }
+        if from > 0,
+            let space = characters[from..<max(from, min(from + Self.slack, first))].firstIndex(where: \.isSpace)
+        {
+            from = space
+        }
+        if to < characters.count, to > last + 1,
+            let space = characters[max(last + 1, to - Self.slack)..<to].lastIndex(where: \.isSpace)
+        {
+            to = space
+        }
+        let isCutBefore = from > 0
+        let isCutAfter = to < characters.count || piece.range.upperBound < piece.textCount
+        while from < to, characters[from].isSpace { from += 1 }
+        while to > from, characters[to - 1].isSpace { to -= 1 }
+        return Snippet(runs: runs(characters[from..<to], piece.bytes, isCutBefore, isCutAfter))
+    }
+
+    private func flattened<Ends>(_ piece: Piece<Ends>, _ found: SnippetMatcher) -> [Shown] {
+        let places = found.matches.map(\.source).filter { $0.overlaps(piece.range) }
+            .sorted { $0.lowerBound < $1.lowerBound }
+        var nextPlace = 0
+        var characters: [Shown] = []
+        characters.reserveCapacity(piece.bytes.count)
+        var begin = 0
+        for end in piece.ends where end <= piece.bytes.count {
+            let (from, to) = (begin + piece.range.lowerBound, end + piece.range.lowerBound)
+            while nextPlace < places.count, places[nextPlace].upperBound <= from { nextPlace += 1 }
+            let isMatch = nextPlace < places.count && places[nextPlace].lowerBound < to
+            let isSpace = Self.isSpace(piece.bytes, begin..<end)
+            if isSpace, characters.last?.isSpace == true {
+                characters[characters.count - 1].isMatch = characters[characters.count - 1].isMatch && isMatch
+            } else {
+                characters.append(Shown(bytes: begin..<end, isSpace: isSpace, isMatch: isMatch))
+            }
+            begin = end
+        }
+        return characters
+    }
+
+    /// White space, and control characters, which a terminal might obey; not with an accent upon it.
+    private static func isSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ character: Range<Int>) -> Bool {
+        let first = bytes[character.lowerBound]
+        switch character.count {
+        case 1: return first <= 0x20 || first == 0x7F
+        case 2: return first == 0x0D || first == 0xC2 && bytes[character.lowerBound + 1] <= 0xA0
+        case 3:
+            return first == 0xE2 && bytes[character.lowerBound + 1] == 0x80
+                && bytes[character.lowerBound + 2] & 0xFE == 0xA8
+        default: return false
+        }
+    }
+
+    private func runs(
+        _ characters: ArraySlice<Shown>, _ bytes: UnsafeBufferPointer<UInt8>, _ isCutBefore: Bool, _ isCutAfter: Bool
+    ) -> [Snippet.Run] {
+        var runs: [Snippet.Run] = []
+        var pending: [UInt8] = isCutBefore ? Array("…".utf8) : []
+        var isMatch = false
+        func close() {
+            if !pending.isEmpty {
+                runs.append(Snippet.Run(text: String(decoding: pending, as: UTF8.self), isMatch: isMatch))
+            }
+            pending.removeAll(keepingCapacity: true)
+        }
+        for character in characters {
+            if character.isMatch != isMatch {
+                close()
+                isMatch = character.isMatch
+            }
+            if character.isSpace {
+                pending.append(UInt8(ascii: " "))
+            } else {
+                pending.append(contentsOf: bytes[character.bytes])
+            }
+        }
+        if isCutAfter {
+            if isMatch {
+                close()
+                isMatch = false
+            }
+            pending += "…".utf8
+        }
+        close()
+        return runs
+    }
+}

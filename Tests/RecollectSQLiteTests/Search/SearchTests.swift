@@ -1,0 +1,255 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectSQLite
+
+@Suite("Searching a history")
+struct SearchTests {
+    @Test(
+        "a text is found by",
+        arguments: [
+            ("save_messages", "messages"), ("save_messages", "save_mess"), ("saveMessages", "save_messages"),
+            ("save_messages", "saveMessages"), ("WebSocketTask", "socket"), ("WebSocketTask", "websock"),
+            ("WebSocketTask.cancel()", "WebSocketTask.cancel"), ("github.com", "GitHub.com"),
+            ("GitHub.com", "github.com"), ("GitHub", "github"), ("github", "GitHub"), ("Café crème", "cafe creme"),
+            ("naive", "naïve"), ("你好世界", "好世"), ("你好世界", "世界"), ("你好世界", "你好世界"), ("你好世界", "界"),
+            ("東京タワー", "タワ"), ("東京タワー", "京"), ("ｶﾀｶﾅ", "カタカナ"), ("학교에서", "학교"), ("ไทยแลนด์", "แลนด์"),
+            ("well-known", "well known"), ("well known", "well-known"), ("a 🎉 b", "🎉"), ("before\0after", "after"),
+            ("Sources/App/main.swift", "App/main"), ("the quick brown fox", "\"quick brown\""),
+            ("the quick brown fox", "fox quick"), ("it OR that", "or"), ("NEAR(a b)", "near("), ("x", "x"),
+            ("STRASSE", "straße"), ("İstanbul", "istanbul"), ("say \"hi\" now", "\"hi\" now"),
+            ("unbalanced", "\"unbalanced"),
+        ])
+    func found(text: String, query: String) throws {
+        let history = try SearchedHistory()
+        try history.add("something else")
+        try history.add(text, id: "wanted")
+        #expect(try history.ids(query) == ["wanted"])
+    }
+
+    @Test(
+        "a text is not found by",
+        arguments: [
+            ("save messages", "saves"), ("the quick brown fox", "\"brown quick\""), ("a b", "a b c"),
+            ("你好世界", "你世"), ("か", "が"), ("messages", "essage"), ("save the messages", "save_messages"),
+            ("the quick brown", "\"qui\""), ("text", ""), ("text", "  "), ("text", "\"\""), ("text", "***"),
+            ("text", "\0"), ("bat", "b"),
+        ])
+    func notFound(text: String, query: String) throws {
+        let history = try SearchedHistory()
+        try history.add(text)
+        #expect(try history.ids(query).isEmpty)
+    }
+
+    @Test(
+        "all that is said is searched: prose, thinking, speech, tools' names, arguments and results; ids and files are not"
+    )
+    func parts() throws {
+        let history = try SearchedHistory()
+        try history.add(
+            .parts([
+                .text("alpha"), .thinking("beta", signature: "notsigned"), .audioTranscript("gamma"),
+                .toolCall(
+                    id: "callid", name: "run_delta", arguments: ["path": ["epsilon", ["deep": "zeta"]], "n": 42]),
+                .toolResult(id: "resultid", content: [["type": "text", "text": "eta\nlines"]]),
+                .attachment(
+                    Attachment(mediaType: "image/png", name: "filename", content: .remote(url: "https://where"))),
+                .unknown(["future": ["text": "unknowable"]]),
+            ]), id: "m")
+        for word in ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"] {
+            let hits = try history.hits(word)
+            #expect(hits.map(\.messageId) == ["m"], "\(word)")
+            #expect(hits.first?.snippet.marked().contains("«\(word)»") == true)
+        }
+        for word in ["notsigned", "callid", "resultid", "filename", "where", "unknowable", "path", "42"] {
+            #expect(try history.ids(word).isEmpty, "\(word)")
+        }
+    }
+
+    @Test("of a tool's result the first 64 KB are searched, of prose a megabyte; reading on costs nothing else")
+    func bounds() throws {
+        let history = try SearchedHistory()
+        let filler = String(repeating: "filler ", count: 10_000)
+        try history.add(
+            .parts([.toolResult(id: "1", content: .string(filler + "beyond")), .text("behind")]), id: "tool")
+        try history.add(filler + "within", id: "prose")
+        #expect(try history.ids("beyond").isEmpty)
+        #expect(try history.ids("behind") == ["tool"])
+        #expect(try history.hits("within").first?.snippet.marked().hasSuffix("filler «within»") == true)
+    }
+
+    @Test("one user's words are never found by another, whatever is asked")
+    func users() throws {
+        let history = try SearchedHistory()
+        for index in 0..<1200 {
+            try history.add("secret common \(index)", id: "b\(index)", user: "bob", session: "shared")
+        }
+        try history.add("common mine", id: "a", user: "alice", session: "shared")
+        for text in ["secret", "common", "comm", "secret OR common", "_u", "mine\" OR \"secret", "body:secret", "_r"] {
+            for session in [nil, "shared"] {
+                let page = try history.search(SearchQuery(userId: "alice", text: text, sessionId: session, limit: 5000))
+                #expect(page.elements.allSatisfy { $0.messageId == "a" && $0.conversation.userId == "alice" })
+            }
+        }
+        #expect(try history.ids("common", user: "alice") == ["a"])
+        #expect(try history.hits("common", user: "bob", limit: 5000).count == 1200)
+        #expect(try history.ids("common", user: "ALICE").isEmpty)
+    }
+
+    @Test("filters by session, agent, role and dates meet, for rare words and for words in every message")
+    func filters() throws {
+        let history = try SearchedHistory()
+        let day: Int64 = 86_400_000
+        // 600 messages of others come last, so that what is asked for is far down.
+        for index in 0..<80 {
+            try history.add(
+                "word", id: "\(index)", session: index % 2 == 0 ? "even" : "odd", agent: index % 4 < 2 ? "x" : "y",
+                role: index % 8 < 4 ? .user : .tool, at: Int64(index) * 10 * day)
+        }
+        for index in 0..<600 {
+            try history.add("word", id: "other \(index)", session: "else", agent: "z", role: .system)
+        }
+        func numbers(_ query: SearchQuery) throws -> [Int] {
+            try history.search(query).elements.compactMap { Int($0.messageId) }.sorted()
+        }
+        let all = Array(0..<80)
+        func query(
+            session: String? = nil, agent: String? = nil, roles: [Role] = [], from: Int64? = nil, until: Int64? = nil
+        )
+            -> SearchQuery
+        {
+            SearchQuery(
+                userId: "u", text: "word", sessionId: session, agentId: agent, roles: roles,
+                from: from.map(Date.init(millisecondsSince1970:)), until: until.map(Date.init(millisecondsSince1970:)),
+                limit: 1000)
+        }
+        #expect(try numbers(query(session: "odd")) == all.filter { $0 % 2 == 1 })
+        #expect(try numbers(query(agent: "y")) == all.filter { $0 % 4 >= 2 })
+        #expect(try numbers(query(roles: [.user, .assistant])) == all.filter { $0 % 8 < 4 })
+        #expect(try numbers(query(until: 300 * day)) == Array(0..<30))
+        #expect(try numbers(query(from: 100 * day, until: 300 * day + 1)) == Array(10...30))
+        #expect(try numbers(query(from: 400 * day, until: 20_000 * day)) == Array(40..<80))
+        #expect(try numbers(query(from: 400 * day)) == Array(40..<80))
+        #expect(try numbers(query(from: 400 * day, until: 400 * day)) == [])
+        #expect(
+            try numbers(query(session: "even", agent: "x", roles: [.tool], from: 200 * day, until: 600 * day))
+                == all.filter { $0 % 2 == 0 && $0 % 4 < 2 && $0 % 8 >= 4 && (20..<60).contains($0) })
+        #expect(try numbers(query(session: "none")) == [])
+        #expect(try numbers(query(agent: "none")) == [])
+    }
+
+    @Test("pages follow one another without repeating or skipping, also past what is ranked and while messages come")
+    func paging() throws {
+        let history = try SearchedHistory()
+        for index in 0..<2300 {
+            try history.add(
+                index % 3 == 0 ? "page" : index % 3 == 1 ? "page filler filler" : "pages", id: "\(index)",
+                session: "\(index % 7)")
+        }
+        var query = SearchQuery(userId: "u", text: "page", limit: 170)
+        var ids: [String] = []
+        var scores: [Double] = []
+        repeat {
+            let page = try history.search(query)
+            ids += page.elements.map(\.messageId)
+            scores += page.elements.map(\.score)
+            query.cursor = page.next
+            try history.add("page page page", id: "late \(ids.count)")
+        } while query.cursor != nil
+        #expect(ids.count == 2300)
+        #expect(Set(ids) == Set((0..<2300).map(String.init)))
+        #expect(scores == scores.sorted(by: >))
+        let firstPrefix = try #require(ids.firstIndex { Int($0).map { $0 % 3 == 2 } == true })
+        #expect(firstPrefix == 1534, "whole words come before beginnings")
+    }
+
+    @Test("the end of the pages is told, not found out")
+    func lastPage() throws {
+        let history = try SearchedHistory()
+        for index in 0..<4 { try history.add("page", id: "\(index)") }
+        let first = try history.search(SearchQuery(userId: "u", text: "page", limit: 2))
+        #expect(first.elements.count == 2)
+        let second = try history.search(SearchQuery(userId: "u", text: "page", limit: 2, cursor: first.next))
+        #expect(second.elements.count == 2)
+        #expect(second.next == nil)
+        let beyond = try history.search(
+            SearchQuery(userId: "u", text: "page", limit: 2, cursor: SearchCursor(offset: .max)))
+        #expect(beyond.elements.isEmpty && beyond.next == nil)
+    }
+
+    @Test("a copy that a fork made is shown once, without a session; another message of the same id is another")
+    func copies() throws {
+        let history = try SearchedHistory()
+        try history.add("copied words", id: "1", session: "original")
+        try history.add("copied words", id: "1", session: "fork")
+        try history.add("copied, other words", id: "1", session: "unrelated")
+        #expect(try history.ids("copied").count == 2)
+        #expect(try history.search(SearchQuery(userId: "u", text: "copied", limit: 1)).next?.offset == 1)
+        for session in ["original", "fork"] {
+            let page = try history.search(SearchQuery(userId: "u", text: "copied", sessionId: session))
+            #expect(page.elements.map(\.conversation.sessionId) == [session])
+        }
+    }
+
+    @Test("more, shorter, closer, whole and newer come first")
+    func ranking() throws {
+        func order(_ query: String, _ texts: [String]) throws -> [String] {
+            let history = try SearchedHistory()
+            for (index, text) in texts.enumerated() { try history.add(text, id: "\(index)") }
+            return try history.ids(query)
+        }
+        let filler = String(repeating: "and so on ", count: 100)
+        #expect(try order("word", ["word word word x x", "word x x x x"]) == ["0", "1"])
+        #expect(try order("word", ["word", "word " + filler]) == ["0", "1"])
+        #expect(
+            try order("big house", ["big house x x x x", "house x x x x big", "big x x x x house"]) == ["0", "2", "1"])
+        #expect(try order("word", ["a word", "a wordy", "b word", "b words"]) == ["2", "0", "3", "1"])
+        #expect(try order("socket", ["WebSocketTask", "sockets", "socket"]) == ["2", "0", "1"])
+    }
+
+    @Test("any string is a valid query")
+    func anyQuery() throws {
+        let history = try SearchedHistory()
+        var random = Seeded()
+        for _ in 0..<50 { try history.add(random.text(scalars: 30)) }
+        let operators = [
+            "\"", "*", "(", ")", "AND", "OR", "NOT", "NEAR(", "body:", "-", "+", "^", "{", "}", ":", "'", ";", " ",
+        ]
+        for _ in 0..<400 {
+            var text = random.text(scalars: 20)
+            for _ in 0..<3 { text += (operators.randomElement(using: &random) ?? "") + random.text(scalars: 4) }
+            #expect(throws: Never.self, "seed \(random.seed): \(text.debugDescription)") {
+                _ = try history.hits(text)
+            }
+        }
+        let long = (0..<50_000).map { "word\($0) " }.joined()
+        #expect(throws: Never.self) { _ = try history.hits(long) }
+        #expect(throws: Never.self) { _ = try history.hits(String(repeating: "\"a", count: 10_001)) }
+    }
+
+    @Test("every word of a text finds it, and so does the beginning of a word, and the snippet marks it")
+    func everyWord() throws {
+        let history = try SearchedHistory()
+        var random = Seeded()
+        let texts = (0..<60).map { _ in (0..<8).map { _ in random.text(scalars: 6) }.joined(separator: " ") }
+        for (index, text) in texts.enumerated() { try history.add(text, id: "\(index)") }
+        for (index, text) in texts.enumerated() {
+            let terms = Set(Terms.of(text).map(\.text))
+            for term in Terms.of(text) {
+                // Half of a `½` may be part of the word behind it, of which the other half is not.
+                guard Terms.of(term.source(in: text)).allSatisfy({ terms.contains($0.text) }) else { continue }
+                let whole = try history.search(SearchQuery(userId: "u", text: term.source(in: text), limit: 100))
+                let wanted = whole.elements.first { $0.messageId == "\(index)" }
+                #expect(wanted != nil, "seed \(random.seed): \(term.text.debugDescription) of \(text.debugDescription)")
+                #expect(
+                    wanted?.snippet.runs.contains(where: \.isMatch) == true,
+                    "seed \(random.seed): \(term.text.debugDescription) of \(text.debugDescription)")
+                guard !term.isCharacter, term.text.utf8.allSatisfy({ $0 < 0x80 }), term.text.count > 2 else { continue }
+                #expect(
+                    try history.ids(String(term.text.dropLast()), limit: 100).contains("\(index)"),
+                    "seed \(random.seed): beginning of \(term.text.debugDescription) of \(text.debugDescription)")
+            }
+        }
+    }
+}
