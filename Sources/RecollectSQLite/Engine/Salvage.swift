@@ -77,7 +77,8 @@ struct Salvage {
         """
     private static let scope = "id, conversation_id, agent_id, window_start"
     private static let message = """
-        sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, unknown_fields, text, parts
+        sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, unknown_fields, text, parts,
+        copied_from
         """
     private static let change = "sequence, kind, user_id, session_id, agent_id, message_id"
     private static let attachmentUse = "sha256, sequence"

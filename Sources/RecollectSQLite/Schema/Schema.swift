@@ -16,7 +16,7 @@ enum Schema {
 
     /// A message's `sequence` is its number in the change feed, `position` its place in the order of saving, with room
     /// between for messages that a merge brings. `text` holds the body of a message that is one part of prose, `parts` the
-    /// JSON of any other. What else changes is told by rows of `change`, which shares the numbers of the feed.
+    /// JSON of any other; `copied_from` is the number of the message that a fork copied. What else changes is told by rows of `change`, which shares the numbers of the feed.
     private static let history = """
         CREATE TABLE conversation (
           id INTEGER PRIMARY KEY,
@@ -53,6 +53,7 @@ enum Schema {
           unknown_fields TEXT,
           text TEXT,
           parts TEXT,
+          copied_from INTEGER,
           UNIQUE (conversation_id, message_id)
         );
         CREATE UNIQUE INDEX message_by_position ON message (scope_id, position);

@@ -100,7 +100,8 @@ private struct HitCollector {
     private var snippets: SnippetMaker
     private var count = 0
     private let offset: Int
-    private var seen: Set<Int> = []
+    /// The numbers of the messages that were seen, of a copy that of its original.
+    private var seen: Set<Int64> = []
 
     private let row: SQL
 
@@ -108,7 +109,7 @@ private struct HitCollector {
         // The user is asked for once more where the text is read, whatever the filters did.
         row = try db.sql(
             """
-            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id
+            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id, ifnull(m.copied_from, m.sequence)
             FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
@@ -126,7 +127,7 @@ private struct HitCollector {
         row.bind(sequence, at: 1)
         row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), query.sessionId != nil || seen.insert(Self.content(of: row)).inserted else { return nil }
+        guard try row.step(), query.sessionId != nil || seen.insert(row.integer(7)).inserted else { return nil }
         count += 1
         if count <= offset { return nil }
         if hits.count == query.limit {
@@ -140,17 +141,5 @@ private struct HitCollector {
                 snippet: SearchableText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
                 score: score))
         return nil
-    }
-
-    /// Equal for a message and its copies: id, role, time and content.
-    private static func content(of row: SQL) -> Int {
-        var hasher = Hasher()
-        for column in Int32(0)...4 {
-            row.withBytes(column) {
-                hasher.combine($0.count)
-                hasher.combine(bytes: $0)
-            }
-        }
-        return hasher.finalize()
     }
 }
