@@ -4,8 +4,10 @@ import AgentSquad
 
 /// Whoever is signed in.
 public struct CurrentUser: Sendable {
+    /// Names them.
     public let id: String
 
+    /// Somebody of that id.
     public init(id: String) {
         self.id = id
     }

@@ -1,4 +1,5 @@
-// The whole sample of the guide "Custom storage", unchanged.
+// The whole sample of the guide "Custom storage", unchanged: imports and layout are its own.
+// swift-format-ignore-file
 
 import Foundation
 import AgentSquad
