@@ -31,6 +31,23 @@ struct GuideSampleTests {
         await #expect(throws: ConformanceFailure.self) { try await check.run(on: fixture) }
     }
 
+    @Test("FileChatStorage in a folder of the test's own keeps a conversation")
+    func isolatedFiles() async throws {
+        let store = isolatedFileStore()
+        defer { try? FileManager.default.removeItem(at: store.baseURL) }
+        try await converse(in: store, userId: "user")
+        #expect(
+            try await FileChatStorage(baseURL: store.baseURL).fetchAllChats(userId: "user", sessionId: "trip").count
+                == 4)
+    }
+
+    @Test(
+        "FileChatStorage lies in AgentSquadChats in the caches unless told otherwise, and is made without touching the disk"
+    )
+    func defaultFiles() {
+        #expect(defaultFileStore().baseURL.lastPathComponent == "AgentSquadChats")
+    }
+
     @Test("DeviceChatStorage for tests keeps a conversation, and clear() forgets it")
     func ephemeralDevice() async throws {
         let store = try ephemeralDeviceStore()
