@@ -21,7 +21,7 @@ struct GuideTests {
         for section in guide.components(separatedBy: "\n## ").dropFirst(2) {
             let rule = Int(section.prefix { $0.isNumber })
             #expect(named[rule] == nil, "rule \(rule.map(String.init) ?? "none") has one section")
-            named[rule] = Set(section.matches(of: #/`([a-zA-Z]+\.[a-zA-Z]+)`/#).map { String($0.1) })
+            named[rule] = Set(section.matches(of: #/`([a-zA-Z]{3,}\.[a-zA-Z]{3,})`/#).map { String($0.1) })
         }
         let checks =
             ChatStorageConformance.checks.map { ($0.rule, $0.name) }

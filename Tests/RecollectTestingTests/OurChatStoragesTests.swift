@@ -11,6 +11,26 @@ struct OurChatStoragesTests {
         try await check.run { InMemoryChatStorage() }
     }
 
+    @Test("FileChatStorage conforms", arguments: ChatStorageConformance.checks)
+    func file(_ check: ChatStorageCheck) async throws {
+        try await check.run(on: .inFolders { FileChatStorage(baseURL: $0) })
+    }
+
+    @Test("FileChatStorage with relaxed durability conforms", arguments: ChatStorageConformance.checks)
+    func relaxedFile(_ check: ChatStorageCheck) async throws {
+        try await check.run(on: .inFolders { FileChatStorage(baseURL: $0, durability: .relaxed) })
+    }
+
+    @Test("UserDefaultsChatStorage conforms", arguments: ChatStorageConformance.checks)
+    func userDefaults(_ check: ChatStorageCheck) async throws {
+        // The system writes user defaults when it sees fit: no durability past a crash.
+        let fixture = StoreFixture<any ChatStorage>(
+            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+            open: { UserDefaultsChatStorage(suiteName: $0) },
+            remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
+        try await check.run(on: fixture)
+    }
+
     @Test("DeviceChatStorage in memory conforms", arguments: ChatStorageConformance.checks)
     func deviceInMemory(_ check: ChatStorageCheck) async throws {
         try await check.run {

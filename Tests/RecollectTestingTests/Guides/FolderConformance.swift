@@ -1,5 +1,5 @@
 import Foundation
-import Recollect
+import RecollectCore
 import RecollectTesting
 import Testing
 
@@ -7,10 +7,10 @@ import Testing
 let folders = StoreFixture<any ChatStorage>(
     capabilities: .all,
     place: { FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString) },
-    open: { folder in PerUserChatStorage { try DeviceChatStorage(userId: $0, baseURL: folder) } },
+    open: { FileChatStorage(baseURL: $0) },
     remove: { try? FileManager.default.removeItem(at: $0) })
 
 @Test(arguments: ChatStorageConformance.checks)
-func deviceConforms(_ check: ChatStorageCheck) async throws {
+func filesConform(_ check: ChatStorageCheck) async throws {
     try await check.run(on: folders)
 }

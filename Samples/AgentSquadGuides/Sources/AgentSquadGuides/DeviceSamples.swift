@@ -1,0 +1,31 @@
+// The samples of the guide "DeviceChatStorage", unchanged; their lines with `Orchestrator` need the agents module.
+
+import AgentSquad
+
+/// Whoever is signed in.
+public struct CurrentUser: Sendable {
+    /// Names them.
+    public let id: String
+
+    /// Somebody of that id.
+    public init(id: String) {
+        self.id = id
+    }
+}
+
+/// Production.
+public func productionDeviceStore(currentUser: CurrentUser) throws -> DeviceChatStorage {
+    let store = try DeviceChatStorage(userId: currentUser.id)
+    return store
+}
+
+/// Tests — ephemeral, no disk I/O.
+public func ephemeralDeviceStore() throws -> DeviceChatStorage {
+    let store = try DeviceChatStorage(userId: "test-user", inMemory: true)
+    return store
+}
+
+/// Clearing history on logout.
+public func logOut(_ store: DeviceChatStorage) async throws {
+    try await store.clear()
+}

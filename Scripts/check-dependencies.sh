@@ -1,0 +1,43 @@
+#!/bin/sh
+# An app that asks for Recollect alone resolves GRDB, swift-log, swift-crypto and what these need, and nothing else.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+allowed='grdb.swift swift-asn1 swift-crypto swift-log'
+
+app=$(mktemp -d "${TMPDIR:-/tmp}/recollect-dependencies.XXXXXX")
+trap 'rm -rf "$app"' EXIT
+mkdir -p "$app/Sources/App"
+cat > "$app/Package.swift" <<MANIFEST
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "App",
+    platforms: [.iOS(.v17), .macOS(.v14)],
+    dependencies: [.package(name: "recollect", path: "$root")],
+    targets: [.executableTarget(name: "App", dependencies: [.product(name: "Recollect", package: "recollect")])]
+)
+MANIFEST
+echo 'import Recollect' > "$app/Sources/App/main.swift"
+# The versions that the repository has resolved, so that nothing newer is looked for.
+if [ -f "$root/Package.resolved" ]; then cp "$root/Package.resolved" "$app/"; fi
+
+swift package --package-path "$app" resolve
+resolved=$(sed -n 's/.*"identity" : "\([^"]*\)".*/\1/p' "$app/Package.resolved" | sort)
+[ -n "$resolved" ] || { echo "check-dependencies: nothing was resolved" >&2; exit 1; }
+
+status=0
+for name in $resolved; do
+    case " $allowed " in
+        *" $name "*) ;;
+        *) echo "check-dependencies: Recollect alone resolves $name" >&2; status=1 ;;
+    esac
+done
+for name in grdb.swift swift-crypto swift-log; do
+    case " $(echo $resolved) " in
+        *" $name "*) ;;
+        *) echo "check-dependencies: $name was expected but not resolved" >&2; status=1 ;;
+    esac
+done
+[ $status -eq 0 ] && echo "Recollect alone resolves: $(echo $resolved)"
+exit $status
