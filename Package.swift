@@ -47,6 +47,7 @@ let package = Package(
             dependencies: [
                 "Recollect",
                 "RecollectTranscripts",
+                .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
@@ -63,6 +64,7 @@ let package = Package(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],
             resources: [.copy("Fixtures")]),
+        .testTarget(name: "RecollectCLITests", dependencies: ["RecollectCLI", "RecollectCore"]),
     ],
     swiftLanguageModes: [.v6]
 )

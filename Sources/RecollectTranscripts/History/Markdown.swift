@@ -22,7 +22,7 @@ enum Markdown {
         let agent = showsAgent ? " (\(oneLine(stored.agentId, or: "no agent")))" : ""
         let heading =
             "## \(oneLine(stored.message.role.rawValue, or: "message"))\(agent), \(moment(stored.message.timestamp))"
-        let body = stored.message.parts.map(text(of:)).filter { !$0.isEmpty }
+        let body = stored.message.parts.map(text(of:)).filter { !$0.allSatisfy(\.isWhitespace) }
         return "\n" + ([heading] + body).joined(separator: "\n\n") + "\n"
     }
 

@@ -1,0 +1,118 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct SearchCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "search",
+            abstract: "Find messages in all sessions, the best first.",
+            discussion: """
+                Every word of QUERY must be in a message. The ends of words may be missing, parts of identifiers are found, \
+                accents and case do not matter, Chinese and Japanese are found by two characters. Any text is a valid query.
+
+                JSON: a list of objects with the keys sessionId, agentId, messageId, role, timestamp, snippet (matches \
+                between « and »), score (larger is better).
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Argument(help: "The words to find.")
+        var query: [String]
+
+        @Option(name: .long, help: "Only this session: its id or a beginning of it.")
+        var session: String?
+
+        @Option(name: .long, help: ArgumentHelp("Only this agent.", valueName: "id"))
+        var agent: String?
+
+        @Option(name: .long, help: "Only this role: user, assistant, system or tool. May be repeated.")
+        var role: [String] = []
+
+        @Option(name: .long, help: ArgumentHelp("Only from this day on (2026-02-03).", valueName: "day"))
+        var from: Day?
+
+        @Option(name: .long, help: ArgumentHelp("Only before this day.", valueName: "day"))
+        var until: Day?
+
+        @Option(name: .shortAndLong, help: "Give at most so many hits.")
+        var limit = 20
+
+        @Option(name: .long, help: ArgumentHelp("Leave out the first so many hits.", valueName: "count"))
+        var skip = 0
+
+        func validate() throws {
+            if limit < 1 || limit > 10_000 { throw ValidationError("--limit needs a number from 1 to 10000.") }
+            if skip < 0 { throw ValidationError("--skip needs a number from 0.") }
+        }
+
+        func run() async throws {
+            try await options.withHistory { try await run(in: $0) }
+        }
+
+        private func run(in history: any HistoryStore) async throws {
+            var wanted = SearchQuery(
+                userId: options.user, text: query.joined(separator: " "), agentId: agent,
+                roles: role.map(Role.init(rawValue:)), from: from?.date, until: until?.date, limit: limit,
+                cursor: skip > 0 ? SearchCursor(offset: skip) : nil)
+            if let session { wanted.sessionId = try await options.session(session, in: history).id.sessionId }
+            let page = try await history.search(wanted)
+            let output = Output(paged: !options.json)
+            if options.json {
+                try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
+                try await output.line(page.elements.isEmpty ? "[]" : "\n]")
+            } else {
+                for line in lines(page, output) { try await output.line(line) }
+            }
+            await output.finish()
+        }
+
+        private func lines(_ page: Page<SearchHit, SearchCursor>, _ output: Output) -> [String] {
+            guard !page.elements.isEmpty else { return ["Nothing found."] }
+            let (format, style) = (Format(), output.style)
+            let idLength = SessionsCommand.uniqueLength(of: page.elements.map(\.conversation.sessionId))
+            var lines = page.elements.flatMap { hit in
+                let session = String(hit.conversation.sessionId.prefix(idLength)).oneLine
+                let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
+                let snippet = hit.snippet.runs.map { run in
+                    let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
+                    return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
+                }
+                let heading = "\(style.cyan(session))  \(who)  \(style.dim(format.short(hit.timestamp)))"
+                return [heading, "    \(snippet.joined())", ""]
+            }
+            if let next = page.next {
+                lines.append(style.dim("More: --skip \(next.offset)"))
+            } else {
+                lines.removeLast()
+            }
+            return lines
+        }
+    }
+
+    /// A day that somebody typed; it begins at midnight where they are.
+    struct Day: ExpressibleByArgument {
+        let date: Date
+
+        init?(argument: String) {
+            let formatter = DateFormatter()
+            formatter.locale = Locale(identifier: "en_US_POSIX")
+            formatter.dateFormat = "yyyy-MM-dd"
+            formatter.isLenient = false
+            guard let date = formatter.date(from: argument) else { return nil }
+            self.date = date
+        }
+    }
+
+    extension SearchHit {
+        /// The hit as `--json` gives it.
+        fileprivate var listed: JSONValue {
+            [
+                "sessionId": .string(conversation.sessionId), "agentId": .string(agentId),
+                "messageId": .string(messageId), "role": .string(role.rawValue),
+                "timestamp": .integer(timestamp.millisecondsSince1970), "snippet": .string(snippet.marked()),
+                "score": .number(score),
+            ]
+        }
+    }
+#endif

@@ -1,0 +1,94 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+    import RecollectTranscripts
+
+    struct SessionsCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sessions",
+            abstract: "List the sessions, the latest activity first.",
+            discussion: """
+                JSON: a list of objects with the keys id, title, createdAt, lastActivityAt, messageCount, agents, \
+                workingDirectory, branch, preview, metadata.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Option(name: .shortAndLong, help: "List at most so many sessions.")
+        var limit: Int?
+
+        func validate() throws {
+            if let limit, limit < 1 { throw ValidationError("--limit needs a number from 1.") }
+        }
+
+        func run() async throws {
+            try await options.withHistory { try await run(in: $0) }
+        }
+
+        private func run(in history: any HistoryStore) async throws {
+            let output = Output(paged: !options.json)
+            if options.json {
+                try await writeJSON(history, output)
+            } else {
+                var all: [Conversation] = []
+                try await forEachPage(of: history) { all += $0 }
+                for line in lines(all, output) { try await output.line(line) }
+            }
+            await output.finish()
+        }
+
+        private func writeJSON(_ history: any HistoryStore, _ output: Output) async throws {
+            var isFirst = true
+            try await forEachPage(of: history) { page in
+                try await output.list(page, isFirst: isFirst) { Array($0.listed.jsonString.utf8) }
+                isFirst = false
+            }
+            try await output.line(isFirst ? "[]" : "\n]")
+        }
+
+        private func forEachPage(
+            of history: any HistoryStore, _ body: ([Conversation]) async throws -> Void
+        ) async throws {
+            var left = limit ?? .max
+            var request = PageRequest<ConversationCursor>(limit: min(left, 200))
+            while true {
+                let page = try await history.conversations(of: options.user, page: request)
+                if !page.elements.isEmpty { try await body(page.elements) }
+                left -= page.elements.count
+                guard let next = page.next, left > 0 else { return }
+                request = PageRequest(limit: min(left, 200), after: next)
+            }
+        }
+
+        private func lines(_ conversations: [Conversation], _ output: Output) -> [String] {
+            guard !conversations.isEmpty else {
+                return ["No sessions of \(options.user.oneLine) yet. Bring some: recall import ~/.claude/projects"]
+            }
+            let (format, style) = (Format(), output.style)
+            let idLength = Self.uniqueLength(of: conversations.map(\.id.sessionId))
+            var table = Table(columns: [
+                .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
+                .init(heading: "MESSAGES", isRight: true), .init(heading: "AGENTS", isRight: true),
+                .init(heading: "FOLDER", paint: style.dim), .init(heading: "TITLE", paint: style.bold),
+            ])
+            table.rows = conversations.map { conversation in
+                let folder = conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
+                let title = conversation.title ?? conversation.preview
+                return [
+                    String(conversation.id.sessionId.prefix(idLength)).oneLine,
+                    format.short(conversation.lastActivityAt), Format.grouped(conversation.messageCount),
+                    String(conversation.agents.count), (folder ?? "").oneLine.cut(to: 24), title.oneLine,
+                ]
+            }
+            return table.lines(style: style, width: output.columns)
+        }
+
+        /// How much of the ids tells them apart: at least eight characters, so that they can be copied as they are.
+        static func uniqueLength(of ids: [String]) -> Int {
+            let sorted = ids.sorted()
+            return zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
+                max(length, pair.0.commonPrefix(with: pair.1).count + 1)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,95 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+    import RecollectTranscripts
+
+    struct ShowCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show what was said in a session.",
+            discussion: """
+                Long tool calls, results and thoughts are cut to a few lines; --full shows them whole.
+
+                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always whole.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        var session: String
+
+        @Option(name: .long, help: ArgumentHelp("Only what this agent said and heard.", valueName: "id"))
+        var agent: String?
+
+        @Option(name: .long, help: ArgumentHelp("Only the last so many messages.", valueName: "count"))
+        var last: Int?
+
+        @Flag(name: .long, help: "Show everything whole.")
+        var full = false
+
+        func validate() throws {
+            if let last, last < 1 { throw ValidationError("--last needs a number from 1.") }
+        }
+
+        func run() async throws {
+            try await options.withHistory { try await run(in: $0) }
+        }
+
+        private func run(in history: any HistoryStore) async throws {
+            let conversation = try await options.session(session, in: history)
+            let output = Output(paged: !options.json)
+            if options.json {
+                try await writeJSON(conversation, history, output)
+            } else {
+                try await writeText(conversation, history, output)
+            }
+            await output.finish()
+        }
+
+        private func writeJSON(_ conversation: Conversation, _ history: any HistoryStore, _ output: Output) async throws
+        {
+            var isFirst = true
+            try await forEachPage(of: conversation, history) { page in
+                try await output.list(page, isFirst: isFirst) { stored in
+                    var writer = JSONWriter()
+                    stored.writeListed(to: &writer)
+                    return writer.bytes
+                }
+                isFirst = false
+            }
+            try await output.line(isFirst ? "[]" : "\n]")
+        }
+
+        private func writeText(_ conversation: Conversation, _ history: any HistoryStore, _ output: Output) async throws
+        {
+            let view = MessageView(
+                style: output.style, columns: output.columns ?? 100, isWhole: full,
+                showsAgents: conversation.agents.count > 1)
+            for line in view.head(of: conversation) { try await output.line(line) }
+            try await forEachPage(of: conversation, history) { page in
+                for stored in page {
+                    let lines = [""] + view.lines(of: stored)
+                    try await output.line(lines.joined(separator: "\n"))
+                }
+            }
+        }
+
+        private func forEachPage(
+            of conversation: Conversation, _ history: any HistoryStore, _ body: ([StoredMessage]) async throws -> Void
+        ) async throws {
+            var request = PageRequest<MessageCursor>(limit: 200)
+            if let last {
+                let page = try await history.messages(
+                    of: conversation.id, agentId: agent, page: PageRequest(limit: last, before: nil))
+                if !page.elements.isEmpty { try await body(page.elements) }
+                return
+            }
+            while true {
+                let page = try await history.messages(of: conversation.id, agentId: agent, page: request)
+                if !page.elements.isEmpty { try await body(page.elements) }
+                guard let next = page.next else { return }
+                request = PageRequest(limit: 200, after: next)
+            }
+        }
+    }
+#endif

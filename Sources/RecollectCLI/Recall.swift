@@ -1,0 +1,64 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    /// The command `recall`.
+    struct Recall: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "recall",
+            abstract: "Your agent sessions: imported, listed, searched, shown and exported.",
+            discussion: """
+                The history lies in one folder: --store, else the environment variable RECOLLECT_STORE, else Recollect in \
+                the place for application data. SESSION is a session's id or any beginning of it that no other has.
+
+                With --json every command writes JSON to standard output, with keys that stay and moments in milliseconds \
+                since 1970. Messages for people go to standard error. Colours, progress and the pager (PAGER, else less) \
+                are used on a terminal only; NO_COLOR turns colours off.
+
+                Exit codes: 0 done; 1 failed, and the message says what to do; 2 done in part: some lines could not be \
+                read, or the history has a problem; 64 the command line itself is wrong.
+                """,
+            version: Self.version,
+            subcommands: [
+                ImportCommand.self, SessionsCommand.self, ShowCommand.self, SearchCommand.self, ExportCommand.self,
+                DoctorCommand.self,
+            ])
+
+        /// The version that `--version` and `doctor` tell.
+        static let version = "0.1.0"
+
+        /// Runs the command that the arguments ask for and ends the process with its exit code.
+        static func start() async -> Never {
+            // A reader that has gone shows as a failed write, which ends the command without a word.
+            signal(SIGPIPE, SIG_IGN)
+            do {
+                var command = try parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+                exit(withError: nil)
+            } catch is OutputClosed {
+                exit(withError: nil)
+            } catch let error as RecollectError {
+                Output.tell("recall: \(error.message)")
+                exit(withError: ExitCode(1))
+            } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
+                exit(withError: error)
+            } catch let error where exitCode(for: error).isSuccess {
+                // Help and version are thrown too.
+                exit(withError: error)
+            } catch {
+                Output.tell("recall: \(error)")
+                exit(withError: ExitCode(1))
+            }
+        }
+    }
+
+    extension ExitCode {
+        /// Done, but not all of it.
+        static let partly = ExitCode(2)
+    }
+#endif

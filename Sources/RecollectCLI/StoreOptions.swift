@@ -1,0 +1,92 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Logging
+    import Recollect
+
+    /// What every command takes: which history, whose sessions, and for whom it writes.
+    struct StoreOptions: ParsableArguments {
+        @Option(name: .long, help: ArgumentHelp("The history's folder.", valueName: "dir"))
+        var store: String?
+
+        @Option(name: .long, help: ArgumentHelp("The user whose sessions are meant.", valueName: "id"))
+        var user = "local"
+
+        @Flag(name: .long, help: "Write JSON.")
+        var json = false
+
+        /// The folder that is meant.
+        var directory: URL {
+            let named =
+                store ?? ProcessInfo.processInfo.environment["RECOLLECT_STORE"].flatMap { $0.isEmpty ? nil : $0 }
+            return named.map { URL(fileURLWithPath: $0, isDirectory: true) } ?? SQLiteHistoryStore.defaultDirectory
+        }
+
+        func validate() throws {
+            if store == "" { throw ValidationError("--store needs the path of a folder.") }
+        }
+
+        /// Opens the history, runs a command on it, and tells on standard error what the history did of its own accord.
+        /// - Parameter makes: whether the history is made where it does not exist. Reading does not: a mistyped folder should not
+        ///   become an empty history.
+        func withHistory(makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void) async throws {
+            guard makes || FileManager.default.fileExists(atPath: directory.path) else {
+                throw RecollectError(
+                    .notFound,
+                    "there is no history at \(directory.path); make one with `recall import PATH`, or name another with --store"
+                )
+            }
+            let configuration = HistoryConfiguration(logger: Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() })
+            let history = SQLiteHistoryStore(directory: directory, configuration: configuration)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(history.open()))
+            } catch {
+                result = .failure(error)
+            }
+            await tellEvents(of: history)
+            try result.get()
+        }
+
+        private func tellEvents(of history: SQLiteHistoryStore) async {
+            let events = history.events.stream()
+            let end = StoreEvent.Kind(rawValue: "end")
+            history.events.post(StoreEvent(kind: end))
+            for await event in events {
+                if event.kind == end { return }
+                var facts: [String] = []
+                if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
+                if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }
+                if let file = event.setAside { facts.append("the damaged file is now \(file.path)") }
+                let what =
+                    switch event.kind {
+                    case .salvaged: "the history was damaged and has been salvaged"
+                    case .missingFile: "a file of the history was missing"
+                    case .rebuiltIndex: "the search index was made anew"
+                    default: "the history reports \(event.kind.rawValue)"
+                    }
+                Output.tell("recall: " + ([what] + facts).joined(separator: "; "))
+            }
+        }
+
+        /// The one session whose id is `prefix` or begins with it.
+        func session(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
+            if let exact = try await history.conversation(ConversationID(userId: user, sessionId: prefix)) {
+                return exact
+            }
+            let found = try await history.conversations(of: user, sessionIdPrefix: prefix, limit: 6)
+            switch found.count {
+            case 0:
+                throw RecollectError(
+                    .notFound, "no session begins with '\(prefix.visible)'; `recall sessions` lists those there are")
+            case 1: return found[0]
+            default:
+                let ids = found.prefix(5).map { "  \($0.id.sessionId.visible)" }.joined(separator: "\n")
+                let more = found.count > 5 ? "\n  …" : ""
+                throw RecollectError(
+                    .ambiguous,
+                    "more than one session begins with '\(prefix.visible)'; write more of it:\n\(ids)\(more)")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,112 @@
+#if CommandLine
+    import Recollect
+    import RecollectTranscripts
+
+    /// A conversation as a person reads it on a terminal.
+    struct MessageView {
+        let style: Style
+        let columns: Int
+        /// Whether long parts are shown whole.
+        let isWhole: Bool
+        /// Whether the agent stands beside the role.
+        let showsAgents: Bool
+        private let format = Format()
+
+        /// The lines of a part that are shown where it is not shown whole.
+        private static let partLines = 8
+
+        init(style: Style, columns: Int, isWhole: Bool, showsAgents: Bool) {
+            self.style = style
+            self.columns = columns
+            self.isWhole = isWhole
+            self.showsAgents = showsAgents
+        }
+
+        /// What is known of the session.
+        func head(of conversation: Conversation) -> [String] {
+            let title = (conversation.title ?? conversation.preview).oneLine
+            var facts = [Format.count(conversation.messageCount, "message")]
+            if showsAgents { facts.append(Format.count(conversation.agents.count, "agent")) }
+            facts.append("\(format.full(conversation.createdAt)) to \(format.full(conversation.lastActivityAt))")
+            let place = [conversation.workingDirectory, conversation.branch].compactMap { $0?.oneLine }
+            return [
+                style.bold(title.isEmpty ? "Session" : title.cut(to: columns)),
+                style.dim(conversation.id.sessionId.oneLine), style.dim(facts.joined(separator: ", ")),
+            ] + (place.isEmpty ? [] : [style.dim(place.joined(separator: " on "))])
+        }
+
+        /// A message: who and when, then its parts.
+        func lines(of stored: StoredMessage) -> [String] {
+            let message = stored.message
+            let agent = showsAgents ? " \(stored.agentId.oneLine)" : ""
+            let who = "\(message.role.rawValue.oneLine)\(agent)"
+            let heading = "\(painted(who, as: message.role))  \(style.dim(format.full(message.timestamp)))"
+            let body = message.parts.flatMap(lines(of:))
+            return [heading] + (body.isEmpty ? [style.dim("  (\(nature(of: message)))")] : body)
+        }
+
+        /// What a message without anything to read is.
+        private func nature(of message: ConversationMessage) -> String {
+            message.metadata["claudeCode"]?["subtype"]?.stringValue?.oneLine ?? "nothing to read"
+        }
+
+        private func painted(_ who: String, as role: Role) -> String {
+            switch role {
+            case .user: style.bold(style.green("▌ \(who)"))
+            case .assistant: style.bold(style.cyan("▌ \(who)"))
+            default: style.yellow("▌ \(who)")
+            }
+        }
+
+        private func lines(of part: ContentPart) -> [String] {
+            switch part {
+            case .text(let text): return Self.lines(of: text)
+            case .audioTranscript(let text): return block("heard", text, limit: .max)
+            case .thinking(let text, _): return text.isEmpty ? [] : block("thinks", text)
+            case .toolCall(_, let name, let arguments): return block("calls \(name.oneLine)", readable(arguments))
+            case .toolResult(_, let content): return block("result", content.readable)
+            case .attachment(let attachment): return [style.dim("  \(described(attachment))")]
+            case .unknown(let value): return block("other", value.jsonString)
+            }
+        }
+
+        /// Arguments one a line, prose without quotation marks.
+        private func readable(_ arguments: JSONValue) -> String {
+            guard case .object(let members) = arguments else { return arguments.jsonString }
+            return members.sorted { $0.key < $1.key }
+                .map { "\($0.key): \($0.value.stringValue ?? $0.value.jsonString)" }
+                .joined(separator: "\n")
+        }
+
+        private func described(_ attachment: Attachment) -> String {
+            let size =
+                switch attachment.content {
+                case .inline(let bytes): Format.bytes(Int64(bytes.count))
+                case .stored(_, let count): Format.bytes(Int64(count))
+                case .remote(let url): url.oneLine
+                }
+            let name = attachment.name.map { "\($0.oneLine), " } ?? ""
+            return "attachment: \(name)\(attachment.mediaType.oneLine), \(size)"
+        }
+
+        /// The lines of a text without the blank ones around it.
+        private static func lines(of text: String) -> [String] {
+            let lines = text.visible.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+            let first = lines.firstIndex { !$0.allSatisfy(\.isWhitespace) } ?? lines.endIndex
+            let last = lines.lastIndex { !$0.allSatisfy(\.isWhitespace) } ?? first
+            return first == lines.endIndex ? [] : Array(lines[first...last])
+        }
+
+        /// Indented lines under a name, cut to a few where they are not wanted whole.
+        private func block(_ name: String, _ text: String, limit: Int = partLines) -> [String] {
+            let lines = Self.lines(of: text)
+            let shown = isWhole ? lines[...] : lines.prefix(limit)
+            let body = shown.map { line in
+                style.dim("  │ \(isWhole ? line : line.cut(to: max(20, columns - 5)))")
+            }
+            let more = lines.count - shown.count
+            let rest = more > 0 ? [style.dim("  │ … \(Format.count(more, "more line")) (--full)")] : []
+            return ["  \(style.yellow(name))"] + body + rest
+        }
+    }
+#endif

@@ -1,0 +1,145 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import Testing
+
+    @Suite("recall and what it cannot use")
+    struct BadInputTests {
+        @Test("files that are no transcripts are one clear line and code 1")
+        func foreignFiles() async throws {
+            let recall = try RecallProcess()
+            let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 / 7) })
+            let paths = [
+                try recall.write("binary.jsonl", bytes), try recall.write("notes.txt", "just words\nand more\n"),
+                try recall.write("other.json", "{\"a\":1}"), try recall.write("folder/x.txt", "no transcripts"),
+                recall.folder + "/missing", "/dev/null", "",
+            ]
+            for path in paths {
+                let target = path.hasSuffix("x.txt") ? recall.folder + "/folder" : path
+                let outcome = try await recall.run("import", target)
+                #expect(outcome.code == 1, "\(target)")
+                #expect(outcome.output.isEmpty)
+                #expect(outcome.messages.hasPrefix("recall: "))
+                #expect(outcome.messages.split(separator: "\n").count == 1, "\(outcome.messages)")
+            }
+            #expect(try await recall.run("sessions", "--json").json() == [])
+        }
+
+        @Test("an empty file and half a line are no errors")
+        func unfinished() async throws {
+            let recall = try RecallProcess()
+            let empty = try await recall.run("import", recall.write("empty.jsonl", ""), "--json")
+            #expect(empty.code == 0)
+            #expect(try empty.json()["messages"] == 0)
+            let torn = Lines.user("a1", "whole") + Lines.user("a2", "half").prefix(40)
+            let outcome = try await recall.run("import", recall.write("torn.jsonl", torn), "--json")
+            #expect(outcome.code == 0)
+            #expect(try (outcome.json()["added"], outcome.json()["unfinished"]) == (1, 1))
+        }
+
+        @Test("a line larger than any message is reported and the rest is imported")
+        func hugeLine() async throws {
+            let recall = try RecallProcess()
+            let path = try recall.write("huge.jsonl", Lines.user("a1", "before"))
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+            try file.seekToEnd()
+            let megabyte = Data(repeating: UInt8(ascii: "x"), count: 1 << 20)
+            for _ in 0..<65 { try file.write(contentsOf: megabyte) }
+            try file.write(contentsOf: Data(("\n" + Lines.user("a2", "after")).utf8))
+            try file.close()
+            let outcome = try await recall.run("import", path, "--json")
+            #expect(outcome.code == 2)
+            #expect(try outcome.json()["added"] == 2)
+            #expect(try outcome.json()["unreadable"]?.arrayValue?.first?["line"] == 2)
+        }
+
+        @Test("a store that is a file, somebody else's database or not writable is left alone, with a clear line")
+        func badStores() async throws {
+            let recall = try RecallProcess()
+            let transcript = try recall.write("s.jsonl", Lines.user("a1", "hello"))
+            let file = try recall.write("a-file", "not a folder")
+            let outcome = try await recall.run("import", "--store", file, transcript)
+            #expect(outcome.code == 1)
+            #expect(outcome.messages.contains(file))
+            #expect(try String(contentsOfFile: file, encoding: .utf8) == "not a folder")
+
+            let header = Data("SQLite format 3\0".utf8) + Data([0x10, 0, 1, 1, 0, 64, 32, 32]) + Data(count: 4_072)
+            let database = try recall.write("foreign/history.sqlite", header)
+            for command in ["sessions", "doctor"] {
+                let outcome = try await recall.run(command, "--store", recall.folder + "/foreign")
+                #expect(outcome.code == 1)
+                #expect(outcome.messages.contains("history.sqlite"))
+            }
+            #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == header)
+        }
+
+        @Test(
+            "a folder that may not be written is a clear line",
+            .disabled(if: getuid() == 0, "root may write everywhere"))
+        func readOnly() async throws {
+            let recall = try RecallProcess()
+            let transcript = try recall.write("s.jsonl", Lines.user("a1", "hello"))
+            let folder = recall.folder + "/locked"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o500])
+            let outcome = try await recall.run("import", "--store", folder + "/store", transcript)
+            #expect(outcome.code == 1)
+            #expect(outcome.messages.contains("permission"))
+        }
+
+        @Test("a damaged database is salvaged, which is told, and the command goes on")
+        func damaged() async throws {
+            let recall = try RecallProcess()
+            let transcript = try recall.write("s.jsonl", Lines.user("a1", "hello"))
+            try recall.write("store/history.sqlite", "this was a database once")
+            let outcome = try await recall.run("import", transcript)
+            #expect(outcome.code == 0)
+            #expect(outcome.messages.contains("the damaged file is now"))
+            let setAside = try FileManager.default.contentsOfDirectory(atPath: recall.store)
+                .filter { $0.hasPrefix("history.damaged") }
+            #expect(setAside.count == 1)
+            #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
+        }
+
+        @Test("what strangers wrote gives a terminal no commands")
+        func escapes() async throws {
+            let recall = try RecallProcess()
+            let evil = "\u{1B}]0;owned\u{7}\u{9B}31m\u{202E}\rtext"
+            let path = try recall.write("s.jsonl", Lines.user("a1", evil, session: "s\u{1B}[2J"))
+            #expect(try await recall.run("import", path).code == 0)
+            for command in ["sessions", "show", "search"] {
+                let outcome =
+                    switch command {
+                    case "sessions": try await recall.run("sessions")
+                    case "show": try await recall.run("show", "s")
+                    default: try await recall.run("search", "text")
+                    }
+                #expect(outcome.output.contains("text"))
+                for command in ["\u{1B}", "\u{7}", "\u{9B}", "\u{202E}", "\r"] {
+                    #expect(!outcome.output.contains(command))
+                }
+            }
+        }
+
+        @Test("a reader that goes away ends the command without a word")
+        func closedPipe() async throws {
+            let recall = try RecallProcess()
+            let text = (0..<2_000).map { Lines.user("\($0)", String(repeating: "word ", count: 50)) }.joined()
+            #expect(try await recall.run("import", recall.write("s.jsonl", text)).code == 0)
+            let messages = recall.folder + "/messages"
+            let shell = Process()
+            shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+            shell.arguments = [
+                "-c", "{ \"$0\" show 1 2>\"$1\"; echo $? >>\"$1\"; } | head -n 1", try RecallProcess.executable().path,
+                messages,
+            ]
+            shell.environment = recall.environment
+            shell.standardOutput = FileHandle.nullDevice
+            try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
+                shell.terminationHandler = { _ in done.resume() }
+                do { try shell.run() } catch { done.resume(throwing: error) }
+            }
+            #expect(try String(contentsOfFile: messages, encoding: .utf8) == "0\n")
+        }
+    }
+#endif

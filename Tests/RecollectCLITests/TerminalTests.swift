@@ -1,0 +1,70 @@
+#if CommandLine
+    import Foundation
+    import Testing
+
+    @testable import RecollectCLI
+
+    @Suite("Text on a terminal")
+    struct TerminalTests {
+        @Test(
+            "characters take the columns that terminals give them",
+            arguments: [
+                ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("ひらがな", 8), ("ﾊﾝｶｸ", 4), ("한국", 4),
+                ("😀", 2),
+                ("👩‍👩‍👧", 2), ("❤️", 2), ("…", 1),
+            ])
+        func width(text: String, columns: Int) {
+            #expect(text.columns == columns)
+        }
+
+        @Test(
+            "text is cut to fit, wide characters never in half",
+            arguments: [
+                ("abc", 3, "abc"), ("abcd", 3, "ab…"), ("漢字", 4, "漢字"), ("漢字漢", 4, "漢…"), ("漢字漢", 5, "漢字…"),
+                ("a漢字", 3, "a…"),
+                ("", 0, ""),
+            ])
+        func cut(text: String, limit: Int, expected: String) {
+            #expect(text.cut(to: limit) == expected)
+            #expect(text.cut(to: limit).columns <= limit)
+        }
+
+        @Test("columns line up whatever is in them, and the last ends where the screen does")
+        func table() {
+            var table = Table(columns: [
+                .init(heading: "A"), .init(heading: "N", isRight: true), .init(heading: "TITLE"),
+            ])
+            table.rows = [["漢字", "1", "short"], ["x", "1,000", String(repeating: "長", count: 20)]]
+            let lines = table.lines(style: Style(isOn: false), width: 30)
+            #expect(lines == ["A         N  TITLE", "漢字      1  short", "x     1,000  長長長長長長長長…"])
+            #expect(lines.allSatisfy { $0.columns <= 30 })
+        }
+
+        @Test("moments are read at a glance")
+        func moments() throws {
+            let calendar = Calendar.current
+            let now = try #require(calendar.date(from: DateComponents(year: 2026, month: 3, day: 1, hour: 14)))
+            func before(_ days: Int) throws -> Date {
+                try #require(calendar.date(byAdding: .day, value: -days, to: now))
+            }
+            let format = Format(now: now)
+            #expect(try format.short(before(0)) == "today 14:00")
+            #expect(try format.short(before(1)) == "yesterday 14:00")
+            #expect(try format.short(before(2)) == "27 Feb 14:00")
+            #expect(try format.short(before(400)) == "25 Jan 2025")
+            #expect(try format.short(before(-2)) == "3 Mar 2026")
+        }
+
+        @Test("counts and sizes are read at a glance")
+        func counts() {
+            #expect(Format.grouped(1_234_567) == "1,234,567")
+            #expect(Format.grouped(-999) == "-999")
+            #expect(Format.count(1, "message") == "1 message")
+            #expect(Format.count(0, "message") == "0 messages")
+            #expect(Format.bytes(999) == "999 bytes")
+            #expect(Format.bytes(10_400_000) == "10.4 MB")
+            #expect(Format.bytes(999_960) == "1.0 MB")
+            #expect(Format.bytes(3_000_000_000_000_000) == "3000.0 TB")
+        }
+    }
+#endif
