@@ -182,8 +182,11 @@ struct SearchTests {
     func copies() throws {
         let history = try SearchedHistory()
         try history.add("copied words", id: "1", session: "original")
-        try history.add("copied words", id: "1", session: "fork")
-        try history.add("copied, other words", id: "1", session: "unrelated")
+        try history.database.write {
+            try ConversationEdits.fork(
+                ConversationID(userId: "u", sessionId: "original"), at: "1", into: "fork", $0)
+        }
+        try history.add("copied words", id: "1", session: "unrelated")
         #expect(try history.ids("copied").count == 2)
         #expect(try history.search(SearchQuery(userId: "u", text: "copied", limit: 1)).next?.offset == 1)
         for session in ["original", "fork"] {
