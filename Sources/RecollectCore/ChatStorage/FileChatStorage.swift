@@ -43,8 +43,7 @@ public final class FileChatStorage: ChatStorage {
         baseURL: URL? = nil, fileManager: FileManager = .default, durability: Durability = .full,
         sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
     ) {
-        let caches = fileManager.urls(for: .cachesDirectory, in: .userDomainMask).first
-        let base = baseURL ?? (caches ?? fileManager.temporaryDirectory).appendingPathComponent("AgentSquadChats")
+        let base = baseURL ?? DefaultDirectory.caches(of: fileManager).appendingPathComponent("AgentSquadChats")
         let events = StoreEvents(logger: logger)
         self.baseURL = base
         self.events = events

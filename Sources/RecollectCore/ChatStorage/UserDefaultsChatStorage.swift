@@ -65,7 +65,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
             let admission = Admission(
                 of: messages, sameRole: self.sameRole, lastRole: chat.last?.message.role, isKnown: ids.contains)
             let before = chat.count
-            chat += try admission.accepted.map(EncodedMessage.init)
+            chat += admission.accepted.map { EncodedMessage($0) }
             let size = MessageWindow.size(for: maxMessages) ?? chat.count
             if chat.count > before || chat.count > size {
                 self.write(chat.suffix(size), to: Self.key(of: scope))

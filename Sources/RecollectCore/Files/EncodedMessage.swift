@@ -1,30 +1,36 @@
-import Foundation
-
 /// A message and its JSON: made from the one or the other, so that what was stored is never encoded again.
 struct EncodedMessage {
     let message: ConversationMessage
     let bytes: [UInt8]
 
     /// Encodes a message in one line.
-    /// - Throws: `invalidArgument` for what JSON cannot say: a number that is not finite.
-    init(_ message: ConversationMessage) throws {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        do {
-            bytes = Array(try encoder.encode(message))
-        } catch {
-            throw RecollectError(
-                .invalidArgument, "a message holds a value that JSON cannot say (a number that is not finite?)",
-                cause: error)
-        }
+    init(_ message: ConversationMessage) {
+        var writer = JSONWriter()
+        writer.write(message)
         self.message = message
+        bytes = writer.bytes
     }
 
     /// Reads a stored message; `nil` for bytes that are none.
     init?(stored bytes: ArraySlice<UInt8>) {
         // Not being a message is an answer here: what follows is salvage, which tells of it.
-        guard let message = try? JSONDecoder().decode(ConversationMessage.self, from: Data(bytes)) else { return nil }
+        guard
+            let message = try? bytes.withUnsafeBytes({
+                try ConversationMessage(json: JSONParser.read($0) { try $0.value() })
+            })
+        else { return nil }
         self.message = message
         self.bytes = Array(bytes)
+    }
+
+    /// Reads an array of stored messages; `nil` for bytes that are none.
+    static func messages(in bytes: [UInt8]) -> [ConversationMessage]? {
+        try? bytes.withUnsafeBytes { bytes in
+            try JSONParser.read(bytes) { parser in
+                var messages: [ConversationMessage] = []
+                try parser.forEachElement { messages.append(try ConversationMessage(json: $0.value())) }
+                return messages
+            }
+        }
     }
 }

@@ -5,9 +5,11 @@ struct FolderNames {
     let all: [String]
     /// What our names in this folder end with: `.json` for files, nothing for folders.
     let suffix: String
+    private let lookup: Set<ByteString>
 
     init(_ all: [String], suffix: String = "") {
         self.all = all
+        lookup = Set(all.map { ByteString($0) })
         self.suffix = suffix
     }
 
@@ -16,7 +18,7 @@ struct FolderNames {
     func existing(for id: String) -> String? {
         [
             EscapedName.escaped(id), EscapedName.agentSquad(id), EscapedName.fullyEscaped(id), EscapedName.hashed(id),
-        ].lazy.map { $0 + suffix }.first { name in all.contains { $0.hasSameBytes(as: name) } }
+        ].lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
     }
 
     /// The name to give an id that has none yet.

@@ -73,13 +73,10 @@ final class SessionFiles {
         let state = try state(of: name, file)
         return try explaining("read", file.path) {
             let bytes = try state.bytes(ofLast: count, from: file)
-            do {
-                return try JSONDecoder().decode([ConversationMessage].self, from: Data(bytes))
-            } catch {
-                // What was whole when it was read first is so no more.
-                known[name] = nil
-                throw Damage(bytes: try file.read(at: 0, count: file.size()))
-            }
+            if let messages = EncodedMessage.messages(in: bytes) { return messages }
+            // What was whole when it was read first is so no more.
+            known[name] = nil
+            throw Damage(bytes: try file.read(at: 0, count: file.size()))
         }
     }
 
@@ -101,7 +98,7 @@ final class SessionFiles {
         let admission = Admission(of: batch, sameRole: sameRole, lastRole: state.lastRole) { id in
             known.values.contains { $0.ids.contains(id) }
         }
-        let messages = try admission.accepted.map(EncodedMessage.init)
+        let messages = admission.accepted.map { EncodedMessage($0) }
         let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
         if isDone { return admission }
 
