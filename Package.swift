@@ -55,10 +55,16 @@ let package = Package(
         .executableTarget(
             name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite"],
             path: "Tests/RecollectTestWorker"),
-        .testTarget(name: "RecollectCoreTests", dependencies: ["RecollectCore", "RecollectTestWorker"]),
+        .target(name: "RecollectTestSupport", path: "Tests/RecollectTestSupport"),
+        .testTarget(
+            name: "RecollectCoreTests",
+            dependencies: ["RecollectCore", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectSQLiteTests",
-            dependencies: ["RecollectSQLite", "RecollectTestWorker", .product(name: "GRDB", package: "GRDB.swift")]),
+            dependencies: [
+                "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
         .testTarget(
             name: "RecollectTranscriptsTests",

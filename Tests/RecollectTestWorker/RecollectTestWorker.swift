@@ -2,6 +2,7 @@
 // has been acknowledged, a line at a time.
 import Foundation
 import RecollectCore
+import RecollectSQLite
 
 @main
 enum RecollectTestWorker {
@@ -32,10 +33,19 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
     ]
 }
 
-/// `append FOLDER AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
+/// The store that a place names: `history:FOLDER` is a history in SQLite, any other a folder of files.
+func store(at place: String, sameRole: SameRole) -> any ChatStorage {
+    guard place.hasPrefix("history:") else {
+        return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
+    }
+    let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: String(place.dropFirst("history:".count))))
+    return DeviceChatStorage(history: history, userId: "u", sameRole: sameRole)
+}
+
+/// `append PLACE AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of
 /// 0 is none.
 func append(_ arguments: [String]) async throws {
-    let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]), sameRole: .keep)
+    let store = store(at: arguments[0], sameRole: .keep)
     let budget = Int(arguments[4]) ?? 0
     for number in 0..<(Int(arguments[3]) ?? 0) {
         try await store.saveMessages(
@@ -46,9 +56,9 @@ func append(_ arguments: [String]) async throws {
     }
 }
 
-/// `insist FOLDER AGENT COUNT`: saves turns of a writer named like the agent, each as often as it takes, and says `failed N CODE` or `saved N`.
+/// `insist PLACE AGENT COUNT`: saves turns of a writer named like the agent, each as often as it takes, and says `failed N CODE` or `saved N`.
 func insist(_ arguments: [String]) async throws {
-    let store = FileChatStorage(baseURL: URL(fileURLWithPath: arguments[0]))
+    let store = store(at: arguments[0], sameRole: .drop)
     for number in 0..<(Int(arguments[2]) ?? 0) {
         for attempt in 0... {
             do {

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A file system of a few hundred kilobytes, where the tests run as root and may mount one.
-final class TinyDisk {
-    let url: URL
+package final class TinyDisk {
+    package let url: URL
 
-    init(at url: URL, kilobytes: Int) throws {
+    package init(at url: URL, kilobytes: Int) throws {
         self.url = url
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try run("mount", "-t", "tmpfs", "-o", "size=\(kilobytes)k", "tmpfs", url.path)
@@ -14,15 +14,15 @@ final class TinyDisk {
         try? run("umount", "-l", url.path)
     }
 
-    func resize(kilobytes: Int) throws {
+    package func resize(kilobytes: Int) throws {
         try run("mount", "-o", "remount,size=\(kilobytes)k", url.path)
     }
 
-    func makeReadOnly() throws {
+    package func makeReadOnly() throws {
         try run("mount", "-o", "remount,ro", url.path)
     }
 
-    static let isPossible: Bool = {
+    package static let isPossible: Bool = {
         #if os(Linux)
             let url = FileManager.default.temporaryDirectory.appendingPathComponent(
                 "recollect-disk-\(UUID().uuidString)")
@@ -35,7 +35,7 @@ final class TinyDisk {
 }
 
 /// Runs a command and throws if it fails.
-func run(_ command: String...) throws {
+package func run(_ command: String...) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = command

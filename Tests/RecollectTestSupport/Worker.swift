@@ -1,12 +1,12 @@
 import Foundation
 
 /// A run of `RecollectTestWorker`, a process of its own.
-final class Worker {
+package final class Worker {
     private let process = Process()
     private let output = Pipe()
 
     /// Starts the worker; `tracer` is a command that runs it, `strace` and its options for instance.
-    init(_ arguments: [String], under tracer: [String] = []) throws {
+    package init(_ arguments: [String], under tracer: [String] = []) throws {
         let command = tracer + [Self.executable] + arguments
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = Array(command.dropFirst())
@@ -16,7 +16,7 @@ final class Worker {
     }
 
     /// Waits until the worker has said so many lines.
-    func wait(forLines count: Int) -> [String] {
+    package func wait(forLines count: Int) -> [String] {
         var text = Data()
         while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
             let more = output.fileHandleForReading.availableData
@@ -27,18 +27,18 @@ final class Worker {
         return lines
     }
 
-    func kill() {
+    package func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
     }
 
     /// Waits for the end and gives all that the worker said, whole lines only.
-    func finish() -> [String] {
+    package func finish() -> [String] {
         heard += output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return lines
     }
 
-    var endedWell: Bool { process.terminationReason == .exit && process.terminationStatus == 0 }
+    package var endedWell: Bool { process.terminationReason == .exit && process.terminationStatus == 0 }
 
     private var heard = Data()
 
@@ -56,7 +56,7 @@ final class Worker {
 }
 
 /// The path of `strace`, where it is and may trace here.
-let strace: String? = {
+package let strace: String? = {
     let path = "/usr/bin/strace"
     guard FileManager.default.isExecutableFile(atPath: path) else { return nil }
     let process = Process()

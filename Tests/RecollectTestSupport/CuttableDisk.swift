@@ -7,11 +7,11 @@ import Foundation
 #endif
 
 /// An ext4 file system in a file, whose power can be cut: what has not been synced by then is gone.
-final class CuttableDisk {
-    let url: URL
+package final class CuttableDisk {
+    package let url: URL
     private let image: URL
 
-    init(in folder: URL) throws {
+    package init(in folder: URL) throws {
         url = folder.appendingPathComponent("mounted")
         image = folder.appendingPathComponent("image")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -21,11 +21,12 @@ final class CuttableDisk {
     }
 
     deinit {
+        // What cannot be unmounted ends with the machine; there is nobody to tell.
         try? run("umount", "-l", url.path)
     }
 
     /// Shuts the file system down under whoever uses it, its journal unwritten. Nothing more can be done with it.
-    func cutPower() throws {
+    package func cutPower() throws {
         let descriptor = open(url.path, O_RDONLY)
         defer { close(descriptor) }
         var withoutFlushing: UInt32 = 2
@@ -33,16 +34,16 @@ final class CuttableDisk {
     }
 
     /// Switches on again, when nobody uses it any more.
-    func restart() throws {
+    package func restart() throws {
         try run("umount", url.path)
         try run("mount", "-o", "loop", image.path, url.path)
     }
 
-    static let isPossible: Bool = {
+    package static let isPossible: Bool = {
         #if os(Linux)
-            guard let folder = try? TemporaryFolder(), let disk = try? CuttableDisk(in: folder.url) else {
-                return false
-            }
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            guard let disk = try? CuttableDisk(in: folder) else { return false }
             return (try? disk.cutPower()) != nil
         #else
             return false

@@ -1,0 +1,154 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Real processes on one history: beside one another, killed, and with failing disks.
+@Suite("Processes on one history") struct ProcessTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var place: String { "history:\(folder.url.path)" }
+
+    /// The turns that are kept for an agent, and whether each is whole, once, and in order.
+    private func turns(_ agent: String) async throws -> [String] {
+        let kept = try await folder.history().messages(
+            of: ConversationID(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
+        ).elements.map(\.message.id)
+        #expect(kept.count.isMultiple(of: 2))
+        let turns = stride(from: 0, to: kept.count, by: 2).map { pair in
+            #expect(kept[pair].dropLast(1) == kept[pair + 1].dropLast(1))
+            return String(kept[pair].dropLast(2))
+        }
+        #expect(Set(turns).count == turns.count)
+        return turns
+    }
+
+    private func saved(_ lines: [String]) -> [String] {
+        lines.compactMap { $0.hasPrefix("saved ") ? String($0.dropFirst("saved ".count)) : nil }
+    }
+
+    @Test("8 processes, one history: nothing lost, nothing twice, no failure")
+    func eightProcesses() async throws {
+        let count = 150
+        let workers = try (0..<8).map { try Worker(["append", place, "shared", "w\($0)", "\(count)", "0", "200"]) }
+        for worker in workers {
+            #expect(saved(worker.finish()).count == count)
+            #expect(worker.endedWell)
+        }
+        let kept = try await turns("shared")
+        #expect(kept.count == 8 * count)
+        for writer in 0..<8 {
+            #expect(kept.filter { $0.hasPrefix("w\(writer)-") } == (0..<count).map { "w\(writer)-\($0)" })
+        }
+        #expect(try await folder.history().check().problems.isEmpty)
+    }
+
+    @Test("killed at any moment: what was acknowledged is there, turns are whole, checks pass")
+    func killed() async throws {
+        var acknowledged: Set<String> = []
+        for round in 0..<20 {
+            let writer = "w\(round)"
+            let worker = try Worker(["append", place, "a", writer, "100000", "0", "50"])
+            let heard = worker.wait(forLines: 1 + round * 7 % 60)
+            worker.kill()
+            _ = heard
+            acknowledged.formUnion(saved(worker.finish()).map { "\(writer)-\($0)" })
+        }
+        let kept = Set(try await turns("a"))
+        #expect(acknowledged.subtracting(kept).isEmpty)
+        #expect(kept.count <= acknowledged.count + 20)
+        #expect(try await folder.history().check().problems.isEmpty)
+    }
+
+    @Test(
+        "killed at every write and every sync of a save: what was acknowledged is there",
+        .enabled(if: strace != nil, "strace is not here or may not trace"))
+    func killedAtEachCall() async throws {
+        _ = try Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        let tracer = try #require(strace)
+        var acknowledged: Set<String> = ["first-0", "first-1", "first-2"]
+        for call in ["pwrite64", "fdatasync"] {
+            for number in stride(from: 1, through: 60, by: call == "pwrite64" ? 3 : 1) {
+                let writer = "\(call)\(number)"
+                let worker = try Worker(
+                    ["append", place, "a", writer, "4", "0", "50"],
+                    under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                        "inject=\(call):signal=KILL:when=\(number)"])
+                let lines = saved(worker.finish())
+                acknowledged.formUnion(lines.map { "\(writer)-\($0)" })
+                if lines.count == 4 { break }
+            }
+        }
+        let kept = Set(try await turns("a"))
+        #expect(acknowledged.subtracting(kept).isEmpty)
+        #expect(try await folder.history().check().problems.isEmpty)
+    }
+
+    @Test(
+        "a sync that fails fails the save; it goes through when the disk works again",
+        .enabled(if: strace != nil, "strace is not here or may not trace"))
+    func failingSync() async throws {
+        _ = try Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        let tracer = try #require(strace)
+        let worker = try Worker(
+            ["insist", place, "b", "6"],
+            under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+                "inject=fdatasync:error=EIO:when=3..4"])
+        let lines = worker.finish()
+        #expect(lines.contains { $0.hasSuffix("inputOutput") })
+        #expect(saved(lines) == (0..<6).map(String.init))
+        #expect(try await turns("b") == (0..<6).map { "b-\($0)" })
+    }
+
+    @Test(
+        "a full disk is an error of its own, reads go on, and so do saves when there is space",
+        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+    func fullDisk() async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 512)
+        let history = SQLiteHistoryStore(directory: disk.url.appendingPathComponent("history"))
+        var saved = 0
+        await expectError(.diskFull) {
+            while saved < 1000 {
+                let filler = ConversationMessage(
+                    id: "\(saved)", role: .user, text: String(repeating: "x\(saved) ", count: 2000))
+                try await history.append([filler], to: scope)
+                saved += 1
+            }
+        }
+        #expect(saved > 0)
+        #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == (0..<saved).map(String.init))
+        try disk.resize(kilobytes: 8192)
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil).count == saved + 2)
+        #expect(try await history.check().problems.isEmpty)
+        try await history.connection.database().close()
+    }
+
+    @Test(
+        "a file system that may not be written is a clear error",
+        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+    func readOnlyDisk() async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 4096)
+        try disk.makeReadOnly()
+        await expectError(.readOnly) {
+            try await SQLiteHistoryStore(directory: disk.url.appendingPathComponent("history")).open()
+        }
+    }
+
+    @Test("another process's writes are in the feed within a second")
+    func feed() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<1), to: scope)
+        var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
+        let worker = try Worker(["append", place, "a", "w", "1", "0", "0"])
+        #expect(try await changes.next()?.messageId == "w-0-q")
+        #expect(try await changes.next()?.messageId == "w-0-a")
+        _ = worker.finish()
+    }
+}
