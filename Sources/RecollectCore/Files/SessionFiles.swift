@@ -98,6 +98,9 @@ final class SessionFiles {
         let admission = Admission(of: batch, sameRole: sameRole, lastRole: state.lastRole) { id in
             known.values.contains { $0.ids.contains(id) }
         }
+        if isDurable, admission.accepted.count + admission.dropped.count < batch.count {
+            try settle(batch, in: folder)
+        }
         let messages = admission.accepted.map { EncodedMessage($0) }
         let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
         if isDone { return admission }
@@ -118,6 +121,22 @@ final class SessionFiles {
         known[name] = state
         doubtful.remove(name)
         return admission
+    }
+
+    /// Puts on the disk what a batch repeats: whoever saved that first may have ended before it was there.
+    private func settle(_ batch: [ConversationMessage], in folder: OpenFolder) throws {
+        let ids = batch.map { ByteString($0.id) }
+        for (name, state) in known where ids.contains(where: state.ids.contains) {
+            do {
+                try explaining("save to", folder.path(of: name)) {
+                    try folder.file(name, forWriting: false).synchronize()
+                    try folder.synchronizePath()
+                }
+            } catch {
+                doubtful.insert(name)
+                throw error
+            }
+        }
     }
 
     private func append(

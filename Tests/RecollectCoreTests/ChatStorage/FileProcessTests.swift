@@ -212,6 +212,23 @@ struct FileProcessTests {
     }
 
     @Test(
+        "a retry of what another process saved is acknowledged when it is on the disk, not before",
+        .enabled(if: strace != nil, "needs strace"))
+    func retryIsDurable() async throws {
+        let strace = try #require(strace)
+        // Saved as by a process that ended between its write and its sync.
+        let relaxed = FileChatStorage(baseURL: folder.url, durability: .relaxed)
+        try await relaxed.save(
+            ["q", "a"].map { ConversationMessage(id: "a-0-\($0)", role: $0 == "q" ? .user : .assistant, text: "") })
+        let options = [
+            "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=1",
+        ]
+        let lines = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options).finish()
+        #expect(lines == ["failed 0 inputOutput", "saved 0"])
+        #expect(try await store.load().map(\.id) == ["a-0-q", "a-0-a"])
+    }
+
+    @Test(
         "a full disk is an error of its own, what was saved is read, and saving goes on when there is space",
         .enabled(if: TinyDisk.isPossible, "needs root and mount"))
     func fullDisk() async throws {
