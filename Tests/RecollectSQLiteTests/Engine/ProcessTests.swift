@@ -141,6 +141,29 @@ import Testing
         }
     }
 
+    @Test(
+        "a power cut keeps every acknowledged turn",
+        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"), arguments: [1, 5, 60])
+    func powerCut(lines: Int) async throws {
+        let disk = try CuttableDisk(in: folder.url)
+        let directory = disk.url.appendingPathComponent("history")
+        let worker = try Worker(["append", "history:\(directory.path)", "a", "w", "10000", "0", "1000"])
+        // What counts was heard before the cut: the worker outlives its disk, which a process without power does not.
+        let acknowledged = saved(worker.wait(forLines: lines))
+        try disk.cutPower()
+        let said = saved(worker.finish()).count
+        try disk.restart()
+        let history = SQLiteHistoryStore(directory: directory)
+        let kept = try await history.messages(
+            of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
+        ).elements.map(\.message.id)
+        #expect(kept.count >= 2 * acknowledged.count)
+        #expect(kept.count <= 2 * said + 2)
+        #expect(kept.starts(with: acknowledged.flatMap { ["w-\($0)-q", "w-\($0)-a"] }))
+        #expect(try await history.check().problems.isEmpty)
+        try await history.connection.database().close()
+    }
+
     @Test("another process's writes are in the feed within a second")
     func feed() async throws {
         let history = folder.history()
