@@ -62,12 +62,19 @@
                 try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
                 try await output.line(page.elements.isEmpty ? "[]" : "\n]")
             } else {
-                for line in lines(page, output) { try await output.line(line) }
+                var titles: [ConversationID: String] = [:]
+                for id in Set(page.elements.map(\.conversation)) {
+                    let conversation = try await history.conversation(id)
+                    titles[id] = (conversation?.title ?? conversation?.preview)?.oneLine
+                }
+                for line in lines(page, titles, output) { try await output.line(line) }
             }
             await output.finish()
         }
 
-        private func lines(_ page: Page<SearchHit, SearchCursor>, _ output: Output) -> [String] {
+        private func lines(
+            _ page: Page<SearchHit, SearchCursor>, _ titles: [ConversationID: String], _ output: Output
+        ) -> [String] {
             guard !page.elements.isEmpty else { return ["Nothing found."] }
             let (format, style) = (Format(), output.style)
             let idLength = SessionsCommand.uniqueLength(of: page.elements.map(\.conversation.sessionId))
@@ -78,7 +85,8 @@
                     let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
                     return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
                 }
-                let heading = "\(style.cyan(session))  \(who)  \(style.dim(format.short(hit.timestamp)))"
+                let title = (titles[hit.conversation] ?? "").cut(to: 60)
+                let heading = "\(style.cyan(session))  \(who)  \(format.short(hit.timestamp))  \(style.dim(title))"
                 return [heading, "    \(snippet.joined())", ""]
             }
             if let next = page.next {

@@ -85,7 +85,7 @@
 
         /// How much of the ids tells them apart: at least eight characters, so that they can be copied as they are.
         static func uniqueLength(of ids: [String]) -> Int {
-            let sorted = ids.sorted()
+            let sorted = Set(ids).sorted()
             return zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
                 max(length, pair.0.commonPrefix(with: pair.1).count + 1)
             }
