@@ -57,19 +57,25 @@
                 cursor: skip > 0 ? SearchCursor(offset: skip) : nil)
             if let session { wanted.sessionId = try await options.session(session, in: history).id.sessionId }
             let page = try await history.search(wanted)
-            let output = Output(paged: !options.json)
-            if options.json {
-                try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
-                try await output.line(page.elements.isEmpty ? "[]" : "\n]")
-            } else {
-                var titles: [ConversationID: String] = [:]
-                for id in Set(page.elements.map(\.conversation)) {
-                    let conversation = try await history.conversation(id)
-                    titles[id] = (conversation?.title ?? conversation?.preview)?.oneLine
+            try await Output.open(paged: !options.json) { output in
+                if options.json {
+                    try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
+                    return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
                 }
+                let titles = try await titles(of: page.elements, history)
                 for line in lines(page, titles, output) { try await output.line(line) }
             }
-            await output.finish()
+        }
+
+        /// What the sessions of the hits are called.
+        private func titles(of hits: [SearchHit], _ history: any HistoryStore) async throws -> [ConversationID: String]
+        {
+            var titles: [ConversationID: String] = [:]
+            for id in Set(hits.map(\.conversation)) {
+                let conversation = try await history.conversation(id)
+                titles[id] = (conversation?.title ?? conversation?.preview)?.oneLine
+            }
+            return titles
         }
 
         private func lines(
