@@ -10,6 +10,12 @@ import RecollectCore
 /// In a Claude Code transcript a line belongs to the session that it names, else to the one that the file is named after. It
 /// belongs to the agent that it names (`agentId`), else to the sub-agent whose file this is (`agent-….jsonl`), else to
 /// `sidechainAgentId` where it stands aside, else to `mainAgentId`.
+///
+/// A message's metadata holds `model`, `usage`, `workingDirectory`, `branch`, `version`, `parentId`, `requestId`,
+/// `apiMessageId`, `stopReason`, `isSidechain` where it is true, and under `partFields`, by the index of a part, what else its
+/// block carried (`is_error`, for instance). All else that the line carried stands under `claudeCode` as it came. `usage` is
+/// what the line adds to the usage that earlier lines of the same API message told, so adding up messages counts every
+/// token once. A line of tool results alone has the role `tool`.
 public final class TranscriptReader {
     /// The agent that speaks in a Claude Code session itself.
     public static let mainAgentId = "claude"

@@ -117,7 +117,10 @@
             #expect((hit["sessionId"], hit["messageId"], hit["role"]) == ("11111111-aaaa", "a1", "user"))
             #expect(hit["snippet"]?.stringValue?.contains("«Tycho»") == true)
             let text = try await recall.run("search", "静か").output
-            #expect(text.contains("22222222") && text.contains("«静か»"))
+            #expect(text.hasPrefix("22222222  user claude  "))
+            #expect(text.contains("«静か»"))
+            let both = try await recall.run("search", "the").output
+            #expect(both.components(separatedBy: "11111111  ").count == 3, "short ids, though a session has two hits")
             for odd in ["\"", "a AND", "*", "(", "NEAR(", "", "col:x", "-"] {
                 let outcome = try await recall.run("search", "--json", "--", odd)
                 #expect(outcome.code == 0, "\(odd): \(outcome.messages)")

@@ -26,11 +26,9 @@
             try await options.withHistory { history in
                 if repair { try await history.repair() }
                 let report = try await history.check()
-                let output = Output()
-                if options.json {
-                    try await output.line(json(of: report).jsonString)
-                } else {
-                    for line in lines(of: report, output.style) { try await output.line(line) }
+                try await Output.open { output in
+                    let text = try options.json ? [json(of: report).jsonString] : lines(of: report, output.style)
+                    try await output.line(text.joined(separator: "\n"))
                 }
                 if !report.problems.isEmpty { throw ExitCode.partly }
             }

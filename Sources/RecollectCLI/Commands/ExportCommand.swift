@@ -28,15 +28,15 @@
         }
 
         func run() async throws {
-            try await options.withHistory { try await run(in: $0) }
-        }
-
-        private func run(in history: any HistoryStore) async throws {
-            let conversation = try await options.session(session, in: history)
-            let output = Output()
-            try await ConversationExporter(history: history).export(
-                conversation.id, as: format ?? (options.json ? .json : .jsonl)
-            ) { try await output.write($0) }
+            try await options.withHistory { history in
+                let conversation = try await options.session(session, in: history)
+                let format = format ?? (options.json ? .json : .jsonl)
+                try await Output.open { output in
+                    try await ConversationExporter(history: history).export(conversation.id, as: format) {
+                        try await output.write($0)
+                    }
+                }
+            }
         }
     }
 

@@ -37,13 +37,10 @@
                     bar.show(done, "\(bytes), \(Format.count(progress.messages, "message"))")
                 }
             }
-            let output = Output()
-            if options.json {
-                try await output.line(report.listed.jsonString)
-            } else {
-                try await output.line(summary(of: report, output.style))
-                tellUnreadable(report)
+            try await Output.open { [report] output in
+                try await output.line(options.json ? report.listed.jsonString : summary(of: report, output.style))
             }
+            if !options.json { tellUnreadable(report) }
             if report.unreadableCount > 0 { throw ExitCode.partly }
         }
 

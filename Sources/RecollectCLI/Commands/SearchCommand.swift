@@ -57,17 +57,30 @@
                 cursor: skip > 0 ? SearchCursor(offset: skip) : nil)
             if let session { wanted.sessionId = try await options.session(session, in: history).id.sessionId }
             let page = try await history.search(wanted)
-            let output = Output(paged: !options.json)
-            if options.json {
-                try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
-                try await output.line(page.elements.isEmpty ? "[]" : "\n]")
-            } else {
-                for line in lines(page, output) { try await output.line(line) }
+            try await Output.open(paged: !options.json) { output in
+                if options.json {
+                    try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
+                    return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
+                }
+                let titles = try await titles(of: page.elements, history)
+                for line in lines(page, titles, output) { try await output.line(line) }
             }
-            await output.finish()
         }
 
-        private func lines(_ page: Page<SearchHit, SearchCursor>, _ output: Output) -> [String] {
+        /// What the sessions of the hits are called.
+        private func titles(of hits: [SearchHit], _ history: any HistoryStore) async throws -> [ConversationID: String]
+        {
+            var titles: [ConversationID: String] = [:]
+            for id in Set(hits.map(\.conversation)) {
+                let conversation = try await history.conversation(id)
+                titles[id] = (conversation?.title ?? conversation?.preview)?.oneLine
+            }
+            return titles
+        }
+
+        private func lines(
+            _ page: Page<SearchHit, SearchCursor>, _ titles: [ConversationID: String], _ output: Output
+        ) -> [String] {
             guard !page.elements.isEmpty else { return ["Nothing found."] }
             let (format, style) = (Format(), output.style)
             let idLength = SessionsCommand.uniqueLength(of: page.elements.map(\.conversation.sessionId))
@@ -78,7 +91,8 @@
                     let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
                     return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
                 }
-                let heading = "\(style.cyan(session))  \(who)  \(style.dim(format.short(hit.timestamp)))"
+                let title = (titles[hit.conversation] ?? "").cut(to: 60)
+                let heading = "\(style.cyan(session))  \(who)  \(format.short(hit.timestamp))  \(style.dim(title))"
                 return [heading, "    \(snippet.joined())", ""]
             }
             if let next = page.next {

@@ -22,19 +22,14 @@
         }
 
         func run() async throws {
-            try await options.withHistory { try await run(in: $0) }
-        }
-
-        private func run(in history: any HistoryStore) async throws {
-            let output = Output(paged: !options.json)
-            if options.json {
-                try await writeJSON(history, output)
-            } else {
-                var all: [Conversation] = []
-                try await forEachPage(of: history) { all += $0 }
-                for line in lines(all, output) { try await output.line(line) }
+            try await options.withHistory { history in
+                try await Output.open(paged: !options.json) { output in
+                    if options.json { return try await writeJSON(history, output) }
+                    var all: [Conversation] = []
+                    try await forEachPage(of: history) { all += $0 }
+                    for line in lines(all, output) { try await output.line(line) }
+                }
             }
-            await output.finish()
         }
 
         private func writeJSON(_ history: any HistoryStore, _ output: Output) async throws {
@@ -85,7 +80,7 @@
 
         /// How much of the ids tells them apart: at least eight characters, so that they can be copied as they are.
         static func uniqueLength(of ids: [String]) -> Int {
-            let sorted = ids.sorted()
+            let sorted = Set(ids).sorted()
             return zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
                 max(length, pair.0.commonPrefix(with: pair.1).count + 1)
             }

@@ -32,18 +32,16 @@
         }
 
         func run() async throws {
-            try await options.withHistory { try await run(in: $0) }
-        }
-
-        private func run(in history: any HistoryStore) async throws {
-            let conversation = try await options.session(session, in: history)
-            let output = Output(paged: !options.json)
-            if options.json {
-                try await writeJSON(conversation, history, output)
-            } else {
-                try await writeText(conversation, history, output)
+            try await options.withHistory { history in
+                let conversation = try await options.session(session, in: history)
+                try await Output.open(paged: !options.json) { output in
+                    if options.json {
+                        try await writeJSON(conversation, history, output)
+                    } else {
+                        try await writeText(conversation, history, output)
+                    }
+                }
             }
-            await output.finish()
         }
 
         private func writeJSON(_ conversation: Conversation, _ history: any HistoryStore, _ output: Output) async throws

@@ -21,8 +21,21 @@
         private let pager: Pager?
         private let descriptor: Int32
 
+        /// Runs a command that writes to standard output, and waits until a person has left the pager, also where it fails.
         /// - Parameter paged: whether what comes may be longer than a screen.
-        init(paged: Bool = false) {
+        static func open(paged: Bool = false, _ body: (Output) async throws -> Void) async throws {
+            let output = Output(paged: paged)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(output))
+            } catch {
+                result = .failure(error)
+            }
+            await output.finish()
+            try result.get()
+        }
+
+        private init(paged: Bool) {
             isTerminal = isatty(STDOUT_FILENO) == 1
             style = Style(isOn: Screen.takesColours(STDOUT_FILENO))
             columns = isTerminal ? Screen.columns(STDOUT_FILENO) : nil
@@ -54,8 +67,7 @@
             try await write(bytes)
         }
 
-        /// Waits until a person has left the pager.
-        func finish() async {
+        private func finish() async {
             guard let pager else { return }
             await withCheckedContinuation { continuation in
                 queue.async {

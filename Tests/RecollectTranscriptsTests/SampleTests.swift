@@ -1,0 +1,25 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectTranscripts
+
+@Suite("The samples of the repository")
+struct SampleTests {
+    @Test("every line is read, every session has its title, and the tool exchanges are whole")
+    func samples() async throws {
+        let folder = URL(fileURLWithPath: #filePath).appendingPathComponent("../../../Samples/Transcripts")
+        let imported = Imported()
+        let report = try await imported.run(folder.standardizedFileURL.path)
+        #expect(report.unreadable.isEmpty)
+        #expect(report.sessions == 3)
+        for conversation in try await imported.conversations() {
+            #expect(conversation.title != nil)
+            for agent in conversation.agents {
+                let messages = try await imported.messages(conversation, agentId: agent)
+                #expect(messages.wholeExchanges() == messages)
+            }
+        }
+        #expect(try await imported.conversations().map(\.agents.count) == [2, 1, 1])
+    }
+}
