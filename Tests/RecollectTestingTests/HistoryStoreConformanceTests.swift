@@ -1,4 +1,4 @@
-import RecollectCore
+import Recollect
 import RecollectTesting
 import Testing
 
@@ -35,6 +35,16 @@ struct HistoryStoreConformanceTests {
             if (try? await check.run(on: fixture)) == nil { others += 1 }
         }
         #expect(others <= checks.count / 3, "\(others) of \(checks.count) other checks failed")
+    }
+
+    @Test("reports every check of a history in one table")
+    func reports() async {
+        let report = await HistoryStoreConformance.report {
+            SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        }
+        #expect(report.isConforming, "\(report)")
+        #expect(report.lines.map(\.check) == HistoryStoreConformance.checks.map(\.name))
+        #expect(report.description.contains(#/reopening\.keepsTheFeed +not declared: persistent/#))
     }
 
     @Test("has unique names of a subject and a promise, and says every promise in a line")
