@@ -11,6 +11,15 @@ struct OurChatStoragesTests {
         try await check.run { InMemoryChatStorage() }
     }
 
+    @Test(
+        "InMemoryChatStorage that keeps repeated roles keeps every other rule", arguments: ChatStorageConformance.checks
+    )
+    func memoryOfEveryRole(_ check: ChatStorageCheck) async throws {
+        try await check.run(capabilities: .standard.subtracting(.dropsSameRole)) {
+            InMemoryChatStorage(sameRole: .keep)
+        }
+    }
+
     @Test("FileChatStorage conforms", arguments: ChatStorageConformance.checks)
     func file(_ check: ChatStorageCheck) async throws {
         try await check.run(on: .inFolders { FileChatStorage(baseURL: $0) })

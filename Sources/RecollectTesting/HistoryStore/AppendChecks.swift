@@ -26,19 +26,22 @@ enum AppendChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
-            "append.failedBatchLeavesNothing", rule: 6,
-            "A batch with a message that cannot be written as JSON (an infinite number) is kept whole or not at all."
+            "append.isWholeOrNothing", rule: 6,
+            "A batch that cannot be written (an infinite number) or whose task was cancelled is kept whole or not at all."
         ) { store in
             let impossible = ConversationMessage(
                 id: "impossible", role: .assistant,
                 parts: [.toolCall(id: "1", name: "measure", arguments: ["value": .number(.infinity)])])
             let batch = [Invented.message(.user, "first"), impossible, Invented.message(.user, "last")]
-            let outcome = try? await store.append(batch, to: .plain)
-            let kept = try await store.everything(in: Scope.plain.conversation).map(\.message)
-            try expectIDs(kept, outcome == nil ? [] : batch.map(\.id), "messages after the batch")
-            let conversation = try await store.conversation(Scope.plain.conversation)
-            try expectEqual(conversation?.messageCount ?? 0, kept.count, "the conversation's count")
-            try expectEqual(try await store.everyChange(after: .beginning).count, kept.count, "count of changes")
+            try await expectWholeOrNothing(batch, in: .plain, of: store) { try await store.append(batch, to: .plain) }
+
+            let (scope, dialogue) = (Scope.plain.session("cancelled"), Invented.dialogue(6))
+            let task = Task {
+                while !Task.isCancelled { await Task.yield() }
+                try await store.append(dialogue, to: scope)
+            }
+            task.cancel()
+            try await expectWholeOrNothing(dialogue, in: scope, of: store) { try await task.value }
         },
         HistoryStoreCheck(
             "window.trimLeavesTheLibrary", rule: 2,
@@ -98,6 +101,20 @@ enum AppendChecks {
             try await expectError(.notFound, "an unknown hash") { _ = try await store.attachment(sha256: missing) }
         },
     ]
+
+    /// Expects pages, count and feed to have the whole batch if `work` returns, and nothing of it if it throws.
+    private static func expectWholeOrNothing(
+        _ batch: [ConversationMessage], in scope: Scope, of store: any HistoryStore, _ work: () async throws -> Void
+    ) async throws {
+        var expected = batch.map(\.id)
+        do { try await work() } catch { expected = [] }
+        try await expectIDs(
+            store.everything(in: scope.conversation).map(\.message), expected, "messages after the batch")
+        let count = try await store.conversation(scope.conversation)?.messageCount ?? 0
+        try expectEqual(count, expected.count, "the conversation's count")
+        let told = try await store.everyChange(after: .beginning).filter { $0.conversation == scope.conversation }
+        try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
+    }
 
     /// Prose and exchanges of one to three calls, in an order that `random` chooses.
     private static func exchanges(_ random: inout SeededGenerator) -> [ConversationMessage] {

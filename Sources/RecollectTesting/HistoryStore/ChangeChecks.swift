@@ -74,8 +74,8 @@ enum ChangeChecks {
         ) { store in
             try await store.append(Invented.dialogue(4, "early "), to: .plain)
             let start = try await store.everyChange(after: .beginning)[1].cursor
-            let wanted = ["early 2", "early 3"] + (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
-            try await expectTold(wanted, by: store.changes(after: start)) {
+            let late = (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
+            try await expectTold(["early 2", "early 3"], then: late, by: store.changes(after: start)) {
                 try await together(16) { task in
                     for number in 0..<4 {
                         try await store.append(
@@ -90,20 +90,22 @@ enum ChangeChecks {
             trial: { trial in
                 let (reader, writer) = (try await trial.open(), try await trial.open())
                 let start = try await reader.latestChange()
-                try await expectTold(["m0", "m1", "m2"], by: reader.changes(after: start)) {
-                    try await writer.append(Invented.dialogue(3), to: .plain)
+                try await reader.append(Invented.dialogue(1), to: .plain)
+                try await expectTold(["m0"], then: ["m1", "m2"], by: reader.changes(after: start)) {
+                    try await writer.append(Invented.dialogue(2, from: 1), to: .plain)
                 }
             }),
     ]
 }
 
-/// Throws unless a change stream tells of exactly these messages, in any order, while and after `work` runs. A stream that
-/// falls silent is given up after ten seconds.
+/// Throws unless a change stream tells of what is there (`early`), and then, once `work` runs, of exactly what that writes,
+/// in any order. A stream that falls silent is given up after ten seconds.
 private func expectTold(
-    _ ids: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
+    _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
 ) async throws {
     let told = Locked<[String]>([])
+    let (isUpToDate, continuation) = AsyncStream<Void>.makeStream()
     try await withThrowingTaskGroup(of: Bool.self) { group in
         group.addTask {
             for try await change in stream {
@@ -111,20 +113,24 @@ private func expectTold(
                     told.append(change.messageId ?? change.kind.rawValue)
                     return told.count
                 }
-                if count == ids.count { break }
+                if count == early.count { continuation.finish() }
+                if count == early.count + late.count { break }
             }
             return true
         }
         group.addTask {
-            try await Task.sleep(for: .seconds(10))
+            // Naps, since on a busy machine they are late as the stream is.
+            for _ in 0..<100 { try await Task.sleep(for: .milliseconds(100)) }
             return true
         }
         group.addTask {
+            for await _ in isUpToDate {}
             try await work()
             return false
         }
         while let isOver = try await group.next(), !isOver {}
         group.cancelAll()
     }
-    try expectEqual(told.withLock { $0.sorted() }, ids.sorted(), "messages that the stream told of, sorted")
+    try expectEqual(
+        told.withLock { $0.sorted() }, (early + late).sorted(), "messages that the stream told of, sorted")
 }

@@ -14,7 +14,8 @@ enum DeletionChecks {
             try expectEqual(
                 try await store.deleteMessages(["m1", "unknown", "m2", "m1"], in: conversation), 2, "count of deleted")
             try await expectMessages(
-                store.window(of: .plain, maxMessages: nil), Self.messages.filter { !["m1", "m2"].contains($0.id) },
+                store.window(of: .plain, maxMessages: nil),
+                Self.messages(in: .plain).filter { !["m1", "m2"].contains($0.id) },
                 "the window")
             try await expectIDs(store.everything(in: conversation).map(\.message), ["m0", "m3"], "the pages")
             try await expectEqual(store.message("m1", in: conversation), nil, "a look-up")
@@ -38,14 +39,15 @@ enum DeletionChecks {
             "deletion.ofAUser", rule: 1, "A deleted user's history is gone everywhere; other users keep theirs."
         ) { store in
             try await Self.fill(store)
-            try await store.append(Self.messages, to: Scope.plain.user("other"))
+            let other = Scope.plain.user("other")
+            try await store.append(Self.messages(in: other), to: other)
             try await store.deleteUser("user")
             for session in ["session", "other", "third"] {
                 try await expectGone(Scope.plain.session(session), in: store)
             }
             try await expectEqual(store.found("text"), [], "a search of the deleted user")
             try await expectEqual(store.everyConversation(of: "user"), [], "the conversations of the deleted user")
-            try await expectUntouched(Scope.plain.user("other"), in: store)
+            try await expectUntouched(other, in: store)
             try await expectEqual(store.found("m1", of: "other"), ["m1"], "a search of the other user")
         },
         HistoryStoreCheck(
@@ -80,12 +82,16 @@ enum DeletionChecks {
         },
     ]
 
-    private static let messages = Invented.dialogue(4)
+    /// Messages with the same ids in every scope and words of their own.
+    private static func messages(in scope: Scope) -> [ConversationMessage] {
+        Invented.dialogue(4).map { $0.mappingText { "\($0) in \(scope.sessionId) of \(scope.userId)" } }
+    }
 
-    /// The same messages in three sessions.
+    /// Messages in three sessions.
     private static func fill(_ store: any HistoryStore) async throws {
         for session in ["session", "other", "third"] {
-            try await store.append(messages, to: Scope.plain.session(session))
+            let scope = Scope.plain.session(session)
+            try await store.append(messages(in: scope), to: scope)
         }
     }
 
@@ -98,9 +104,10 @@ enum DeletionChecks {
     }
 
     private static func expectUntouched(_ scope: Scope, in store: any HistoryStore) async throws {
-        try await expectMessages(store.window(of: scope, maxMessages: nil), messages, "the window of \(scope.shown)")
         try await expectMessages(
-            store.everything(in: scope.conversation).map(\.message), messages, "the pages of \(scope.shown)")
+            store.window(of: scope, maxMessages: nil), messages(in: scope), "the window of \(scope.shown)")
+        try await expectMessages(
+            store.everything(in: scope.conversation).map(\.message), messages(in: scope), "the pages of \(scope.shown)")
         try await expectEqual(store.conversation(scope.conversation)?.messageCount, 4, "the count of \(scope.shown)")
     }
 }

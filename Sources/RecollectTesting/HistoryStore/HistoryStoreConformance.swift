@@ -27,6 +27,16 @@ public enum HistoryStoreConformance {
     ) async -> ConformanceReport {
         await ConformanceReport(checks: checks, fixture: fixture, includingLong: includingLong, file: file, line: line)
     }
+
+    /// Runs all checks on histories that `make` makes, one after the other, and reports.
+    public static func report(
+        capabilities: StoreCapabilities = .standard, includingLong: Bool = true, file: String = #fileID,
+        line: Int = #line, make: @escaping @Sendable () async throws -> any HistoryStore
+    ) async -> ConformanceReport {
+        await report(
+            on: StoreFixture(capabilities: capabilities, make: make), includingLong: includingLong, file: file,
+            line: line)
+    }
 }
 
 /// What the checks ask of a history again and again.

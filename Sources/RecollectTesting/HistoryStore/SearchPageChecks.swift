@@ -19,6 +19,18 @@ enum SearchPageChecks {
             try await expectEqual(store.found("shared", of: "User"), [], "a search of a user whose id differs in case")
         },
         HistoryStoreCheck(
+            "search.sameIdElsewhere", rule: 4,
+            "Messages of one id in several sessions are all found, each with its own words."
+        ) { store in
+            for session in ["one", "two"] {
+                let message = Invented.message(.user, "m", "shared and \(session)")
+                try await store.append([message], to: Scope.plain.session(session))
+            }
+            try await expectEqual(store.found("shared"), ["m", "m"], "a search for a word of both")
+            let hits = try await store.everyHit(SearchQuery(userId: "user", text: "two"))
+            try expectEqual(hits.map(\.conversation.sessionId), ["two"], "sessions of a word of one")
+        },
+        HistoryStoreCheck(
             "search.filters",
             "Session, agent, roles and dates narrow a search, alone and together: from is inside, until is not."
         ) { store in

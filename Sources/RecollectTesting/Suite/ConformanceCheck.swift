@@ -53,7 +53,7 @@ extension ConformanceCheck {
     ///   - file: Where the check was asked for; failures name it.
     ///   - line: The line there.
     ///   - make: Makes an empty store.
-    /// - Returns: `.passed`, or `.notDeclared` with what was missing; that is also written to standard error.
+    /// - Returns: `.passed`, or `.notDeclared` with what was missing; that is also written to standard error, once a process.
     /// - Throws: `ConformanceFailure`; `CancellationError` when the calling task was cancelled.
     @discardableResult
     public func run(
@@ -71,7 +71,7 @@ extension ConformanceCheck {
         let outcome = await outcome(on: fixture, file: file, line: line)
         switch outcome {
         case .passed: break
-        case .notDeclared(let missing): StandardError.print("\(name): not declared: \(missing)")
+        case .notDeclared(let missing): StandardError.say("\(name): not declared: \(missing)")
         case .failed(let failure):
             try Task.checkCancellation()
             throw failure

@@ -1,0 +1,178 @@
+import Foundation
+import Recollect
+import RecollectTesting
+
+/// A correct history seen through a wrapper that breaks one promise, or none.
+final class FaultyHistoryStore: HistoryStore {
+    struct Memory: Sendable {
+        var nextCursors: Set<MessageCursor> = []
+        var deletedIDs: Set<String> = []
+        var forks: [ConversationID: [ConversationID]] = [:]
+        var bytes: [String: Data] = [:]
+        var hiddenID: String?
+        var listeners: [AsyncStream<Void>.Continuation] = []
+    }
+
+    let fault: HistoryFault?
+    let base: SQLiteHistoryStore
+    let memory = Locked(Memory())
+    /// Where the feed stood when this instance was opened.
+    let opened: Int64
+
+    var events: StoreEvents { base.events }
+
+    private init(_ fault: HistoryFault?, _ base: SQLiteHistoryStore, opened: Int64) {
+        self.fault = fault
+        self.base = base
+        self.opened = opened
+    }
+
+    /// Fixtures of histories with this fault, or without any: on the disk where the fault is about opening again.
+    static func fixture(_ fault: HistoryFault?) -> StoreFixture<any HistoryStore> {
+        let retention: Retention = fault == .deletesWhatIsTrimmed ? .window : .everything
+        let configuration = HistoryConfiguration(durability: .relaxed, retention: retention)
+        switch fault {
+        case nil, .losesAllOnReopening, .numbersChangesFromOpening, .streamsItsOwnWritesOnly:
+            return .inFolders { folder in
+                let base =
+                    fault == .losesAllOnReopening
+                    ? SQLiteHistoryStore(inMemory: configuration)
+                    : SQLiteHistoryStore(directory: folder, configuration: configuration)
+                return FaultyHistoryStore(fault, base, opened: try await base.latestChange().sequence)
+            }
+        default:
+            return StoreFixture {
+                FaultyHistoryStore(fault, SQLiteHistoryStore(inMemory: configuration), opened: 0)
+            }
+        }
+    }
+
+    // MARK: - Writing
+
+    func append(
+        _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
+    ) async throws -> AppendOutcome {
+        var options = options
+        var messages = messages
+        let scope = kept(scope.conversation).scope(agentId: scope.agentId)
+        if fault == .dropsRepeatedRoles { options.sameRole = .drop }
+        if fault == .refusesDeletedIds {
+            let deleted = memory.withLock { $0.deletedIDs }
+            messages.removeAll { deleted.contains($0.id) }
+        }
+        let outcome: AppendOutcome
+        if fault == .savesOneByOne {
+            var sum = AppendOutcome()
+            for message in messages {
+                let each = options
+                let one = try await Task { try await base.append([message], to: scope, options: each) }.value
+                try Task.checkCancellation()
+                sum.added += one.added
+                sum.known += one.known
+                sum.dropped += one.dropped
+            }
+            outcome = sum
+        } else {
+            outcome = try await base.append(messages, to: scope, options: options)
+        }
+        if fault == .tellsRetries && outcome.added == 0 {
+            try await base.update(scope.conversation, with: ConversationDetails())
+        }
+        let listeners = memory.withLock { memory in
+            memory.hiddenID = messages.count == 1 ? messages[0].id : nil
+            return memory.listeners
+        }
+        for listener in listeners { listener.yield() }
+        return fault == .countsAllAsAdded ? AppendOutcome(added: messages.count) : outcome
+    }
+
+    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+        var details = details
+        if fault == .removesNoMetadata { details.metadata = details.metadata.filter { $0.value != .null } }
+        try await base.update(kept(conversation), with: details)
+    }
+
+    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
+        let conversation = kept(conversation)
+        var messageId = messageId
+        if fault == .forksEverything {
+            let page = try await base.messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
+            messageId = page.elements.last?.message.id ?? messageId
+        }
+        do {
+            try await base.fork(conversation, at: messageId, into: newSessionId)
+        } catch {
+            if fault != .ignoresWhatItCannotFork { throw error }
+        }
+        let copy = ConversationID(userId: conversation.userId, sessionId: newSessionId)
+        memory.withLock { $0.forks[conversation, default: []].append(copy) }
+    }
+
+    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
+        let ids = fault == .deletesTheFirstOnly ? Array(ids.prefix(1)) : ids
+        return try await base.deleteMessages(ids, in: kept(conversation))
+    }
+
+    func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
+        let conversation = kept(conversation)
+        if fault == .refusesDeletedIds {
+            let page = try await base.messages(of: conversation, agentId: nil, page: PageRequest(limit: 1000))
+            memory.withLock { $0.deletedIDs.formUnion(page.elements.map(\.message.id)) }
+        }
+        if fault == .deletesForksToo {
+            for copy in memory.withLock({ $0.forks[conversation] ?? [] }) { try await base.deleteConversation(copy) }
+        }
+        let existed = try await base.deleteConversation(conversation)
+        return existed || fault == .alwaysHadOne
+    }
+
+    func deleteUser(_ userId: String) async throws {
+        guard fault == .deletesTwoConversationsOfAUser else { return try await base.deleteUser(kept(userId)) }
+        let page = try await base.conversations(of: userId, page: PageRequest(limit: 2))
+        for conversation in page.elements { try await base.deleteConversation(conversation.id) }
+    }
+
+    // MARK: - What an agent is given
+
+    func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        try await base.window(of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+    }
+
+    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        if fault == .givesHalves { return try await window(of: scope, maxMessages: maxMessages) }
+        return try await base.wholeWindow(
+            of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+    }
+
+    func windows(of conversation: ConversationID) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+        let windows = try await base.windows(of: kept(conversation))
+        return fault == .givesOneWindow ? Array(windows.prefix(1)) : windows
+    }
+
+    func attachment(sha256: String) async throws -> Data {
+        do {
+            let bytes = try await base.attachment(sha256: sha256)
+            memory.withLock { $0.bytes[sha256] = bytes }
+            return bytes
+        } catch {
+            if fault == .takesMissingBytesForNone { return Data() }
+            if fault == .keepsBytesForEver, let bytes = memory.withLock({ $0.bytes[sha256] }) { return bytes }
+            throw error
+        }
+    }
+
+    // MARK: - Ids
+
+    /// The user as the wrapped history is asked for them.
+    func kept(_ userId: String) -> String {
+        fault == .foldsCaseOfUsers ? userId.lowercased() : userId
+    }
+
+    /// The conversation as the wrapped history is asked for it.
+    func kept(_ conversation: ConversationID) -> ConversationID {
+        let session = conversation.sessionId
+        return ConversationID(
+            userId: kept(conversation.userId),
+            sessionId: fault == .trimsSessions ? session.trimmingCharacters(in: .whitespacesAndNewlines) : session)
+    }
+}
