@@ -132,9 +132,11 @@ final class SearchedHistory {
     @discardableResult
     func add(
         _ text: String, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
+        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000, copiedFrom original: Int64? = nil
     ) throws -> Int64 {
-        try add(.text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds)
+        try add(
+            .text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds,
+            copiedFrom: original)
     }
 
     enum Body {
@@ -145,7 +147,7 @@ final class SearchedHistory {
     @discardableResult
     func add(
         _ body: Body, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
+        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000, copiedFrom original: Int64? = nil
     ) throws -> Int64 {
         try database.write { db in
             try db.run(
@@ -167,9 +169,10 @@ final class SearchedHistory {
             }
             try db.run(
                 """
-                INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, sequence, conversation, scope, sequence, milliseconds, role.rawValue, id, text, parts)
+                INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts,
+                  copied_from)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, sequence, conversation, scope, sequence, milliseconds, role.rawValue, id, text, parts, original)
             return sequence
         }
     }
