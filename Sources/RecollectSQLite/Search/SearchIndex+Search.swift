@@ -107,6 +107,7 @@ private struct HitCollector {
     private var snippets: SnippetMaker
     private var count = 0
     private let offset: Int
+    private let limit: Int
     /// The numbers of the messages that were seen, of a copy that of its original.
     private var seen: Set<Int64> = []
 
@@ -126,12 +127,14 @@ private struct HitCollector {
         self.query = query
         self.filter = filter
         self.through = through
-        offset = max(0, query.cursor?.offset ?? 0)
+        // A caller may ask for all there is; these are more than that, and can still be added up.
+        offset = min(max(0, query.cursor?.offset ?? 0), .max / 4)
+        limit = min(query.limit, .max / 4)
         snippets = SnippetMaker(words: words)
     }
 
     /// How many candidates are still needed to fill the page and to know whether another follows.
-    var missing: Int { max(0, offset - count) + query.limit - hits.count + 1 }
+    var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
     /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
     mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
@@ -143,7 +146,7 @@ private struct HitCollector {
         else { return nil }
         count += 1
         if count <= offset { return nil }
-        if hits.count == query.limit {
+        if hits.count == limit {
             return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through))
         }
         hits.append(

@@ -119,6 +119,8 @@ final class SearchedHistory {
         }
         database = try DatabasePool(
             path: folder.appendingPathComponent("history.sqlite").path, configuration: configuration)
+        // Nothing here is about power cuts.
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try Schema.migrator.migrate(database)
         try database.write { try SearchIndex.prepare($0) }
     }
