@@ -134,11 +134,10 @@ final class SearchedHistory {
     @discardableResult
     func add(
         _ text: String, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000, copiedFrom original: Int64? = nil
+        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
     ) throws -> Int64 {
         try add(
-            .text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds,
-            copiedFrom: original)
+            .text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds)
     }
 
     enum Body {
@@ -149,7 +148,7 @@ final class SearchedHistory {
     @discardableResult
     func add(
         _ body: Body, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
-        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000, copiedFrom original: Int64? = nil
+        role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
     ) throws -> Int64 {
         try database.write { db in
             try db.run(
@@ -171,10 +170,9 @@ final class SearchedHistory {
             }
             try db.run(
                 """
-                INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts,
-                  copied_from)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """, sequence, conversation, scope, sequence, milliseconds, role.rawValue, id, text, parts, original)
+                INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text, parts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """, sequence, conversation, scope, sequence, milliseconds, role.rawValue, id, text, parts)
             return sequence
         }
     }
