@@ -2,9 +2,10 @@ import Foundation
 
 /// What to look for in a user's messages.
 ///
-/// Any text is a valid query. All its words must be in a message; the last letters of a word may be missing, a part of an
-/// identifier finds it (`socket` finds `WebSocketTask`), accents and case do not matter, and Chinese and Japanese are found
-/// by any two characters that stand together.
+/// Any text is a valid query. All its words must be in a message; the last letters of a word may be missing, but for a word
+/// of a single letter; a part of an identifier finds it (`socket` finds `WebSocketTask`); accents and case do not matter, and
+/// Chinese and Japanese are found by any characters that stand together. Words between quotation marks, or joined by nothing
+/// but the marks of identifiers and paths (`save_messages`), must follow one another.
 public struct SearchQuery: Hashable, Sendable {
     /// The user whose messages are searched.
     public var userId: String

@@ -16,11 +16,14 @@ struct SearchDocument: SearchTermReader {
     var isFinished: Bool { false }
 
     /// Begins another document, keeping the memory of the last.
-    mutating func make(owner: [UInt8], text: UnsafeBufferPointer<UInt8>) {
+    mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>) {
         bytes.removeAll(keepingCapacity: true)
         tail.removeAll(keepingCapacity: true)
         seen.removeAll(keepingCapacity: true)
-        bytes.append(contentsOf: owner)
+        for tokens in owner {
+            bytes.append(contentsOf: tokens.utf8)
+            bytes.append(UInt8(ascii: " "))
+        }
         SearchText.read(text, into: &self)
         bytes.append(contentsOf: tail)
     }

@@ -3,13 +3,17 @@ import GRDB
 import RecollectCore
 
 /// Which messages a query may show: its user's, of its session, agent, roles and dates.
-struct SearchFilter {
+///
+/// It remembers what it has learned of conversations and scopes, so it lives for one search.
+final class SearchFilter {
     private let userId: String
     private let conversation: Int64?
     private let agentId: String?
     private let roles: Set<ByteString>
     private let timestamps: ClosedRange<Int64>
     private let message: SQL
+    private let conversationUser: SQL
+    private let scopeAgent: SQL
     /// What is known of conversations and scopes that rows name.
     private var ownConversations: [Int64: Bool] = [:]
     private var ownScopes: [Int64: Bool] = [:]
@@ -22,7 +26,9 @@ struct SearchFilter {
         let from = query.from?.millisecondsSince1970 ?? .min
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
-        message = try db.sql("SELECT conversation_id, scope_id, timestamp, role FROM message WHERE sequence = ?")
+        message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
+        conversationUser = try db.sql("SELECT 1 FROM conversation WHERE id = ? AND user_id = ?")
+        scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
             conversation = try db.integer(
@@ -53,26 +59,42 @@ struct SearchFilter {
     }
 
     /// Whether a message passes; false if it is gone.
-    mutating func admits(_ sequence: Int64, _ db: Database) throws -> Bool {
+    func admits(_ sequence: Int64) throws -> Bool {
         message.bind(sequence, at: 1)
         defer { message.reset() }
-        guard try message.step(), try owns(conversation: message.integer(0), db) else { return false }
-        if let conversation, message.integer(0) != conversation { return false }
-        if let agentId, try !owns(scope: message.integer(1), of: agentId, db) { return false }
-        guard timestamps.contains(message.integer(2)) else { return false }
-        return roles.isEmpty || roles.contains(ByteString(message.text(3)))
+        return try message.step() && admits(message, columnsFrom: 0)
     }
 
-    private mutating func owns(conversation id: Int64, _ db: Database) throws -> Bool {
+    /// The columns of `message m` that `admits` reads, in its order.
+    static let columns = "m.conversation_id, m.scope_id, m.timestamp, m.role"
+
+    /// Whether a message passes, by a row that holds `columns` from a place on.
+    func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
+        let conversation = row.integer(column)
+        guard try owns(conversation: conversation), self.conversation ?? conversation == conversation else {
+            return false
+        }
+        if let agentId, try !owns(scope: row.integer(column + 1), of: agentId) { return false }
+        guard timestamps.contains(row.integer(column + 2)) else { return false }
+        return roles.isEmpty || roles.contains(ByteString(row.text(column + 3)))
+    }
+
+    private func owns(conversation id: Int64) throws -> Bool {
         if let known = ownConversations[id] { return known }
-        let isOwn = try db.integer("SELECT 1 FROM conversation WHERE id = ? AND user_id = ?", id, userId) != nil
+        conversationUser.bind(id, at: 1)
+        conversationUser.bind(userId, at: 2)
+        defer { conversationUser.reset() }
+        let isOwn = try conversationUser.step()
         ownConversations[id] = isOwn
         return isOwn
     }
 
-    private mutating func owns(scope id: Int64, of agentId: String, _ db: Database) throws -> Bool {
+    private func owns(scope id: Int64, of agentId: String) throws -> Bool {
         if let known = ownScopes[id] { return known }
-        let isOwn = try db.integer("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?", id, agentId) != nil
+        scopeAgent.bind(id, at: 1)
+        scopeAgent.bind(agentId, at: 2)
+        defer { scopeAgent.reset() }
+        let isOwn = try scopeAgent.step()
         ownScopes[id] = isOwn
         return isOwn
     }

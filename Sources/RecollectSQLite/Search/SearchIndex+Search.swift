@@ -15,9 +15,9 @@ extension SearchIndex {
         let words = SearchWords(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
-        var collector = try HitCollector(db, query: query, words: words, through: through)
+        var collector = try HitCollector(db, query, words, filter, through: through)
         for (place, tier) in words.tiers.enumerated() {
-            var candidates = Candidates(db: db, tier: tier, filter: filter)
+            let candidates = Candidates(db: db, tier: tier, filter: filter)
             var bound = through
             var isRanked = true
             while true {
@@ -47,31 +47,37 @@ extension SearchIndex {
 
 /// The messages that match an expression and pass a filter, newest first.
 private struct Candidates {
+    /// That many are not worth a check of each; those that the page shows are checked there.
+    private static let few = 1000
+
     let db: Database
     let tier: SearchWords.Tier
-    var filter: SearchFilter
+    let filter: SearchFilter
 
-    /// The newest matches up to a sequence, at most `count`.
+    /// The newest matches up to a sequence, at most `count`; if they are few, those that do not pass are among them.
     ///
-    /// Rows are checked one by one as they come, which is cheapest for a rare word. If most of them are turned away, the rest
-    /// is looked for with the filter inside the index, which jumps from match to match.
-    mutating func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
+    /// Rows are checked one by one as they come. If most of them are turned away, the rest is looked for with the filter
+    /// inside the index, which jumps from match to match.
+    func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
         var found: [(sequence: Int64, score: Double)] = []
         var next: Int64? = bound
         // What a beginning finds is collected before the first match is given, so it is looked for only once.
         if try !tier.isBeginning || !filter.isNarrow(db) {
             next = nil
+            let few = min(count, Self.few)
             var looked = 0
             try forEach(tier.match, through: bound) { sequence, score in
                 looked += 1
-                if try filter.admits(sequence, db) { found.append((sequence, score)) }
-                if looked >= 500, found.count < looked / 4 { next = sequence - 1 }
-                return found.count < count && next == nil
+                if try looked <= few || filter.admits(sequence) { found.append((sequence, score)) }
+                if looked == few { found = try found.filter { try filter.admits($0.sequence) } }
+                if found.count == count || looked < few { return found.count < count }
+                if found.count < looked / 4 { next = sequence - 1 }
+                return next == nil
             }
         }
         guard let next else { return found }
         try forEach("(\(tier.match)) AND \(filter.match)", through: next) { sequence, score in
-            if try filter.admits(sequence, db) { found.append((sequence, score)) }
+            if try filter.admits(sequence) { found.append((sequence, score)) }
             return found.count < count
         }
         return found
@@ -95,42 +101,52 @@ private struct Candidates {
 /// Takes candidates in their order and makes hits of those that the page shows.
 private struct HitCollector {
     let query: SearchQuery
+    let filter: SearchFilter
     let through: Int64
     private(set) var hits: [SearchHit] = []
     private var snippets: SnippetMaker
     private var count = 0
     private let offset: Int
+    private let limit: Int
     /// The numbers of the messages that were seen, of a copy that of its original.
     private var seen: Set<Int64> = []
 
     private let row: SQL
 
-    init(_ db: Database, query: SearchQuery, words: SearchWords, through: Int64) throws {
+    init(
+        _ db: Database, _ query: SearchQuery, _ words: SearchWords, _ filter: SearchFilter, through: Int64
+    ) throws {
         // The user is asked for once more where the text is read, whatever the filters did.
         row = try db.sql(
             """
-            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id, ifnull(m.copied_from, m.sequence)
+            SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
+              ifnull(m.copied_from, m.sequence), \(SearchFilter.columns)
             FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
         self.query = query
+        self.filter = filter
         self.through = through
-        offset = max(0, query.cursor?.offset ?? 0)
+        // A caller may ask for all there is; these are more than that, and can still be added up.
+        offset = min(max(0, query.cursor?.offset ?? 0), .max / 4)
+        limit = min(query.limit, .max / 4)
         snippets = SnippetMaker(words: words)
     }
 
     /// How many candidates are still needed to fill the page and to know whether another follows.
-    var missing: Int { max(0, offset - count) + query.limit - hits.count + 1 }
+    var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
     /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
     mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
         row.bind(sequence, at: 1)
         row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), query.sessionId != nil || seen.insert(row.integer(7)).inserted else { return nil }
+        guard try row.step(), try filter.admits(row, columnsFrom: 8),
+            query.sessionId != nil || seen.insert(row.integer(7)).inserted
+        else { return nil }
         count += 1
         if count <= offset { return nil }
-        if hits.count == query.limit {
+        if hits.count == limit {
             return SearchCursor(offset: count - 1, through: ChangeCursor(sequence: through))
         }
         hits.append(

@@ -5,15 +5,15 @@ import RecollectCore
 /// A token is `_`, which no word of a text begins with, a letter for what it names, and a number: that of the conversation,
 /// of the time, or 40 bits of a hash. Two users whose hashes meet cost time, never privacy: every row is checked again.
 enum SearchOwner {
-    /// All tokens of a message.
-    static func tokens(
-        userId: String, conversation: Int64, agentId: String, role: String, timestamp: Int64
-    ) -> [UInt8] {
-        let day = block(of: timestamp)
-        let tokens = [
-            user(userId), self.conversation(conversation), agent(agentId), self.role(role), time(day), era(day),
-        ]
-        return Array(tokens.joined(separator: " ").utf8)
+    /// The tokens that all messages of a scope have.
+    static func tokens(userId: String, conversation: Int64, agentId: String) -> String {
+        [user(userId), self.conversation(conversation), agent(agentId)].joined(separator: " ")
+    }
+
+    /// The tokens of a message's own.
+    static func tokens(role: String, timestamp: Int64) -> String {
+        let block = block(of: timestamp)
+        return [self.role(role), time(block), era(block)].joined(separator: " ")
     }
 
     static func user(_ id: String) -> String { token("u", hash(id)) }

@@ -119,6 +119,8 @@ final class SearchedHistory {
         }
         database = try DatabasePool(
             path: folder.appendingPathComponent("history.sqlite").path, configuration: configuration)
+        // Nothing here is about power cuts.
+        try database.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = OFF") }
         try Schema.migrator.migrate(database)
         try database.write { try SearchIndex.prepare($0) }
     }
@@ -134,7 +136,8 @@ final class SearchedHistory {
         _ text: String, id: String = UUID().uuidString, user: String = "u", session: String = "s", agent: String = "a",
         role: Role = .user, at milliseconds: Int64 = 1_700_000_000_000
     ) throws -> Int64 {
-        try add(.text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds)
+        try add(
+            .text(text), id: id, user: user, session: session, agent: agent, role: role, at: milliseconds)
     }
 
     enum Body {

@@ -101,13 +101,13 @@ struct SearchTests {
     func filters() throws {
         let history = try SearchedHistory()
         let day: Int64 = 86_400_000
-        // 600 messages of others come last, so that what is asked for is far down.
+        // 1,300 messages of others come last, so that what is asked for is far down.
         for index in 0..<80 {
             try history.add(
                 "word", id: "\(index)", session: index % 2 == 0 ? "even" : "odd", agent: index % 4 < 2 ? "x" : "y",
                 role: index % 8 < 4 ? .user : .tool, at: Int64(index) * 10 * day)
         }
-        for index in 0..<600 {
+        for index in 0..<1300 {
             try history.add("word", id: "other \(index)", session: "else", agent: "z", role: .system)
         }
         func numbers(_ query: SearchQuery) throws -> [Int] {
@@ -122,7 +122,7 @@ struct SearchTests {
             SearchQuery(
                 userId: "u", text: "word", sessionId: session, agentId: agent, roles: roles,
                 from: from.map(Date.init(millisecondsSince1970:)), until: until.map(Date.init(millisecondsSince1970:)),
-                limit: 1000)
+                limit: 5000)
         }
         #expect(try numbers(query(session: "odd")) == all.filter { $0 % 2 == 1 })
         #expect(try numbers(query(agent: "y")) == all.filter { $0 % 4 >= 2 })
@@ -162,6 +162,10 @@ struct SearchTests {
         #expect(scores == scores.sorted(by: >))
         let firstPrefix = try #require(ids.firstIndex { Int($0).map { $0 % 3 == 2 } == true })
         #expect(firstPrefix == 1534, "whole words come before beginnings")
+        let all = SearchQuery(userId: "u", text: "page", limit: .max)
+        #expect(try history.search(all).elements.count > 2300)
+        let beyond = SearchQuery(userId: "u", text: "page", limit: .max, cursor: SearchCursor(offset: .max))
+        #expect(try history.search(beyond).elements.isEmpty)
     }
 
     @Test("the end of the pages is told, not found out")

@@ -1,0 +1,195 @@
+/// The word that is being read.
+struct TextWord {
+    /// Where a part of an identifier begins.
+    struct Hump {
+        var letter: Int
+        var source: Int
+        /// Whether it is the last capital of a row, as the `S` of `HTTPServer`.
+        var endsCapitals: Bool
+    }
+
+    static let mostHumps = 16
+    /// A composed syllable is written before it is known whether it fits.
+    static let capacity = SearchText.longestTerm + 4
+
+    let letters: UnsafeMutablePointer<UInt8>
+    let humps: UnsafeMutablePointer<Hump>
+    private var count = 0
+    private var humpCount = 0
+    private var start = 0
+    private var isCut = false
+    private var hasLower = false
+    private var last = Folding.Kind.separator
+    private var beforeLast = Folding.Kind.separator
+    private var lastValue: UInt32 = 0
+    private var lastLetter = 0
+    private var lastSource = 0..<0
+
+    init(letters: UnsafeMutablePointer<UInt8>, humps: UnsafeMutablePointer<Hump>) {
+        self.letters = letters
+        self.humps = humps
+    }
+
+    var isEmpty: Bool { count == 0 }
+
+    @inline(__always)
+    mutating func append(ascii byte: UInt8, kind: Folding.Kind, at source: Int) {
+        guard count < SearchText.longestTerm else {
+            isCut = true
+            return
+        }
+        begin(kind, source..<source + 1)
+        letters[count] = byte
+        count += 1
+        lastValue = UInt32(byte)
+    }
+
+    mutating func append(_ scalar: Folding.Scalar, _ source: Range<Int>) {
+        if count > 0, !isCut, let composed = Folding.syllable(lastValue, scalar.value) {
+            count = lastLetter + encodeUTF8(composed, to: letters + lastLetter)
+            lastValue = composed
+            return
+        }
+        guard !isCut, count + Folding.length(of: scalar.value) <= SearchText.longestTerm else {
+            isCut = true
+            return
+        }
+        // `Æ` is one capital, though two letters stand for it.
+        if count == 0 || source != lastSource { begin(scalar.kind, source) }
+        count += encodeUTF8(scalar.value, to: letters + count)
+        lastValue = scalar.value
+    }
+
+    @inline(__always)
+    private mutating func begin(_ kind: Folding.Kind, _ source: Range<Int>) {
+        if count == 0 {
+            start = source.lowerBound
+        } else if kind == .upper {
+            if last != .upper { addHump(letter: count, source: source.lowerBound, endsCapitals: false) }
+        } else if kind == .lower {
+            if last == .upper, beforeLast == .upper {
+                addHump(letter: lastLetter, source: lastSource.lowerBound, endsCapitals: true)
+            }
+            hasLower = true
+        }
+        beforeLast = last
+        last = kind
+        lastLetter = count
+        lastSource = source
+    }
+
+    private mutating func addHump(letter: Int, source: Int, endsCapitals: Bool) {
+        if humpCount == Self.mostHumps {
+            isCut = true
+        } else {
+            humps[humpCount] = Hump(letter: letter, source: source, endsCapitals: endsCapitals)
+            humpCount += 1
+        }
+    }
+
+    /// Gives the word and its parts to the reader, unless it is noise, and begins anew.
+    mutating func end<Reader: SearchTermReader>(at end: Int, isNoise: Bool, _ reader: inout Reader) {
+        if !isNoise {
+            // What ends the word may stem from its last character: `℉` is `f` behind a separator.
+            let end = max(end, lastSource.upperBound)
+            reader.word(term(0..<count, start..<end))
+            if humpCount > 0, hasLower, !isCut { giveParts(end, &reader) }
+        }
+        self = TextWord(letters: letters, humps: humps)
+    }
+
+    private mutating func giveParts<Reader: SearchTermReader>(_ end: Int, _ reader: inout Reader) {
+        dropPlurals()
+        // Random letters have a hump at every other place; nobody looks for those.
+        guard humpCount > 0, count >= 2 * (humpCount + 1) else { return }
+        var from = Hump(letter: 0, source: start, endsCapitals: false)
+        for index in 0...humpCount {
+            let to = index < humpCount ? humps[index] : Hump(letter: count, source: end, endsCapitals: false)
+            reader.part(term(from.letter..<to.letter, from.source..<to.source), isFirst: index == 0)
+            from = to
+        }
+    }
+
+    /// Keeps `URLs` whole: its `Ls` is no part.
+    private mutating func dropPlurals() {
+        var kept = 0
+        for index in 0..<humpCount {
+            let end = index + 1 < humpCount ? humps[index + 1].letter : count
+            let isPlural =
+                humps[index].endsCapitals && end == humps[index].letter + 2 && letters[end - 1] == UInt8(ascii: "s")
+            if !isPlural {
+                humps[kept] = humps[index]
+                kept += 1
+            }
+        }
+        humpCount = kept
+    }
+
+    private func term(_ range: Range<Int>, _ source: Range<Int>) -> SearchTerm {
+        SearchTerm(
+            bytes: UnsafeBufferPointer(start: letters + range.lowerBound, count: range.count), source: source)
+    }
+}
+
+/// The run of characters without spaces that is being read: each pair of neighbours, and each alone.
+struct UnspacedText {
+    private var previous: (value: UInt32, source: Range<Int>)?
+    /// Not given to the reader before the next character is known, which may be a mark that belongs to this one.
+    private var current: (value: UInt32, source: Range<Int>)?
+
+    var isEmpty: Bool { current == nil }
+
+    mutating func append<Reader: SearchTermReader>(_ value: UInt32, _ source: Range<Int>, _ reader: inout Reader) {
+        give(isLast: false, &reader)
+        previous = current
+        current = (value, source)
+    }
+
+    mutating func voice(with mark: UInt32) {
+        if let last = current, let voiced = Folding.voiced(last.value, mark) { current?.value = voiced }
+    }
+
+    mutating func end<Reader: SearchTermReader>(_ reader: inout Reader) {
+        give(isLast: true, &reader)
+        previous = nil
+        current = nil
+    }
+
+    private func give<Reader: SearchTermReader>(isLast: Bool, _ reader: inout Reader) {
+        guard let current else { return }
+        if let previous {
+            withUTF8(previous.value, current.value) {
+                reader.pair(
+                    SearchTerm(bytes: $0, source: previous.source.lowerBound..<current.source.upperBound))
+            }
+        }
+        withUTF8(current.value) {
+            reader.character(
+                SearchTerm(bytes: $0, source: current.source), isAlone: isLast && previous == nil)
+        }
+    }
+}
+
+/// Writes a scalar as UTF-8 and returns how many bytes that took.
+private func encodeUTF8(_ value: UInt32, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
+    let length = Folding.length(of: value)
+    if length == 1 {
+        bytes[0] = UInt8(truncatingIfNeeded: value)
+        return 1
+    }
+    for index in 0..<length {
+        let bits = UInt8(truncatingIfNeeded: value >> UInt32(6 * (length - 1 - index)))
+        let lead: UInt8 = length == 2 ? 0xC0 : length == 3 ? 0xE0 : 0xF0
+        bytes[index] = index == 0 ? lead | bits : 0x80 | bits & 0x3F
+    }
+    return length
+}
+
+func withUTF8(_ values: UInt32..., body: (UnsafeBufferPointer<UInt8>) -> Void) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 4 * values.count) { bytes in
+        guard let start = bytes.baseAddress else { return }
+        var count = 0
+        for value in values { count += encodeUTF8(value, to: start + count) }
+        body(UnsafeBufferPointer(start: start, count: count))
+    }
+}
