@@ -77,9 +77,8 @@ enum ChangeChecks {
             let late = (0..<16).flatMap { task in (0..<4).map { "\(task).\($0)" } }
             try await expectTold(["early 2", "early 3"], then: late, by: store.changes(after: start)) {
                 try await together(16) { task in
-                    for number in 0..<4 {
-                        try await store.append(
-                            [Invented.message(.user, "\(task).\(number)")], to: Scope.plain.agent("\(task)"))
+                    for id in (0..<4).map({ "\(task).\($0)" }) {
+                        try await store.append([Invented.result(id, of: id)], to: Scope.plain.agent("\(task)"))
                     }
                 }
             }
@@ -99,7 +98,7 @@ enum ChangeChecks {
 }
 
 /// Throws unless a change stream tells of what is there (`early`), and then, once `work` runs, of exactly what that writes,
-/// in any order. A stream that falls silent is given up after ten seconds.
+/// in any order. A stream that falls silent is given up after some ten seconds.
 private func expectTold(
     _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
