@@ -69,7 +69,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
         let appending = Appending(messages: kept, scope: scope, options: options, retention: configuration.retention)
-        let result = try await write { try appending.run($0) }
+        let result = try await write { try appending.run($0, $1) }
         for id in result.dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))
         }
@@ -172,19 +172,19 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func conversations(
         of userId: String, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
-        try await read { try ConversationQueries.page(of: userId, page, $0) }
+        try await readSettled { try ConversationQueries.page(of: userId, page, $0) }
     }
 
     /// One conversation: see `HistoryStore`.
     public func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        try await read { try ConversationQueries.one(conversation, $0) }
+        try await readSettled { try ConversationQueries.one(conversation, $0) }
     }
 
     /// Conversations by the beginning of their session's id: see `HistoryStore`.
     public func conversations(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
     ) async throws -> [Conversation] {
-        try await read { try ConversationQueries.matching(userId: userId, prefix: prefix, limit: limit, $0) }
+        try await readSettled { try ConversationQueries.matching(userId: userId, prefix: prefix, limit: limit, $0) }
     }
 
     /// Messages of a conversation by pages: see `HistoryStore`.
@@ -196,7 +196,7 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// One message: see `HistoryStore`.
     public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await read { try MessageQueries.one(id, in: conversation, $0) }
+        try await readSettled { try MessageQueries.one(id, in: conversation, $0) }
     }
 
     /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.
@@ -253,9 +253,27 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await perform { try await $0.read(body) }
     }
 
+    /// Reads what follows the feed: settles first if anything was saved since.
+    func readSettled<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        let settled: Value? = try await read { db -> Value? in
+            try Settling.isBehind(db) ? nil : .some(try body(db))
+        }
+        if let settled { return settled }
+        return try await write { db in
+            try Settling.settle(db)
+            return try body(db)
+        }
+    }
+
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await write { db, _ in try body(db) }
+    }
+
+    func write<Value: Sendable>(
+        _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
+    ) async throws -> Value {
         try await perform { database in
-            let value = try await database.write(body)
+            let value = try await database.write { [unsettled = database.unsettled] in try body($0, unsettled) }
             signal.signal()
             follower?.noteCommit(database)
             return value

@@ -17,63 +17,46 @@ struct Appending {
         var orphans: [String] = []
     }
 
-    func run(_ db: Database) throws -> Result {
+    /// - Parameter unsettled: what the writer knows of the messages that are not settled.
+    func run(_ db: Database, _ unsettled: UnsettledIDs = UnsettledIDs()) throws -> Result {
         var result = Result()
         guard let first = messages.first else {
-            if let ids = try ScopeRow.find(scope, db) { try trim(ids, &result, db) }
+            if let row = try ScopeRow.find(scope, db) { try trim(row, &result, db) }
             return result
         }
-        let ids = try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db)
-        var sequence = ids.lastSequence
-        var lastRole = ids.lastRole
-        var latest = Int64.min
+        let row = try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db)
+        try unsettled.follow(settledThrough: row.settledThrough, last: row.lastSequence, db)
+        var sequence = row.lastSequence
+        var lastRole = row.lastRole
         for message in messages {
-            if options.sameRole == .drop, SameRole.repeats(message, after: lastRole) {
-                if try isKnown(message.id, in: ids, db) {
-                    result.outcome.known += 1
-                } else {
-                    result.outcome.dropped += 1
-                    result.dropped.append(message.id)
-                }
-                continue
-            }
-            guard
-                try MessageRow.insert(
-                    message, sequence: sequence + 1, conversation: ids.conversation, scope: ids.scope, db)
-            else {
+            if try unsettled.isKnown(message.id, in: row.conversation, db) {
                 result.outcome.known += 1
-                continue
+            } else if options.sameRole == .drop, SameRole.repeats(message, after: lastRole) {
+                result.outcome.dropped += 1
+                result.dropped.append(message.id)
+            } else {
+                sequence += 1
+                try MessageRow.insert(
+                    message, sequence: sequence, conversation: row.conversation, scope: row.scope, db)
+                try AttachmentUse.insert(message, sequence: sequence, db)
+                unsettled.add(message.id, conversation: row.conversation, sequence: sequence)
+                lastRole = message.role
+                result.outcome.added += 1
             }
-            sequence += 1
-            result.outcome.added += 1
-            lastRole = message.role
-            latest = max(latest, message.timestamp.millisecondsSince1970)
-            try AttachmentUse.insert(message, sequence: sequence, db)
         }
-        if result.outcome.added > 0 {
-            try db.run(
-                """
-                UPDATE conversation SET message_count = message_count + ?, last_activity = max(last_activity, ?)
-                WHERE id = ?
-                """, result.outcome.added, latest, ids.conversation)
-        }
-        try trim(ids, &result, db)
+        try trim(row, &result, db)
+        if sequence - row.settledThrough > Settling.limit { try Settling.settle(db) }
         return result
     }
 
-    private func isKnown(_ id: String, in ids: ScopeRow, _ db: Database) throws -> Bool {
-        try db.integer(
-            "SELECT 1 FROM message WHERE conversation_id = ? AND message_id = ?", ids.conversation, id) != nil
-    }
-
     /// Moves the window's start so that it holds no more than the budget; rows go only where the window is all that is kept.
-    private func trim(_ ids: ScopeRow, _ result: inout Result, _ db: Database) throws {
+    private func trim(_ row: ScopeRow, _ result: inout Result, _ db: Database) throws {
         guard let size = MessageWindow.size(for: options.maxMessages) else { return }
         let start: Int64
         if size == 0 {
             guard
                 let last = try db.integer(
-                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1", ids.scope)
+                    "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1", row.scope)
             else { return }
             start = last + 1
         } else {
@@ -81,14 +64,14 @@ struct Appending {
             guard
                 let first = try db.integer(
                     "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
-                    ids.scope, size - 1)
+                    row.scope, size - 1)
             else { return }
             start = first
         }
-        guard start > ids.windowStart else { return }
-        try db.run("UPDATE scope SET window_start = ? WHERE id = ?", start, ids.scope)
+        guard start > row.windowStart else { return }
+        try db.run("UPDATE scope SET window_start = ? WHERE id = ?", start, row.scope)
         if retention == .window {
-            result.orphans += try MessageDeletion.deleteTrimmed(scope: ids.scope, before: start, db)
+            result.orphans += try MessageDeletion.deleteTrimmed(scope: row.scope, before: start, db)
         }
     }
 }
@@ -102,6 +85,8 @@ struct ScopeRow {
     let lastRole: Role?
     /// The number of the last change of the feed.
     let lastSequence: Int64
+    /// The number of the last message that is settled.
+    let settledThrough: Int64
 
     /// The scope's row; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database) throws -> ScopeRow? {
@@ -121,7 +106,7 @@ struct ScopeRow {
             "INSERT INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation, scope.agentId)
         return ScopeRow(
             conversation: conversation, scope: db.lastInsertedRowID, windowStart: 0, lastRole: nil,
-            lastSequence: try db.lastSequence())
+            lastSequence: try db.lastSequence(), settledThrough: try db.integer("SELECT \(Settling.through)") ?? 0)
     }
 
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {
@@ -144,7 +129,7 @@ struct ScopeRow {
             """
             SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
               (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
-               ORDER BY position DESC LIMIT 1)
+               ORDER BY position DESC LIMIT 1), \(Settling.through)
             FROM conversation
             LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
             WHERE conversation.user_id = ? AND conversation.session_id = ?
@@ -158,7 +143,8 @@ struct ScopeRow {
         return .scope(
             ScopeRow(
                 conversation: statement.integer(0), scope: statement.integer(1), windowStart: statement.integer(2),
-                lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastSequence: statement.integer(3)))
+                lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastSequence: statement.integer(3),
+                settledThrough: statement.integer(5)))
     }
 }
 

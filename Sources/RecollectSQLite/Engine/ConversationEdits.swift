@@ -35,10 +35,14 @@ enum ConversationEdits {
     static func fork(
         _ source: ConversationID, at messageId: String, into newSessionId: String, _ db: Database
     ) throws {
+        try Settling.settle(db)
         guard
             let number = try MessageQueries.number(of: source, db),
             let end = try db.integer(
-                "SELECT position FROM message WHERE conversation_id = ? AND message_id = ?", number, messageId)
+                """
+                SELECT position FROM message_id JOIN message USING (sequence)
+                WHERE message_id.conversation_id = ? AND message_id.message_id = ?
+                """, number, messageId)
         else {
             throw RecollectError(
                 .notFound, "there is no message \(messageId) in session \(source.sessionId) to fork at")
@@ -88,31 +92,27 @@ enum ConversationEdits {
                WHERE source.id = message.scope_id AND target.conversation_id = ?2),
               (?1 + row_number() OVER (ORDER BY position)) << 20, ifnull(copied_from, sequence),
               \(MessageRow.columns)
-            FROM message WHERE conversation_id = ?3 AND position <= ?4
+            FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?3) AND position <= ?4
             """, base, copy, number, end)
+        try Settling.settle(db)
         try db.run(
             """
             INSERT OR IGNORE INTO attachment_use (sha256, sequence)
-            SELECT sha256, copied.sequence FROM attachment_use JOIN message USING (sequence)
-            JOIN message AS copied ON copied.conversation_id = ? AND copied.message_id = message.message_id
-            WHERE message.conversation_id = ?
-            """, copy, number)
+            SELECT sha256, copied.sequence FROM message_id AS copied
+            JOIN message_id AS source ON source.conversation_id = ? AND source.message_id = copied.message_id
+            JOIN attachment_use ON attachment_use.sequence = source.sequence
+            WHERE copied.conversation_id = ?
+            """, number, copy)
         // What had left an agent's window before the fork stays out of it.
         try db.run(
             """
             UPDATE scope SET window_start = ifnull(
-              (SELECT max(copied.position) + 1 FROM message JOIN message AS copied
-               ON copied.conversation_id = ?1 AND copied.message_id = message.message_id
-               JOIN scope AS source ON source.id = message.scope_id
-               WHERE message.conversation_id = ?2 AND message.position < source.window_start
-               AND source.agent_id = scope.agent_id), 0)
+              (SELECT max(copied.position) + 1 FROM scope AS source
+               JOIN message ON message.scope_id = source.id AND message.position < source.window_start
+               JOIN message_id ON message_id.conversation_id = ?1 AND message_id.message_id = message.message_id
+               JOIN message AS copied ON copied.sequence = message_id.sequence
+               WHERE source.conversation_id = ?2 AND source.agent_id = scope.agent_id), 0)
             WHERE conversation_id = ?1
             """, copy, number)
-        try db.run(
-            """
-            UPDATE conversation SET message_count = (SELECT count(*) FROM message WHERE conversation_id = ?1),
-            last_activity = ifnull((SELECT max(timestamp) FROM message WHERE conversation_id = ?1), last_activity)
-            WHERE id = ?1
-            """, copy)
     }
 }

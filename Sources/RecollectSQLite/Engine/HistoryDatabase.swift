@@ -15,6 +15,8 @@ final class HistoryDatabase: Sendable {
     private let connections: any DatabaseWriter
     private let lock: ProcessLock?
     private let group = CommitGroup()
+    /// For writes alone.
+    let unsettled = UnsettledIDs()
     private let readQueue = DispatchQueue(label: "recollect.history.read", qos: .userInitiated, attributes: .concurrent)
     private let identity: Locked<HistoryFiles.Identity?>
     private let walPages: WriteAheadLogPages
@@ -148,13 +150,14 @@ final class HistoryDatabase: Sendable {
     private func commit(_ writes: [QueuedWrite], _ db: Database) {
         do {
             try withProcessLock {
-                try db.commitTogether(writes)
+                try db.commitTogether(writes, onUndo: unsettled.forget)
                 try checkFiles()
                 for write in writes { write.finish(nil) }
                 if walPages.count >= WriteAheadLogPages.enough { checkpoint(db) }
             }
         } catch {
             if error.spoilsConnection { retire() }
+            unsettled.forget()
             for write in writes { write.finish(error) }
         }
         notifyCommit()
@@ -208,14 +211,14 @@ final class HistoryDatabase: Sendable {
 
 extension Database {
     /// Commits writes in one transaction; a write that fails is undone alone and keeps its failure.
-    fileprivate func commitTogether(_ writes: [QueuedWrite]) throws {
+    fileprivate func commitTogether(_ writes: [QueuedWrite], onUndo: () -> Void) throws {
         try run("BEGIN IMMEDIATE")
         do {
             // A write that is alone is undone with its transaction.
             if writes.count == 1 {
                 try writes[0].perform(self)
             } else {
-                for write in writes { try performInSavepoint(write) }
+                for write in writes { try performInSavepoint(write, onUndo: onUndo) }
             }
             try run("COMMIT")
         } catch {
@@ -224,7 +227,7 @@ extension Database {
         }
     }
 
-    private func performInSavepoint(_ write: QueuedWrite) throws {
+    private func performInSavepoint(_ write: QueuedWrite, onUndo: () -> Void) throws {
         try run("SAVEPOINT write")
         do {
             try write.perform(self)
@@ -232,6 +235,7 @@ extension Database {
             // Some failures (a full disk) have undone the whole transaction already.
             guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
             try run("ROLLBACK TO write")
+            onUndo()
         }
         try run("RELEASE write")
     }

@@ -10,12 +10,14 @@ enum MessageDeletion {
         _ ids: [String], in conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         guard let number = try MessageQueries.number(of: conversation, db) else { return (0, []) }
+        try Settling.settle(db)
         var sequences: Set<Int64> = []
         for id in ids {
             let statement = try db.sql(
                 """
-                SELECT sequence, agent_id FROM message JOIN scope ON scope.id = message.scope_id
-                WHERE message.conversation_id = ? AND message_id = ?
+                SELECT sequence, agent_id FROM message_id
+                JOIN message USING (sequence) JOIN scope ON scope.id = message.scope_id
+                WHERE message_id.conversation_id = ? AND message_id.message_id = ?
                 """
             ).bind(number, id)
             defer { statement.reset() }
@@ -81,7 +83,8 @@ enum MessageDeletion {
     }
 
     private static func deleteConversation(_ number: Int64, _ db: Database) throws -> [String] {
-        let sequences = try self.sequences("WHERE conversation_id = ?", [number], db)
+        let sequences = try self.sequences(
+            "WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?)", [number], db)
         let orphans = try remove(sequences, conversation: number, db)
         try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
@@ -98,13 +101,24 @@ enum MessageDeletion {
         guard !sequences.isEmpty else { return [] }
         try db.keepFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
+        // What is not settled is in no count and in no index of ids yet.
+        let settled = try db.integer("SELECT \(Settling.through)") ?? 0
+        let counted = sequences.count { $0 <= settled }
         var orphans: [String] = []
         for sequence in sequences {
             orphans += try AttachmentUse.delete(sequence: sequence, db)
+            if sequence <= settled {
+                try db.run(
+                    """
+                    DELETE FROM message_id WHERE conversation_id = ?
+                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?)
+                    """, conversation, sequence)
+            }
             try db.run("DELETE FROM message WHERE sequence = ?", sequence)
         }
-        try db.run(
-            "UPDATE conversation SET message_count = message_count - ? WHERE id = ?", sequences.count, conversation)
+        if counted > 0 {
+            try db.run("UPDATE conversation SET message_count = message_count - ? WHERE id = ?", counted, conversation)
+        }
         return orphans
     }
 }

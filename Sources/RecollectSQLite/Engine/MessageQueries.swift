@@ -9,12 +9,14 @@ enum MessageQueries {
             conversation.sessionId)
     }
 
+    /// Needs what is settled.
     static func one(_ id: String, in conversation: ConversationID, _ db: Database) throws -> StoredMessage? {
         guard let number = try number(of: conversation, db) else { return nil }
         let statement = try db.sql(
             """
-            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_id
-            WHERE message.conversation_id = ? AND message_id = ?
+            SELECT \(MessageRow.selected), position, agent_id FROM message_id
+            JOIN message USING (sequence) JOIN scope ON scope.id = message.scope_id
+            WHERE message_id.conversation_id = ? AND message_id.message_id = ?
             """
         ).bind(number, id)
         defer { statement.reset() }

@@ -28,14 +28,14 @@ enum MessageRow {
         row.isNull(column) ? [:] : try row.withBytes(column, JSONValue.parse(object:))
     }
 
-    /// Inserts a message. Returns false where its conversation already holds its id; nothing changes then.
+    /// Inserts a message whose id its conversation does not hold yet.
     static func insert(
         _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, _ db: Database
-    ) throws -> Bool {
+    ) throws {
         let statement = try db.sql(
             """
             INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (conversation_id, message_id) DO NOTHING
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """)
         statement.bind(sequence, at: 1)
         statement.bind(conversation, at: 2)
@@ -54,7 +54,6 @@ enum MessageRow {
         bind(message.metadata, at: 10, of: statement)
         bind(message.unknownFields, at: 11, of: statement)
         try statement.run()
-        return db.changedRows > 0
     }
 
     private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) {

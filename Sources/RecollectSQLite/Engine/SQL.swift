@@ -22,11 +22,6 @@ extension Database {
         defer { statement.reset() }
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
-
-    /// The rows that a change touched last.
-    var changedRows: Int {
-        Int(sqlite3_changes(sqliteConnection))
-    }
 }
 
 /// A prepared statement: bind, step, read columns; byte lengths everywhere.

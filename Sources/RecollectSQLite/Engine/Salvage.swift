@@ -61,13 +61,11 @@ struct Salvage {
         try db.run("DELETE FROM message WHERE scope_id NOT IN (SELECT id FROM scope)")
         try db.run(
             """
-            UPDATE conversation SET
-            message_count = (SELECT count(*) FROM message WHERE conversation_id = conversation.id),
-            created_at = CASE created_at WHEN 0 THEN
-              ifnull((SELECT min(timestamp) FROM message WHERE conversation_id = conversation.id), 0) ELSE created_at END,
-            last_activity =
-              ifnull((SELECT max(timestamp) FROM message WHERE conversation_id = conversation.id), last_activity)
+            UPDATE conversation SET created_at = first.moment
+            FROM (SELECT conversation_id, min(timestamp) AS moment FROM message GROUP BY conversation_id) AS first
+            WHERE conversation.id = first.conversation_id AND created_at = 0
             """)
+        try Settling.rebuild(db)
         let recovered = Int(try db.integer("SELECT count(*) FROM message") ?? 0)
         return Outcome(recovered: recovered, lost: expected > 0 ? max(0, Int(expected) - recovered) : nil)
     }

@@ -41,11 +41,7 @@ extension SQLiteHistoryStore {
             _ = try await connection.salvage(try await connection.database())
         }
         try await write { db in
-            try db.run(
-                """
-                UPDATE conversation SET message_count =
-                (SELECT count(*) FROM message WHERE conversation_id = conversation.id)
-                """)
+            try Settling.rebuild(db)
             try SearchIndex.rebuild(db)
         }
         events.post(.init(kind: .rebuiltIndex))
@@ -70,8 +66,10 @@ enum HistoryCheck {
         }
         try db.sql(
             """
-            SELECT session_id, message_count, (SELECT count(*) FROM message WHERE conversation_id = conversation.id) AS held
-            FROM conversation WHERE message_count <> held LIMIT 20
+            SELECT session_id, message_count, ifnull(held.count, 0) FROM conversation
+            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM message WHERE sequence <= \(Settling.through)
+                       GROUP BY conversation_id) AS held ON held.conversation_id = conversation.id
+            WHERE message_count <> ifnull(held.count, 0) LIMIT 20
             """
         ).forEachRow { row in
             problems.append(

@@ -14,6 +14,8 @@ enum Schema {
         return migrator
     }
 
+    /// `message_id` and the counts and last activities of `conversation` follow the messages: see `Settling`.
+    ///
     /// A message's `sequence` is its number in the change feed, `position` its place in the order of saving, with room
     /// between for messages that a merge brings. `text` holds the body of a message that is one part of prose, `parts` the
     /// JSON of any other; `copied_from` is the number of the message that a fork copied. What else changes is told by rows of `change`, which shares the numbers of the feed.
@@ -53,10 +55,22 @@ enum Schema {
           unknown_fields TEXT,
           text TEXT,
           parts TEXT,
-          copied_from INTEGER,
-          UNIQUE (conversation_id, message_id)
+          copied_from INTEGER
         );
         CREATE UNIQUE INDEX message_by_position ON message (scope_id, position);
+
+        CREATE TABLE message_id (
+          conversation_id INTEGER NOT NULL,
+          message_id TEXT NOT NULL,
+          sequence INTEGER NOT NULL,
+          PRIMARY KEY (conversation_id, message_id)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE settled (
+          id INTEGER PRIMARY KEY CHECK (id = 1),
+          through INTEGER NOT NULL
+        );
+        INSERT INTO settled (id, through) VALUES (1, 0);
 
         CREATE TABLE change (
           sequence INTEGER PRIMARY KEY,

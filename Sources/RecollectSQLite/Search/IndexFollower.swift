@@ -34,8 +34,11 @@ final class IndexFollower: Sendable {
             return state.hasNewCommits
         }
         do {
-            while try await database.read({ try SearchIndex.isBehind($0) }) {
-                _ = try await database.write { try SearchIndex.advance($0, limit: isBusy ? 256 : 1000) }
+            while try await database.read({ try SearchIndex.isBehind($0) || Settling.isBehind($0) }) {
+                _ = try await database.write {
+                    try Settling.settle($0)
+                    return try SearchIndex.advance($0, limit: isBusy ? 256 : 1000)
+                }
                 if isBusy { return true }
             }
         } catch {

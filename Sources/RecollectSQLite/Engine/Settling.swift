@@ -1,0 +1,102 @@
+import GRDB
+import RecollectCore
+
+/// What is derived from messages and written later, many at a time: the index of their ids, and the counts and last
+/// activities of conversations.
+///
+/// Ids are random, so each would dirty a page of its own in every commit, and so would the list of conversations: half of what
+/// a save writes. Instead these tables follow the feed, as the search index does. Up to `Settling.limit` messages are
+/// unsettled at any time; the writer knows their ids (`UnsettledIDs`), and whoever needs the tables settles them first.
+enum Settling {
+    /// How many messages may be unsettled before a save settles them.
+    static let limit: Int64 = 512
+
+    /// Whether messages have been saved that are not settled. Reads two entries.
+    static func isBehind(_ db: Database) throws -> Bool {
+        try db.integer("SELECT ifnull((SELECT max(sequence) FROM message), 0) > \(through)") == 1
+    }
+
+    /// The number of the last settled message, in SQL.
+    static let through = "(SELECT through FROM settled)"
+
+    /// Brings everything up to date. In a write transaction.
+    static func settle(_ db: Database) throws {
+        guard try isBehind(db) else { return }
+        // In the order of the index, so that each of its pages is visited once. No id stands twice in a conversation; were it
+        // so, the first would be meant.
+        try db.run(
+            """
+            INSERT OR IGNORE INTO message_id (conversation_id, message_id, sequence)
+            SELECT conversation_id, message_id, sequence FROM message WHERE sequence > \(through)
+            ORDER BY conversation_id, message_id, sequence
+            """)
+        try db.run(
+            """
+            UPDATE conversation SET message_count = message_count + new.count,
+            last_activity = max(last_activity, new.latest)
+            FROM (SELECT conversation_id, count(*) AS count, max(timestamp) AS latest FROM message
+                  WHERE sequence > \(through) GROUP BY conversation_id) AS new
+            WHERE conversation.id = new.conversation_id
+            """)
+        try db.run("UPDATE settled SET through = (SELECT max(sequence) FROM message)")
+    }
+
+    /// Derives everything anew. In a write transaction.
+    static func rebuild(_ db: Database) throws {
+        try db.run("DELETE FROM message_id")
+        try db.run("UPDATE conversation SET message_count = 0")
+        try db.run("UPDATE settled SET through = 0")
+        try settle(db)
+    }
+}
+
+/// The ids of the messages that are not settled, in memory.
+///
+/// `@unchecked Sendable`: used inside write transactions alone, which run one after the other on the writer's queue.
+final class UnsettledIDs: @unchecked Sendable {
+    private struct Key: Hashable {
+        let conversation: Int64
+        let id: ByteString
+    }
+
+    private var sequences: [Key: Int64] = [:]
+    private var settledThrough: Int64 = 0
+    private var knownThrough: Int64 = 0
+
+    /// Takes in what other writes and other processes have saved and settled since the last time.
+    func follow(settledThrough settled: Int64, last: Int64, _ db: Database) throws {
+        if settled != settledThrough {
+            sequences = sequences.filter { $0.value > settled }
+            settledThrough = settled
+        }
+        knownThrough = max(knownThrough, settled)
+        guard last > knownThrough else { return }
+        try db.sql("SELECT conversation_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
+            .forEachRow { add($0.text(1), conversation: $0.integer(0), sequence: $0.integer(2)) }
+        knownThrough = last
+    }
+
+    func add(_ id: String, conversation: Int64, sequence: Int64) {
+        sequences[Key(conversation: conversation, id: ByteString(id))] = sequence
+        knownThrough = max(knownThrough, sequence)
+    }
+
+    /// Whether a conversation holds a message of that id, settled or not.
+    func isKnown(_ id: String, in conversation: Int64, _ db: Database) throws -> Bool {
+        if let sequence = sequences[Key(conversation: conversation, id: ByteString(id))],
+            // It may have been deleted since, by another process too; its number is never given again.
+            try db.integer("SELECT 1 FROM message WHERE sequence = ?", sequence) != nil
+        {
+            return true
+        }
+        return try db.integer(
+            "SELECT 1 FROM message_id WHERE conversation_id = ? AND message_id = ?", conversation, id) != nil
+    }
+
+    /// Forgets everything: a transaction was undone, and with it numbers that will be given again.
+    func forget() {
+        sequences = [:]
+        settledThrough = 0
+        knownThrough = 0
+    }
+}
