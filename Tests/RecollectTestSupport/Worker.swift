@@ -1,7 +1,10 @@
 import Foundation
 
 /// A run of `RecollectTestWorker`, a process of its own.
-package final class Worker {
+///
+/// `@unchecked Sendable`: a test uses its worker from one task; waiting happens off the cooperative pool, which other tests
+/// need meanwhile.
+package final class Worker: @unchecked Sendable {
     private let process = Process()
     private let output = Pipe()
 
@@ -16,7 +19,11 @@ package final class Worker {
     }
 
     /// Waits until the worker has said so many lines.
-    package func wait(forLines count: Int) -> [String] {
+    package func wait(forLines count: Int) async -> [String] {
+        await waiting { self.hear(lines: count) }
+    }
+
+    private func hear(lines count: Int) -> [String] {
         var text = Data()
         while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
             let more = output.fileHandleForReading.availableData
@@ -32,7 +39,17 @@ package final class Worker {
     }
 
     /// Waits for the end and gives all that the worker said, whole lines only.
-    package func finish() -> [String] {
+    package func finish() async -> [String] {
+        await waiting { self.hearTheRest() }
+    }
+
+    private func waiting(_ work: @escaping @Sendable () -> [String]) async -> [String] {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(returning: work()) }
+        }
+    }
+
+    private func hearTheRest() -> [String] {
         heard += output.fileHandleForReading.readDataToEndOfFile()
         process.waitUntilExit()
         return lines

@@ -52,7 +52,7 @@ struct FileProcessTests {
             try check(["me": Set(0...number)], in: try await store.load())
         }
         for worker in workers {
-            #expect(saved(worker.finish()) == Set(0..<150))
+            #expect(saved(await worker.finish()) == Set(0..<150))
             #expect(worker.endedWell)
         }
         let all = Set(0..<150)
@@ -64,7 +64,7 @@ struct FileProcessTests {
     @Test("under the shared lock the file is one JSON array at any moment, while others append and trim")
     func validUnderLock() async throws {
         let worker = try Worker(["append", folder.url.path, "a", "w", "400", "6", "500"])
-        _ = worker.wait(forLines: 1)
+        _ = await worker.wait(forLines: 1)
         let session = folder.file().deletingLastPathComponent()
         for _ in 0..<200 {
             let locked = try OpenFolder(path: session.path)
@@ -74,7 +74,7 @@ struct FileProcessTests {
             let count = try #require(array?.count)
             try #require(count > 0 && count <= 6)
         }
-        #expect(saved(worker.finish()).count == 400)
+        #expect(saved(await worker.finish()).count == 400)
         #expect(try await store.load().map(\.id).suffix(2) == ["w-399-q", "w-399-a"])
     }
 
@@ -84,9 +84,9 @@ struct FileProcessTests {
         var generator = SystemRandomNumberGenerator()
         for run in 0..<25 {
             let worker = try Worker(["append", folder.url.path, "a", "w\(run)", "1000", "0", "90"])
-            _ = worker.wait(forLines: Int.random(in: 1...60, using: &generator))
+            _ = await worker.wait(forLines: Int.random(in: 1...60, using: &generator))
             worker.kill()
-            acknowledged["w\(run)"] = saved(worker.finish())
+            acknowledged["w\(run)"] = saved(await worker.finish())
             try check(acknowledged, in: try await store.load())
         }
         try check(acknowledged, in: try await FileChatStorage(baseURL: folder.url).load())
@@ -106,7 +106,7 @@ struct FileProcessTests {
                 let options = ["-e", "inject=\(call):signal=KILL:when=\(count)"]
                 // The third turn trims, a later one moves the window to a new file.
                 let worker = try Worker(["append", base.path, "a", "w", "9", "4", "4000"], under: tracer + options)
-                let turns = saved(worker.finish())
+                let turns = saved(await worker.finish())
                 let messages = try await FileChatStorage(baseURL: base).load()
                 try check(["w": Set(turns.sorted().suffix(1))], in: messages)
                 try #require(messages.count >= min(4, turns.count * 2))
@@ -128,7 +128,7 @@ struct FileProcessTests {
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):error=EIO:\(fault)",
             ]
             let worker = try Worker(["insist", base.path, "a", "6"], under: [strace] + options)
-            let lines = worker.finish()
+            let lines = await worker.finish()
             #expect(worker.endedWell && saved(lines) == Set(0..<6))
             #expect(
                 lines.contains { $0.hasPrefix("failed ") && $0.hasSuffix(" inputOutput") }, "\(call) \(fault): \(lines)"
@@ -151,7 +151,7 @@ struct FileProcessTests {
             "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=4",
         ]
         let worker = try Worker(["append", folder.url.path, "a", "w", "2", "0", "0"], under: [strace] + options)
-        #expect(saved(worker.finish()) == [0] && !worker.endedWell)
+        #expect(saved(await worker.finish()) == [0] && !worker.endedWell)
         #expect(try await store.load().map(\.id) == ["w-0-q", "w-0-a"])
     }
 
@@ -168,7 +168,7 @@ struct FileProcessTests {
         let session = folder.file().deletingLastPathComponent().path
         let options = ["-f", "-qq", "-o", "/dev/null", "-P", session, "-P", session + "/a.json", "-e", "trace=\(call)"]
         let fault = ["-e", "inject=\(call):error=\(failure):when=1"]
-        let lines = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options + fault).finish()
+        let lines = try await Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options + fault).finish()
         #expect(lines == ["failed 0 \(code)", "saved 0"])
         #expect(try await store.load().count == 3)
     }
@@ -182,9 +182,9 @@ struct FileProcessTests {
             let base = disk.url.appendingPathComponent("chats")
             let worker = try Worker(["append", base.path, "a", "w", "10000", "\(budget)", "3000"])
             // What counts was heard before the cut: the worker outlives its disk, which a process without power does not.
-            let turns = saved(worker.wait(forLines: lines))
+            let turns = saved(await worker.wait(forLines: lines))
             try disk.cutPower()
-            _ = worker.finish()
+            _ = await worker.finish()
             try disk.restart()
             let messages = try await FileChatStorage(baseURL: base).load()
             try #require(turns.count >= lines && messages.count >= min(4, turns.count * 2))
@@ -227,7 +227,7 @@ struct FileProcessTests {
         let options = [
             "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=1",
         ]
-        let lines = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options).finish()
+        let lines = try await Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options).finish()
         #expect(lines == ["failed 0 inputOutput", "saved 0"])
         #expect(try await store.load().map(\.id) == ["a-0-q", "a-0-a"])
     }
@@ -278,8 +278,8 @@ struct FileProcessTests {
     #if os(Linux)
         @Test(
             "a save reads and writes the same at turn 10 and turn 1,000, with a budget and without", arguments: [0, 20])
-        func appends(budget: Int) throws {
-            let lines = try Worker(["measure", folder.url.path, "1000", "\(budget)"]).finish()
+        func appends(budget: Int) async throws {
+            let lines = try await Worker(["measure", folder.url.path, "1000", "\(budget)"]).finish()
             let turns = lines.compactMap { line -> (read: Int, written: Int)? in
                 let fields = line.split(separator: " ").compactMap { Int($0) }
                 return fields.count == 2 ? (fields[0], fields[1]) : nil

@@ -38,7 +38,7 @@ import Testing
         let count = 150
         let workers = try (0..<8).map { try Worker(["append", place, "shared", "w\($0)", "\(count)", "0", "200"]) }
         for worker in workers {
-            #expect(saved(worker.finish()).count == count)
+            #expect(saved(await worker.finish()).count == count)
             #expect(worker.endedWell)
         }
         let kept = try await turns("shared")
@@ -55,10 +55,10 @@ import Testing
         for round in 0..<20 {
             let writer = "w\(round)"
             let worker = try Worker(["append", place, "a", writer, "100000", "0", "50"])
-            let heard = worker.wait(forLines: 1 + round * 7 % 60)
+            let heard = await worker.wait(forLines: 1 + round * 7 % 60)
             worker.kill()
             _ = heard
-            acknowledged.formUnion(saved(worker.finish()).map { "\(writer)-\($0)" })
+            acknowledged.formUnion(saved(await worker.finish()).map { "\(writer)-\($0)" })
         }
         let kept = Set(try await turns("a"))
         #expect(acknowledged.subtracting(kept).isEmpty)
@@ -70,7 +70,7 @@ import Testing
         "killed at every write and every sync of a save: what was acknowledged is there",
         .enabled(if: strace != nil, "strace is not here or may not trace"))
     func killedAtEachCall() async throws {
-        _ = try Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
         var acknowledged: Set<String> = ["first-0", "first-1", "first-2"]
         for call in ["pwrite64", "fdatasync"] {
@@ -80,7 +80,7 @@ import Testing
                     ["append", place, "a", writer, "4", "0", "50"],
                     under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                         "inject=\(call):signal=KILL:when=\(number)"])
-                let lines = saved(worker.finish())
+                let lines = saved(await worker.finish())
                 acknowledged.formUnion(lines.map { "\(writer)-\($0)" })
                 if lines.count == 4 { break }
             }
@@ -94,13 +94,13 @@ import Testing
         "a sync that fails fails the save; it goes through when the disk works again",
         .enabled(if: strace != nil, "strace is not here or may not trace"))
     func failingSync() async throws {
-        _ = try Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
+        _ = try await Worker(["append", place, "a", "first", "3", "0", "50"]).finish()
         let tracer = try #require(strace)
         let worker = try Worker(
             ["insist", place, "b", "6"],
             under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
                 "inject=fdatasync:error=EIO:when=3..4"])
-        let lines = worker.finish()
+        let lines = await worker.finish()
         #expect(lines.contains { $0.hasSuffix("inputOutput") })
         #expect(saved(lines) == (0..<6).map(String.init))
         #expect(try await turns("b") == (0..<6).map { "b-\($0)" })
@@ -149,9 +149,9 @@ import Testing
         let directory = disk.url.appendingPathComponent("history")
         let worker = try Worker(["append", "history:\(directory.path)", "a", "w", "10000", "0", "1000"])
         // What counts was heard before the cut: the worker outlives its disk, which a process without power does not.
-        let acknowledged = saved(worker.wait(forLines: lines))
+        let acknowledged = saved(await worker.wait(forLines: lines))
         try disk.cutPower()
-        let said = saved(worker.finish()).count
+        let said = saved(await worker.finish()).count
         try disk.restart()
         let history = SQLiteHistoryStore(directory: directory)
         let kept = try await history.messages(
@@ -172,6 +172,6 @@ import Testing
         let worker = try Worker(["append", place, "a", "w", "1", "0", "0"])
         #expect(try await changes.next()?.messageId == "w-0-q")
         #expect(try await changes.next()?.messageId == "w-0-a")
-        _ = worker.finish()
+        _ = await worker.finish()
     }
 }
