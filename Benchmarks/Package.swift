@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [
         .package(name: "recollect", path: ".."),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     ],
     targets: [
         .executableTarget(
@@ -15,6 +16,7 @@ let package = Package(
                 .product(name: "Recollect", package: "recollect"),
                 .product(name: "RecollectTranscripts", package: "recollect"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ])
     ],
     swiftLanguageModes: [.v6]

@@ -10,7 +10,7 @@ final class Floor {
         var opened: OpaquePointer?
         guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw Failure(text: "cannot open \(path)") }
         connection = opened
-        try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
+        try execute("PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = \(synchronous)")
         try execute(schema)
     }
 
@@ -52,8 +52,11 @@ final class Floor {
         }
     }
 
+    /// SQLite copies what is bound before the call returns.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
     func bind(_ text: String, _ index: Int32, _ statement: OpaquePointer) {
-        sqlite3_bind_text(statement, index, text, -1, unsafeBitCast(-1, to: sqlite3_destructor_type.self))
+        sqlite3_bind_text(statement, index, text, -1, Self.transient)
     }
 }
 
@@ -73,6 +76,18 @@ struct BareHistory {
 
     func save(session: String, _ question: String, _ answer: String, at time: Int64) throws {
         try floor.run(begin)
+        try write(session: session, question, answer, at: time)
+        try floor.run(commit)
+    }
+
+    /// Fills a session in one transaction.
+    func fill(session: String, turns: Int) throws {
+        try floor.run(begin)
+        for turn in 0..<turns { try write(session: session, Turn.question, Turn.answer, at: Int64(turn)) }
+        try floor.run(commit)
+    }
+
+    private func write(session: String, _ question: String, _ answer: String, at time: Int64) throws {
         for (role, text) in [("user", question), ("assistant", answer)] {
             floor.bind(session, 1, insert)
             floor.bind(role, 2, insert)
@@ -80,7 +95,6 @@ struct BareHistory {
             floor.bind(text, 4, insert)
             try floor.run(insert)
         }
-        try floor.run(commit)
     }
 
     /// Reads the last 100 messages and touches every byte of their text, without making strings of them.

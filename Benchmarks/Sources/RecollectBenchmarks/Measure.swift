@@ -48,6 +48,8 @@ struct Folder: ~Copyable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
+    func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
     deinit {
         do {
             try FileManager.default.removeItem(at: url)
@@ -55,46 +57,4 @@ struct Folder: ~Copyable {
             print("left behind: \(url.path)")
         }
     }
-}
-
-/// One line of the table.
-struct Line {
-    var work: String
-    var ours: String
-    var floor: String
-    var ratio: Double
-    var reach: String
-    var isMet: Bool
-
-    /// A line for "at most so many times the floor".
-    init(_ work: String, _ ours: Samples, _ floor: Samples, atMost reach: Double) {
-        self.work = work
-        self.ours = Self.text(ours)
-        self.floor = Self.text(floor)
-        ratio = ours.median / floor.median
-        self.reach = "≤ \(reach)"
-        isMet = ratio <= reach
-    }
-
-    init(work: String, ours: String, floor: String, ratio: Double, reach: String, isMet: Bool) {
-        self.work = work
-        self.ours = ours
-        self.floor = floor
-        self.ratio = ratio
-        self.reach = reach
-        self.isMet = isMet
-    }
-
-    static func text(_ samples: Samples) -> String {
-        String(format: "%.1f µs (p99 %.1f)", samples.median, samples.worst)
-    }
-
-    var markdown: String {
-        "| \(work) | \(ours) | \(floor) | \(String(format: "%.2f", ratio)) | \(reach) | \(isMet ? "yes" : "**no**") |"
-    }
-
-    static let header = """
-        | Work | Recollect, median | Floor, median | Ratio | Reach | Met |
-        |---|---|---|---|---|---|
-        """
 }

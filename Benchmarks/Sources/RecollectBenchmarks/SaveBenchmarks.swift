@@ -16,15 +16,30 @@ enum Turn {
     }
 }
 
-/// A 2-message turn saved, turn after turn in one session, ours and the floor's in alternating stretches of one run.
-func saveBenchmark(durability: Durability, turns: Int) async throws -> (ours: Samples, floor: Samples) {
+/// A 2-message turn saved, turn after turn in one session: against the floor, and the last tenth against the first.
+func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
+    let isFull = durability == .full
+    let name = isFull ? "`.full`" : "`.relaxed`"
+    let (ours, floor) = try await saveSamples(durability: durability, turns: turns)
+    let (first, last) = (ours.slice(0..<0.1), ours.slice(0.9..<1))
+    return [
+        Line("save a 2-message turn, \(name), of \(turns)", ours, floor, atMost: isFull ? 1.5 : 3),
+        // The floor's own change says how much of it is the machine's.
+        Line(
+            work:
+                "the last tenth of these turns, the floor here being the first tenth; the bare floor itself changed by "
+                + String(format: "%.2f", floor.slice(0.9..<1).median / floor.slice(0..<0.1).median),
+            ours: Line.text(last.median), worst: Line.text(last.worst), floor: Line.text(first.median),
+            ratio: last.median / first.median, reach: "≤ 1.2", isMet: last.median / first.median <= 1.2),
+    ]
+}
+
+private func saveSamples(durability: Durability, turns: Int) async throws -> (ours: Samples, floor: Samples) {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: durability, indexesInBackground: false)
     let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
     let store = DeviceChatStorage(history: history, userId: "bench")
-    let bare = try BareHistory(
-        path: folder.url.appendingPathComponent("bare.sqlite").path,
-        synchronous: durability == .full ? "FULL" : "NORMAL")
+    let bare = try BareHistory(path: folder.path("bare.sqlite"), synchronous: durability == .full ? "FULL" : "NORMAL")
     var ours = Samples()
     var floor = Samples()
     let stretch = 100

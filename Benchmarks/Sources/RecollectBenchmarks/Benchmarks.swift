@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+
+/// What can be measured, by the name that the command line takes.
+enum Work: String, CaseIterable, ExpressibleByArgument {
+    case save, relaxed, window, group, files, search, transcripts
+}
+
+/// How much is done: the sizes that the table promises, or small ones to see that everything runs.
+struct Sizes {
+    var turns = 100_000
+    var messages = 1_000_000
+    var rounds = 40
+    var imports = 5
+
+    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2)
+}
+
+@main
+struct Benchmarks: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "RecollectBenchmarks",
+        abstract: "Measures Recollect against the bare C API of SQLite, both in alternating stretches of one run.",
+        subcommands: [Measure.self, ImportOnce.self], defaultSubcommand: Measure.self)
+}
+
+struct Measure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Measures, and prints a table.")
+
+    @Argument(
+        help: "What to measure: \(Work.allCases.map(\.rawValue).joined(separator: ", ")); all where none is named.")
+    var works: [Work] = []
+
+    @Flag(help: "Small sizes, to see that everything runs: the numbers mean little.")
+    var quick = false
+
+    @Option(
+        help: "A folder of Claude Code transcripts to import; else that of the environment's RECOLLECT_SHARED_DATA.")
+    var transcripts: String?
+
+    @Option(help: "Also writes the table, with the machine and the versions, to this file.")
+    var output: String?
+
+    func run() async throws {
+        let sizes = quick ? Sizes.quick : Sizes()
+        let report = Report()
+        report.begin()
+        for work in works.isEmpty ? Work.allCases : works {
+            for line in try await lines(of: work, sizes) { report.add(line) }
+        }
+        if let output { try report.write(to: output, arguments: quick ? " ARGUMENTS=--quick" : "") }
+    }
+
+    private func lines(of work: Work, _ sizes: Sizes) async throws -> [Line] {
+        switch work {
+        case .save: try await saveLines(durability: .full, turns: sizes.turns)
+        case .relaxed: try await saveLines(durability: .relaxed, turns: sizes.turns)
+        case .window: try await windowLines(messages: sizes.messages, rounds: sizes.rounds)
+        case .group: try await groupLines(rounds: sizes.rounds)
+        case .files: try await fileLines(rounds: sizes.rounds / 2)
+        case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
+        case .transcripts: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
+        }
+    }
+
+    private var transcriptsFolder: String? {
+        transcripts ?? ProcessInfo.processInfo.environment["RECOLLECT_SHARED_DATA"]
+    }
+}

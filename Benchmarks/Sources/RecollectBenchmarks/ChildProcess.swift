@@ -1,0 +1,26 @@
+import Foundation
+
+/// Another program, run to its end.
+enum ChildProcess {
+    struct Failure: Error, CustomStringConvertible { let description: String }
+
+    /// Runs a program that the shell would find. Blocks.
+    static func run(_ program: String, _ arguments: [String]) throws -> (output: String, nanoseconds: UInt64) {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        var output = Data()
+        let nanoseconds = try time {
+            try process.run()
+            output = pipe.fileHandleForReading.readDataToEndOfFile()
+            process.waitUntilExit()
+        }
+        guard process.terminationStatus == 0 else {
+            throw Failure(
+                description: "\(program) \(arguments.joined(separator: " ")) ended with \(process.terminationStatus)")
+        }
+        return (String(decoding: output, as: UTF8.self), nanoseconds)
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDBSQLite
+import Recollect
+
+/// 64 tasks that save durably, each in a session of its own, against the C API that writes the same rows into the same
+/// tables, 64 turns a commit.
+func groupLines(rounds: Int) async throws -> [Line] {
+    let (tasks, turnsEach) = (64, 10)
+    let configuration = HistoryConfiguration(durability: .full, indexesInBackground: false)
+    let folder = try Folder()
+    let history = SQLiteHistoryStore(directory: folder.url.appendingPathComponent("ours"), configuration: configuration)
+    let store = DeviceChatStorage(history: history, userId: "bench")
+    let floorFolder = folder.url.appendingPathComponent("floor")
+    let tables = SQLiteHistoryStore(directory: floorFolder, configuration: configuration)
+    for task in 0..<tasks {
+        for history in [history, tables] {
+            try await history.append(
+                Turn.messages(0), to: Scope(userId: "bench", sessionId: "session \(task)", agentId: "agent"))
+        }
+    }
+    let bare = try BareRows(path: floorFolder.appendingPathComponent("history.sqlite").path)
+
+    var (ours, floor) = (Samples(), Samples())
+    for round in 1...rounds {
+        let turns = (0..<tasks).map { _ in (0..<turnsEach).map { Turn.messages(round * turnsEach + $0) } }
+        ours.add(
+            try await time {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for (task, turns) in turns.enumerated() {
+                        group.addTask {
+                            for messages in turns {
+                                try await store.saveMessages(
+                                    messages, userId: "bench", sessionId: "session \(task)", agentId: "agent",
+                                    maxMessages: nil)
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            })
+        floor.add(
+            try time {
+                for turn in 0..<turnsEach { try bare.commit(turns.map { $0[turn] }) }
+            })
+    }
+    withExtendedLifetime(tables) {}
+
+    let turns = Double(tasks * turnsEach)
+    func rate(_ microseconds: Double) -> String { "\(Int(turns / microseconds * 1_000_000)) turns/s" }
+    let share = floor.median / ours.median
+    return [
+        Line(
+            work: "64 tasks saving durably, the floor committing 64 turns at a time into the same tables",
+            ours: rate(ours.median), worst: rate(ours.worst), floor: rate(floor.median), ratio: share, reach: "≥ 0.5",
+            isMet: share >= 0.5)
+    ]
+}
+
+/// Turns written on the C API into a history's own tables: the rows that an append writes. Session n has conversation n and
+/// scope n.
+private struct BareRows {
+    private let floor: Floor
+    private let begin, insert, count, commit, last: OpaquePointer
+
+    init(path: String) throws {
+        floor = try Floor(path: path, synchronous: "FULL", schema: "")
+        begin = try floor.statement("BEGIN IMMEDIATE")
+        insert = try floor.statement(
+            """
+            INSERT INTO message (sequence, conversation_id, scope_id, position, message_id, role, timestamp, text)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """)
+        count = try floor.statement(
+            """
+            UPDATE conversation SET message_count = message_count + 2, last_activity = max(last_activity, ?) WHERE id = ?
+            """)
+        commit = try floor.statement("COMMIT")
+        last = try floor.statement("SELECT max(sequence) FROM message")
+    }
+
+    /// Commits a turn for each session.
+    func commit(_ turns: [[ConversationMessage]]) throws {
+        try floor.run(begin)
+        sqlite3_step(last)
+        var sequence = sqlite3_column_int64(last, 0)
+        sqlite3_reset(last)
+        for (session, messages) in turns.enumerated() {
+            let id = Int64(session + 1)
+            for message in messages {
+                sequence += 1
+                let timestamp = Int64(message.timestamp.timeIntervalSince1970 * 1000)
+                for (column, value) in [sequence, id, id, sequence << 20].enumerated() {
+                    sqlite3_bind_int64(insert, Int32(column + 1), value)
+                }
+                floor.bind(message.id, 5, insert)
+                floor.bind(message.role.rawValue, 6, insert)
+                sqlite3_bind_int64(insert, 7, timestamp)
+                floor.bind(message.role == .user ? Turn.question : Turn.answer, 8, insert)
+                try floor.run(insert)
+                sqlite3_bind_int64(count, 1, timestamp)
+            }
+            sqlite3_bind_int64(count, 2, id)
+            try floor.run(count)
+        }
+        try floor.run(commit)
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import Recollect
+import RecollectTranscripts
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A folder of Claude Code transcripts imported and indexed, as whole processes in turn: ours, and Python with `json.loads`
+/// and `executemany` of the same rows into the same tables and FTS5 index.
+func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] {
+    let work = "import of a folder of Claude Code transcripts with search index, whole processes; the floor is Python"
+    guard let transcripts else {
+        return [
+            Line(work: work, ours: "skipped: no folder named (`--transcripts`, `RECOLLECT_SHARED_DATA`)", reach: "≥ 1")
+        ]
+    }
+    let folder = try Folder()
+    var (ours, floor) = (Samples(), Samples())
+    var peak = 0
+    for run in 0..<runs {
+        let mine = try ChildProcess.run(
+            CommandLine.arguments[0], ["import-once", transcripts, folder.path("ours \(run)")])
+        let tables = folder.url.appendingPathComponent("floor \(run)")
+        try await SQLiteHistoryStore(directory: tables).indexed()
+        let theirs = try ChildProcess.run(
+            "python3", [script, transcripts, tables.appendingPathComponent("history.sqlite").path])
+        ours.add(mine.nanoseconds)
+        floor.add(theirs.nanoseconds)
+        let told = mine.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        let expected = Int(theirs.output.trimmingCharacters(in: .whitespacesAndNewlines))
+        guard told.count == 2, told[0] == expected else {
+            throw ChildProcess.Failure(description: "not the same messages: \(mine.output) instead of \(theirs.output)")
+        }
+        peak = max(peak, told[1])
+    }
+    let ratio = floor.median / ours.median
+    let megabytes = Double(peak) / Double(1 << 20)
+    return [
+        Line(
+            work: work, ours: Line.text(ours.median), worst: Line.text(ours.worst), floor: Line.text(floor.median),
+            ratio: ratio, reach: "≥ 1", isMet: ratio >= 1),
+        Line(
+            work: "the same, largest resident memory", ours: String(format: "%.0f MB", megabytes), reach: "≤ 150 MB",
+            isMet: megabytes <= 150),
+    ]
+}
+
+private let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .appendingPathComponent("../../import_floor.py").standardizedFileURL.path
+
+/// One import, for a process of its own.
+struct ImportOnce: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import-once", abstract: "Imports, indexes, and prints how many messages, and the memory's peak.",
+        shouldDisplay: false)
+
+    @Argument var transcripts: String
+    @Argument var store: String
+
+    func run() async throws {
+        let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: store))
+        let report = try await TranscriptImporter(history: history, userId: "bench").run([transcripts])
+        try await history.indexed()
+        var usage = rusage()
+        // RUSAGE_SELF, which the headers of Glibc give a type that its function does not take.
+        getrusage(0, &usage)
+        #if canImport(Darwin)
+            let peak = usage.ru_maxrss
+        #else
+            let peak = usage.ru_maxrss * 1024
+        #endif
+        print(report.added, peak)
+    }
+}
+
+extension SQLiteHistoryStore {
+    /// Makes the database, and indexes what is missing, as a search does first.
+    fileprivate func indexed() async throws {
+        _ = try await search(SearchQuery(userId: "bench", text: "anything"))
+    }
+}

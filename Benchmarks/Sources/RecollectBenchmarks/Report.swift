@@ -1,0 +1,114 @@
+import Foundation
+import GRDBSQLite
+
+/// One line of the table.
+struct Line {
+    var work: String
+    var ours: String
+    var worst = ""
+    var floor = ""
+    var ratio: Double?
+    var reach = ""
+    var isMet: Bool?
+
+    /// A line for "at most so many times the floor", and where that is asked too, so many milliseconds.
+    init(_ work: String, _ ours: Samples, _ floor: Samples, atMost reach: Double, milliseconds: Double? = nil) {
+        let ratio = ours.median / floor.median
+        self.work = work
+        self.ours = Self.text(ours.median)
+        worst = Self.text(ours.worst)
+        self.floor = Self.text(floor.median)
+        self.ratio = ratio
+        self.reach = "≤ \(Self.short(reach))" + (milliseconds.map { ", ≤ \(Self.short($0)) ms" } ?? "")
+        isMet = ratio <= reach && ours.median <= (milliseconds ?? .infinity) * 1000
+    }
+
+    init(
+        work: String, ours: String, worst: String = "", floor: String = "", ratio: Double? = nil, reach: String = "",
+        isMet: Bool? = nil
+    ) {
+        self.work = work
+        self.ours = ours
+        self.worst = worst
+        self.floor = floor
+        self.ratio = ratio
+        self.reach = reach
+        self.isMet = isMet
+    }
+
+    /// Microseconds, in the unit that reads best.
+    static func text(_ microseconds: Double) -> String {
+        switch microseconds {
+        case ..<1_000: String(format: "%.1f µs", microseconds)
+        case ..<1_000_000: String(format: "%.2f ms", microseconds / 1_000)
+        default: String(format: "%.2f s", microseconds / 1_000_000)
+        }
+    }
+
+    private static func short(_ number: Double) -> String { String(format: "%g", number) }
+
+    var markdown: String {
+        let met = isMet.map { $0 ? "yes" : "**no**" } ?? ""
+        let ratio = ratio.map { String(format: "%.2f", $0) } ?? ""
+        return "| \([work, ours, worst, floor, ratio, reach, met].joined(separator: " | ")) |"
+    }
+
+    static let header = """
+        | Work | Recollect, median | p99 | Floor, median | Ratio | Reach | Met |
+        |---|---|---|---|---|---|---|
+        """
+}
+
+/// Prints the table line by line, and writes it with what a reader has to know of the run.
+final class Report {
+    private var lines: [Line] = []
+
+    func begin() { tell(Line.header) }
+
+    func add(_ line: Line) {
+        lines.append(line)
+        tell(line.markdown)
+    }
+
+    private func tell(_ text: String) {
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+
+    func write(to path: String, arguments: String) throws {
+        let day = ISO8601DateFormatter.string(
+            from: Date(), timeZone: .gmt, formatOptions: [.withFullDate, .withDashSeparatorInDate])
+        let text = """
+            # Benchmarks
+
+            The last run, as `make bench\(arguments)` wrote it on \(day). To repeat it: `make bench`, on a quiet machine;
+            `RECOLLECT_SHARED_DATA=FOLDER make bench` also imports that folder of Claude Code transcripts.
+
+            - Machine: \(Self.machine)
+            - System: \(ProcessInfo.processInfo.operatingSystemVersionString)
+            - SQLite \(String(cString: sqlite3_libversion())), \(Self.compiler)
+
+            The floor is the same work straight on SQLite's C API with prepared statements, in stretches that alternate with
+            ours in one run; the ratio is between the medians. Each row's floor is told in `Benchmarks/Sources`.
+
+            \(Line.header)
+            \(lines.map(\.markdown).joined(separator: "\n"))
+
+            """
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    private static var machine: String {
+        let process = ProcessInfo.processInfo
+        let cores = "\(process.activeProcessorCount) cores, \(process.physicalMemory >> 30) GB"
+        guard let cpu = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8),
+            let model = cpu.split(separator: "\n").first(where: { $0.hasPrefix("model name") })?.split(separator: ":")
+                .last
+        else { return cores }
+        return "\(model.trimmingCharacters(in: .whitespaces)), \(cores)"
+    }
+
+    private static var compiler: String {
+        let output = try? ChildProcess.run("swift", ["--version"]).output
+        return output?.split(separator: "\n").first.map(String.init) ?? "an unknown Swift"
+    }
+}

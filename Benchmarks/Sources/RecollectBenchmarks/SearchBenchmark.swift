@@ -1,0 +1,87 @@
+import Foundation
+import GRDBSQLite
+import Recollect
+
+/// Twenty hits with snippets over a million messages, by the kind of query, against the bare FTS5 query on the same index
+/// that orders by rank and asks for the same user.
+func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
+    let folder = try Folder()
+    let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
+    let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+    try await fill(history, messages: count)
+    let indexing = try await time { _ = try await history.search(SearchQuery(userId: "bench", text: "zanzibar")) }
+    let bare = try BareSearch(path: folder.path("history.sqlite"))
+
+    var lines = [
+        Line(
+            work: "the search index of \(count) messages made, in all and for a message",
+            ours: "\(Line.text(Double(indexing) / 1000)), \(Line.text(Double(indexing) / 1000 / Double(count)))")
+    ]
+    for (kind, query, match) in queries {
+        var (ours, floor) = (Samples(), Samples())
+        var found = (ours: 0, floor: 0)
+        for _ in 0..<rounds {
+            ours.add(
+                try await time {
+                    found.ours = try await history.search(SearchQuery(userId: "bench", text: query)).elements.count
+                })
+            floor.add(time { found.floor = bare.search(match, userId: "bench") })
+        }
+        precondition(found.ours == found.floor, "\(kind): \(found.ours) hits instead of \(found.floor)")
+        lines.append(
+            Line(
+                "search over \(count) messages, \(kind) (`\(query)`)", ours, floor, atMost: 3, milliseconds: 50))
+    }
+    return lines
+}
+
+/// What is typed, and the bare expression for it; the terms of the index are folded words and parts of identifiers.
+private let queries = [
+    (kind: "rare word", query: "zanzibar", match: "zanzibar"),
+    (kind: "common word", query: "index", match: "index"),
+    (kind: "prefix", query: "persis", match: "persis*"),
+    (kind: "worst prefix, of a word that a third of all messages hold", query: "mess", match: "mess*"),
+    (kind: "identifier part", query: "socket", match: "socket"),
+    (kind: "two Chinese characters", query: "数据", match: "\"数据\""),
+]
+
+/// Sessions of 500 messages by three agents; every tenth session is another user's.
+private func fill(_ history: SQLiteHistoryStore, messages count: Int) async throws {
+    var chat = InventedChat()
+    let size = 500
+    for session in 0..<count / size {
+        let scope = Scope(
+            userId: session % 10 == 9 ? "other" : "bench", sessionId: "session \(session)",
+            agentId: "agent \(session % 3)")
+        try await history.append((0..<size).map { _ in chat.next() }, to: scope)
+    }
+}
+
+/// The bare query.
+private struct BareSearch {
+    private let floor: Floor
+    private let select: OpaquePointer
+
+    init(path: String) throws {
+        floor = try Floor(path: path, synchronous: "NORMAL", schema: "")
+        select = try floor.statement(
+            """
+            SELECT message.message_id, message.text FROM message_search
+            JOIN message ON message.sequence = message_search.rowid
+            JOIN conversation ON conversation.id = message.conversation_id
+            WHERE message_search MATCH ? AND conversation.user_id = ? ORDER BY rank LIMIT 20
+            """)
+    }
+
+    func search(_ match: String, userId: String) -> Int {
+        floor.bind(match, 1, select)
+        floor.bind(userId, 2, select)
+        var count = 0
+        while sqlite3_step(select) == SQLITE_ROW {
+            _ = sqlite3_column_text(select, 1)
+            count += 1
+        }
+        sqlite3_reset(select)
+        return count
+    }
+}
