@@ -65,6 +65,7 @@ let package = Package(
                 "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]),
+        .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
         .testTarget(
             name: "RecollectTranscriptsTests",

@@ -1,0 +1,43 @@
+# `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
+
+.PHONY: help run test lint bench format doc clean
+.DEFAULT_GOAL := help
+
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests
+
+export FROM STORE SEARCH
+
+help:
+	@echo 'make run      build recall, import transcripts, list and search them'
+	@echo '                FROM=path     Claude Code transcripts, ~/.claude/projects for instance (else the samples here)'
+	@echo '                STORE=dir     where the store lies (else .recall)'
+	@echo '                SEARCH=words  what to search for'
+	@echo 'make test     all that CI runs'
+	@echo '                STEPS=…       some of: lint tests plain samples dependencies'
+	@echo 'make lint     the format alone'
+	@echo 'make format   format the sources'
+	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
+	@echo 'make doc      the documentation, into .build-doc'
+	@echo 'make clean    remove what was built; a store in .recall stays'
+
+run:
+	@Scripts/run.sh
+
+test:
+	@Scripts/test.sh $(STEPS)
+
+lint:
+	@Scripts/test.sh lint
+
+bench:
+	swift run -c release --package-path Benchmarks RecollectBenchmarks $(ARGS)
+
+format:
+	swift format --in-place --recursive $(SOURCES)
+
+doc:
+	@Scripts/doc.sh
+
+clean:
+	rm -rf .build .build-plain .build-doc Benchmarks/.build Samples/AgentSquadGuides/.build

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes the documentation of every library with the toolchain's docc and fails on a link that leads nowhere.
+# `make doc` calls this; the pages are in .build-doc, one folder a module.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/Scripts/needs.sh"
+need_swift
+need_sqlite
+cd "$root"
+docc=$(xcrun --find docc 2>/dev/null || command -v docc) || stop "This toolchain has no docc."
+plain="$root/.build-plain"
+graphs="$root/.build-doc/symbol-graphs"
+rm -rf "$root/.build-doc"
+mkdir -p "$graphs"
+
+swift package --scratch-path "$plain" dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+found=$(find "$plain" -type d -name symbolgraph | head -n 1)
+for module in RecollectCore RecollectSQLite RecollectTranscripts RecollectTesting; do
+    mkdir "$graphs/$module"
+    cp "$found/$module.symbols.json" "$graphs/$module/"
+    catalog=$(find "Sources/$module" -name '*.docc' -type d)
+    # shellcheck disable=SC2086 # a module without a catalog has none to name
+    "$docc" convert $catalog --additional-symbol-graph-dir "$graphs/$module" \
+        --fallback-display-name "$module" --fallback-bundle-identifier "recollect.$module" \
+        --warnings-as-errors --output-path ".build-doc/$module.doccarchive"
+done
+rm -rf "$graphs"
+echo "The documentation is in .build-doc."

@@ -1,0 +1,66 @@
+#!/bin/sh
+# All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
+#   lint          swift-format with the repository's configuration, warnings are errors
+#   tests         everything with the command line, and all tests
+#   plain         recall's stub without the trait, and the benchmarks: both must build
+#   samples       the guides' samples in a package of their own, and their tests
+#   dependencies  what an app that asks for Recollect alone resolves
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/Scripts/needs.sh"
+need_swift
+need_sqlite
+cd "$root"
+
+# What is built without traits shares one folder: in .build it would be built again at each change of traits.
+plain="$root/.build-plain"
+
+step_lint() {
+    swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+        Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests
+}
+
+step_tests() {
+    swift build --build-tests --traits CommandLine
+    swift test --skip-build --traits CommandLine
+}
+
+step_plain() {
+    swift build --scratch-path "$plain" --product recall
+    # Without its commands it must fail, and say how to build it.
+    recall=$(swift build --scratch-path "$plain" --show-bin-path)/recall
+    if "$recall" sessions >/dev/null 2>&1; then
+        echo "recall does nothing without its trait, and ends as if all were well" >&2
+        return 1
+    fi
+    swift build --scratch-path "$plain" --package-path Benchmarks
+}
+
+step_samples() {
+    swift test --scratch-path "$plain" --package-path Samples/AgentSquadGuides
+}
+
+step_dependencies() {
+    Scripts/check-dependencies.sh
+}
+
+[ $# -gt 0 ] || set -- lint tests plain samples dependencies
+began=$(date +%s)
+for step; do
+    case $step in
+        lint | tests | plain | samples | dependencies) ;;
+        *) stop "There is no step '$step'; there are lint, tests, plain, samples and dependencies." ;;
+    esac
+    printf '\n== %s\n' "$step"
+    # In a shell of its own, where set -e still counts; `step_x || …` would switch it off.
+    status=0
+    set +e
+    (
+        set -e
+        "step_$step"
+    )
+    status=$?
+    set -e
+    [ $status -eq 0 ] || stop "" "FAILED: $step (Scripts/test.sh $step runs it alone)"
+done
+printf '\nPassed: %s, in %s s.\n' "$*" "$(($(date +%s) - began))"
