@@ -109,7 +109,9 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func deleteUser(_ userId: String) async throws {
         let orphans = try await write { try MessageDeletion.deleteUser(userId, $0) }
         if let files = connection.files {
-            try await blocking { for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) } }
+            try await blocking {
+                for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) }
+            }
         }
         try await finishDeletion(orphans)
     }

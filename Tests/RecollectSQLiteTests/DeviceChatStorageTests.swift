@@ -10,7 +10,8 @@ import Testing
         let question = ConversationMessage(role: .user, text: "hello\0there")
         let answer = ConversationMessage(role: .assistant, text: "hi")
         try await store.saveMessages([question, answer], userId: "ann", sessionId: "s", agentId: "a", maxMessages: 100)
-        #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil) == [question, answer])
+        #expect(
+            try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil) == [question, answer])
         #expect(try await store.fetchAllChats(userId: "ann", sessionId: "s").map(\.text) == ["hello\0there", "[a] hi"])
         try await store.clear()
         #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil).isEmpty)

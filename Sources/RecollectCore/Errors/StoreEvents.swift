@@ -90,7 +90,9 @@ public final class StoreEvents: Sendable {
 
     /// Logs an event and gives it to all listeners. For stores to call; never blocks.
     public func post(_ event: StoreEvent) {
-        logger.log(level: event.kind == .droppedSameRole ? .info : .warning, "\(event.kind.rawValue)", metadata: metadata(of: event))
+        logger.log(
+            level: event.kind == .droppedSameRole ? .info : .warning, "\(event.kind.rawValue)",
+            metadata: metadata(of: event))
         state.withLock { state in
             if state.listeners.isEmpty {
                 state.unheard = state.unheard.suffix(63) + [event]

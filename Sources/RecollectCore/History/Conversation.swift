@@ -55,7 +55,8 @@ public struct ConversationDetails: Hashable, Sendable {
 
     /// Makes details.
     public init(
-        title: String? = nil, workingDirectory: String? = nil, branch: String? = nil, metadata: [String: JSONValue] = [:]
+        title: String? = nil, workingDirectory: String? = nil, branch: String? = nil,
+        metadata: [String: JSONValue] = [:]
     ) {
         self.title = title
         self.workingDirectory = workingDirectory

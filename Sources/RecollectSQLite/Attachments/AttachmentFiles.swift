@@ -51,11 +51,14 @@ struct AttachmentFiles: AttachmentKeeping {
                 var rest = buffer[...]
                 while !rest.isEmpty {
                     #if canImport(Darwin)
-                        let count = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                        let count = Darwin.write(
+                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                     #elseif canImport(Musl)
-                        let count = Musl.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                        let count = Musl.write(
+                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                     #else
-                        let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                        let count = Glibc.write(
+                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                     #endif
                     if count < 0, errno == EINTR { continue }
                     guard count >= 0 else { throw RecollectError(.last, doing: "write", path: file.path) }

@@ -59,7 +59,8 @@ extension Database {
         guard sequences.contains(last) else { return }
         try run("DELETE FROM change WHERE kind = '\(Self.placeholder)'")
         try run(
-            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last + 1, Self.placeholder)
+            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last + 1, Self.placeholder
+        )
     }
 }
 

@@ -38,8 +38,10 @@ enum ConversationQueries {
         userId: String, prefix: String, limit: Int, _ db: Database
     ) throws -> [Conversation] {
         try Array(
-            list("WHERE user_id = ? AND session_id >= ? ORDER BY session_id LIMIT ?", [userId, prefix, max(1, limit)], db)
-                .prefix { $0.id.sessionId.utf8.starts(with: prefix.utf8) })
+            list(
+                "WHERE user_id = ? AND session_id >= ? ORDER BY session_id LIMIT ?", [userId, prefix, max(1, limit)], db
+            )
+            .prefix { $0.id.sessionId.utf8.starts(with: prefix.utf8) })
     }
 
     private static func list(

@@ -53,7 +53,7 @@ final class HistoryConnection: Sendable {
         let database = try await database()
         do {
             return try await operation(database)
-        } catch where error.isCorruption && files != nil {
+        } catch  where error.isCorruption && files != nil {
             let salvaged = try await salvage(database)
             return try await operation(salvaged)
         } catch {

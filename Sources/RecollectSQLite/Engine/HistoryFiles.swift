@@ -78,7 +78,8 @@ struct HistoryFiles: Sendable {
 
     /// Which files the paths lead to now.
     func identity() -> Identity {
-        Identity(database: Self.file(at: database), log: Self.file(at: writeAheadLog), shared: Self.file(at: sharedMemory))
+        Identity(
+            database: Self.file(at: database), log: Self.file(at: writeAheadLog), shared: Self.file(at: sharedMemory))
     }
 
     struct Identity: Equatable, Sendable {

@@ -20,7 +20,7 @@ struct HistoryOpening {
             guard isWhole else { return try salvage(lock) }
             do {
                 return try openDatabase(lock)
-            } catch where error.isCorruption {
+            } catch  where error.isCorruption {
                 return try salvage(lock)
             }
         }
@@ -136,7 +136,8 @@ struct HistoryOpening {
         try pool.close()
         events.post(
             StoreEvent(
-                kind: .salvaged, setAside: setAside, recoveredMessages: salvaged.recovered, lostMessages: salvaged.lost))
+                kind: .salvaged, setAside: setAside, recoveredMessages: salvaged.recovered, lostMessages: salvaged.lost)
+        )
         return try openDatabase(lock)
     }
 }

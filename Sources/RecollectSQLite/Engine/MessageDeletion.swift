@@ -35,19 +35,25 @@ enum MessageDeletion {
     /// Deletes the rows of a scope that its window has left. No deletion to the change feed: a trim is none.
     static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
         let sequences = try self.sequences("WHERE scope_id = ? AND position < ?", [scope, position], db)
-        guard let conversation = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else { return [] }
+        guard let conversation = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else {
+            return []
+        }
         return try remove(sequences, conversation: conversation, db)
     }
 
     /// Deletes messages of all users that are older than a moment.
-    static func deleteOlder(than milliseconds: Int64, limit: Int, _ db: Database) throws -> (count: Int, orphans: [String]) {
+    static func deleteOlder(than milliseconds: Int64, limit: Int, _ db: Database) throws -> (
+        count: Int, orphans: [String]
+    ) {
         var byConversation: [Int64: [Int64]] = [:]
         var count = 0
-        try db.sql("SELECT sequence, conversation_id FROM message WHERE timestamp < ? LIMIT ?").bind(milliseconds, limit)
-            .forEachRow {
-                byConversation[$0.integer(1), default: []].append($0.integer(0))
-                count += 1
-            }
+        try db.sql("SELECT sequence, conversation_id FROM message WHERE timestamp < ? LIMIT ?").bind(
+            milliseconds, limit
+        )
+        .forEachRow {
+            byConversation[$0.integer(1), default: []].append($0.integer(0))
+            count += 1
+        }
         var orphans: [String] = []
         for (conversation, sequences) in byConversation {
             orphans += try remove(sequences, conversation: conversation, db)
@@ -71,7 +77,9 @@ enum MessageDeletion {
     /// Deletes all that is kept of a user.
     static func deleteUser(_ userId: String, _ db: Database) throws -> [String] {
         var numbers: [Int64] = []
-        try db.sql("SELECT id FROM conversation WHERE user_id = ?").bind(userId).forEachRow { numbers.append($0.integer(0)) }
+        try db.sql("SELECT id FROM conversation WHERE user_id = ?").bind(userId).forEachRow {
+            numbers.append($0.integer(0))
+        }
         guard !numbers.isEmpty else { return [] }
         var orphans: [String] = []
         for number in numbers { orphans += try deleteConversation(number, db) }
@@ -93,7 +101,9 @@ enum MessageDeletion {
 
     private static func sequences(_ condition: String, _ values: [any SQLBindable], _ db: Database) throws -> [Int64] {
         var sequences: [Int64] = []
-        try db.sql("SELECT sequence FROM message \(condition)").bind(values).forEachRow { sequences.append($0.integer(0)) }
+        try db.sql("SELECT sequence FROM message \(condition)").bind(values).forEachRow {
+            sequences.append($0.integer(0))
+        }
         return sequences
     }
 

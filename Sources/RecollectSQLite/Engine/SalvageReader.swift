@@ -105,7 +105,9 @@ final class SalvageReader {
     /// Runs a query; false if it failed before its end.
     private func read(_ query: String, _ values: [Int64], _ take: ([Value]) -> Void) -> Bool {
         var statement: OpaquePointer?
-        guard sqlite3_prepare_v2(connection, query, -1, &statement, nil) == SQLITE_OK, let statement else { return false }
+        guard sqlite3_prepare_v2(connection, query, -1, &statement, nil) == SQLITE_OK, let statement else {
+            return false
+        }
         defer { sqlite3_finalize(statement) }
         for (index, value) in values.enumerated() { sqlite3_bind_int64(statement, Int32(index + 1), value) }
         while true {

@@ -11,7 +11,7 @@ extension SQLiteHistoryStore {
         let checked = try await connection.perform { database in
             try await database.read { db in
                 // Corruption is what is looked for here: it is told, not thrown.
-                do { return try HistoryCheck.run(db) } catch where error.isCorruption {
+                do { return try HistoryCheck.run(db) } catch  where error.isCorruption {
                     return HistoryCheck.unreadable(error)
                 }
             }

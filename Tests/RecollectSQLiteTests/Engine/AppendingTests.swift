@@ -39,11 +39,13 @@ import Testing
         #expect(try await history.append(messages(0..<1), to: session).added == 1)
     }
 
-    @Test("a trim moves the window, and rows go only under retention .window", arguments: [Retention.everything, .window])
+    @Test(
+        "a trim moves the window, and rows go only under retention .window", arguments: [Retention.everything, .window])
     func trims(retention: Retention) async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: retention))
         for turn in 0..<10 {
-            try await history.append(messages(2 * turn..<2 * turn + 2), to: scope, options: AppendOptions(maxMessages: 7))
+            try await history.append(
+                messages(2 * turn..<2 * turn + 2), to: scope, options: AppendOptions(maxMessages: 7))
         }
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(14..<20))
         #expect(try await history.window(of: scope, maxMessages: 3) == messages(18..<20))
@@ -58,8 +60,10 @@ import Testing
     @Test("retention .days deletes what is older, and nothing else")
     func days() async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .days(7)))
-        let old = ConversationMessage(id: "old", role: .user, text: "old", timestamp: Date(timeIntervalSinceNow: -8 * 86400))
-        let new = ConversationMessage(id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -6 * 86400))
+        let old = ConversationMessage(
+            id: "old", role: .user, text: "old", timestamp: Date(timeIntervalSinceNow: -8 * 86400))
+        let new = ConversationMessage(
+            id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -6 * 86400))
         try await history.append([old, new], to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
@@ -71,8 +75,9 @@ import Testing
         let options = AppendOptions(sameRole: .drop)
         let first = ConversationMessage(id: "1", role: .user, text: "one")
         let second = ConversationMessage(id: "2", role: .user, text: "two")
-        #expect(try await history.append([first, first, second], to: scope, options: options)
-            == AppendOutcome(added: 1, known: 1, dropped: 1))
+        #expect(
+            try await history.append([first, first, second], to: scope, options: options)
+                == AppendOutcome(added: 1, known: 1, dropped: 1))
         let event = await events.next()
         #expect(event?.kind == .droppedSameRole)
         #expect(event?.messageId == "2")
@@ -162,15 +167,19 @@ import Testing
         let store = DeviceChatStorage(history: history, userId: "ann")
         let bytes = Data((0..<5000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let picture = Attachment(mediaType: "image/png", name: "a.png", content: .inline(bytes))
-        let sent = (0..<3).map { ConversationMessage(id: "\($0)", role: .user, parts: [.attachment(picture), .text("see")]) }
+        let sent = (0..<3).map {
+            ConversationMessage(id: "\($0)", role: .user, parts: [.attachment(picture), .text("see")])
+        }
         try await history.append(sent, to: scope)
         let hash = Attachment.sha256(of: bytes)
         let file = folder.file("attachments/\(hash.prefix(2))/\(hash)")
         #expect(try Data(contentsOf: file) == bytes)
         #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil) == sent)
         let stored = try await history.message("0", in: scope.conversation)?.message.parts[0]
-        #expect(stored == .attachment(
-            Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: hash, byteCount: 5000))))
+        #expect(
+            stored
+                == .attachment(
+                    Attachment(mediaType: "image/png", name: "a.png", content: .stored(sha256: hash, byteCount: 5000))))
         try await history.deleteMessages(["0", "1"], in: scope.conversation)
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await history.deleteMessages(["2"], in: scope.conversation)

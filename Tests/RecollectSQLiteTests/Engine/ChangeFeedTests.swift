@@ -27,7 +27,9 @@ import Testing
         #expect(try await history.latestChange() == seen.last?.cursor)
     }
 
-    @Test("a number is never given twice, also when the last messages go", arguments: ["messages", "conversation", "user", "trim"])
+    @Test(
+        "a number is never given twice, also when the last messages go",
+        arguments: ["messages", "conversation", "user", "trim"])
     func numbersAreNotReused(what: String) async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .window))
         try await history.append(messages(0..<4), to: scope)
@@ -58,7 +60,8 @@ import Testing
         let other = try HistoryOpening(files: files, configuration: HistoryConfiguration(), events: StoreEvents())
             .open(isDamaged: false)
         _ = try await other.write { db in
-            try Appending(messages: messages(2..<3), scope: scope, options: AppendOptions(), retention: .everything).run(db)
+            try Appending(messages: messages(2..<3), scope: scope, options: AppendOptions(), retention: .everything)
+                .run(db)
         }
         #expect(try await changes.next()?.messageId == "m2")
     }

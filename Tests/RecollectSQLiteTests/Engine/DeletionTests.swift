@@ -33,7 +33,9 @@ import Testing
         }
         #expect(try await history.search(query).elements.isEmpty)
         #expect(try files(in: folder, holding: "quetzalcoatl").isEmpty)
-        #expect(try await history.window(of: Scope(userId: "bob", sessionId: "s", agentId: "a"), maxMessages: nil).count == 200)
+        #expect(
+            try await history.window(of: Scope(userId: "bob", sessionId: "s", agentId: "a"), maxMessages: nil).count
+                == 200)
         let left = try await history.conversation(scope.conversation)?.messageCount
         #expect(left == (what == "message" ? 200 : nil))
     }
@@ -41,7 +43,8 @@ import Testing
     @Test("clear() erases what was set aside, and leaves other users alone")
     func clear() async throws {
         let folder = try TemporaryFolder()
-        try Data("this is not a database at all, but it has been here before".utf8).write(to: folder.file("history.sqlite"))
+        try Data("this is not a database at all, but it has been here before".utf8).write(
+            to: folder.file("history.sqlite"))
         let store = try DeviceChatStorage(userId: "ann", baseURL: folder.url)
         try await store.save(messages(0..<1)[0], userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         #expect(try folder.names.contains { $0.hasPrefix("history.damaged-") })

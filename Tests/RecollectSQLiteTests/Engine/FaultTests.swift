@@ -27,7 +27,8 @@ import Testing
         }
         try bytes.write(to: file)
         let history = folder.history()
-        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 10_000)).elements
+        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 10_000))
+            .elements
         var events = history.events.stream().makeAsyncIterator()
         let event = try #require(await events.next())
         #expect(event.kind == .salvaged)
@@ -111,7 +112,8 @@ import Testing
         await expectError(.foreignStore) { try await folder.history().open() }
     }
 
-    @Test("files unlinked while open: the save fails, the next use opens what is there", arguments: ["", "-wal", "-shm"])
+    @Test(
+        "files unlinked while open: the save fails, the next use opens what is there", arguments: ["", "-wal", "-shm"])
     func replaced(suffix: String) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -163,7 +165,8 @@ import Testing
         let folder = try TemporaryFolder()
         let history = folder.history()
         let picture = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
-        try await history.append(messages(0..<10) + [ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        try await history.append(
+            messages(0..<10) + [ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
         let report = try await history.check()
         #expect(report.problems.isEmpty)
         #expect(report.messages == 11)

@@ -46,8 +46,11 @@ import Testing
             [
                 ConversationMessage(id: "0", role: .system, text: "rules", timestamp: Date(timeIntervalSince1970: 10)),
                 ConversationMessage(
-                    id: "1", role: .user, parts: [.attachment(Attachment(mediaType: "a/b", content: .remote(url: "x"))),
-                        .text("  What  is\n this? ")], timestamp: Date(timeIntervalSince1970: 30)),
+                    id: "1", role: .user,
+                    parts: [
+                        .attachment(Attachment(mediaType: "a/b", content: .remote(url: "x"))),
+                        .text("  What  is\n this? "),
+                    ], timestamp: Date(timeIntervalSince1970: 30)),
             ], to: scope)
         try await history.append(
             [ConversationMessage(id: "2", role: .assistant, text: "that", timestamp: Date(timeIntervalSince1970: 20))],
@@ -77,7 +80,8 @@ import Testing
         try await history.append(messages(0..<1), to: Scope(userId: "bob", sessionId: "abc3", agentId: ""))
         let found = try await history.conversations(of: "ann", sessionIdPrefix: "abc", limit: 10)
         #expect(found.map(\.id.sessionId) == ["abc1", "abc2"])
-        #expect(try await history.conversations(of: "ann", sessionIdPrefix: "é", limit: 10).map(\.id.sessionId) == ["é1"])
+        #expect(
+            try await history.conversations(of: "ann", sessionIdPrefix: "é", limit: 10).map(\.id.sessionId) == ["é1"])
         #expect(try await history.conversations(of: "ann", sessionIdPrefix: "", limit: 3).count == 3)
     }
 
@@ -89,7 +93,8 @@ import Testing
             let id = scope.conversation.scope(agentId: agents[number * number % 3])
             try await history.append(messages(number..<number + 1), to: id)
         }
-        let all = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100)).elements
+        let all = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+            .elements
         #expect(all.map(\.message) == messages(0..<40))
         for agent in [nil, "a", "b", "c", "none"] {
             let expected = all.filter { stored in agent.map { stored.agentId == $0 } ?? true }
@@ -127,7 +132,9 @@ import Testing
         let copied = try await history.messages(of: fork, agentId: nil, page: PageRequest(limit: 100)).elements
         #expect(copied.map(\.message) == messages(0..<7))
         #expect(copied.map(\.agentId) == ["a", "a", "a", "a", "b", "b", "a"])
-        #expect(try await history.window(of: fork.scope(agentId: "a"), maxMessages: nil) == messages(2..<4) + messages(6..<7))
+        #expect(
+            try await history.window(of: fork.scope(agentId: "a"), maxMessages: nil) == messages(2..<4)
+                + messages(6..<7))
         let conversation = try #require(try await history.conversation(fork))
         #expect(conversation.messageCount == 7)
         #expect(conversation.metadata["forkedFrom"] == ["sessionId": "s", "messageId": "m6"])
@@ -143,7 +150,8 @@ import Testing
         try await history.append(
             [
                 ConversationMessage(id: "0", role: .user, text: "read it"),
-                ConversationMessage(id: "1", role: .assistant, parts: [.toolCall(id: "t", name: "read", arguments: [:])]),
+                ConversationMessage(
+                    id: "1", role: .assistant, parts: [.toolCall(id: "t", name: "read", arguments: [:])]),
                 ConversationMessage(id: "2", role: .tool, parts: [.toolResult(id: "t", content: "text")]),
                 ConversationMessage(id: "3", role: .assistant, text: "done"),
             ], to: scope)

@@ -78,8 +78,10 @@ import Testing
                 let writer = "\(call)\(number)"
                 let worker = try Worker(
                     ["append", place, "a", writer, "4", "0", "50"],
-                    under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
-                        "inject=\(call):signal=KILL:when=\(number)"])
+                    under: [
+                        tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                        "inject=\(call):signal=KILL:when=\(number)",
+                    ])
                 let lines = saved(await worker.finish())
                 acknowledged.formUnion(lines.map { "\(writer)-\($0)" })
                 if lines.count == 4 { break }
@@ -98,8 +100,10 @@ import Testing
         let tracer = try #require(strace)
         let worker = try Worker(
             ["insist", place, "b", "6"],
-            under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
-                "inject=fdatasync:error=EIO:when=3..4"])
+            under: [
+                tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync", "-e",
+                "inject=fdatasync:error=EIO:when=3..4",
+            ])
         let lines = await worker.finish()
         #expect(lines.contains { $0.hasSuffix("inputOutput") })
         #expect(saved(lines) == (0..<6).map(String.init))

@@ -21,7 +21,8 @@ final class TemporaryFolder: Sendable {
     func history(durability: Durability = .full, retention: Retention = .everything) -> SQLiteHistoryStore {
         SQLiteHistoryStore(
             directory: url,
-            configuration: HistoryConfiguration(durability: durability, retention: retention, indexesInBackground: false))
+            configuration: HistoryConfiguration(
+                durability: durability, retention: retention, indexesInBackground: false))
     }
 
     func file(_ name: String) -> URL { url.appendingPathComponent(name) }
