@@ -11,7 +11,7 @@ import Foundation
 /// An open regular file and the few calls that a store makes on it. Closed when released; not for two threads at once.
 ///
 /// All of them block, and all throw `POSIXFailure`.
-final class OpenFile {
+package final class OpenFile {
     let descriptor: Int32
     /// Where it was opened, for messages.
     let path: String
@@ -42,7 +42,7 @@ final class OpenFile {
     }
 
     /// Writes all bytes at an offset, in one call as far as the system lets it.
-    func write(_ bytes: [UInt8], at offset: Int) throws {
+    package func write(_ bytes: [UInt8], at offset: Int) throws {
         try bytes.withUnsafeBytes { buffer in
             var written = 0
             while written < buffer.count, let start = buffer.baseAddress {

@@ -12,8 +12,9 @@ extension OpenFolder {
     /// Writes a file under another name and gives it `name` when it is on the disk: at any moment, a power cut too, `name` is
     /// the old file or the new one.
     /// - Parameter aside: A name that the old file keeps; without it the old file is gone.
-    func replace(_ name: String, keepingOldAs aside: String? = nil, write: (OpenFile) throws -> Void) throws -> OpenFile
-    {
+    package func replace(
+        _ name: String, keepingOldAs aside: String? = nil, write: (OpenFile) throws -> Void
+    ) throws -> OpenFile {
         let temporary = Self.temporaryPrefix + UUID().uuidString
         let file = try makeFile(temporary)
         do {

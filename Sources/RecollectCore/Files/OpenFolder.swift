@@ -11,7 +11,7 @@ import Foundation
 /// An open folder: names in it are resolved by the system from here, so nothing is followed out of it. Closed when released.
 ///
 /// All calls block, and all throw `POSIXFailure`.
-final class OpenFolder {
+package final class OpenFolder {
     let descriptor: Int32
     /// Where it was opened, for messages.
     let path: String
@@ -28,13 +28,13 @@ final class OpenFolder {
     }
 
     /// Opens the folder at a path; symbolic links on the way there are the caller's choice and are followed.
-    convenience init(path: String) throws {
+    package convenience init(path: String) throws {
         let descriptor = try retrying { Int(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }
         self.init(descriptor: Int32(descriptor), path: path, parent: nil)
     }
 
     /// Makes the folder at a path and what is missing on the way there; only this user may enter what is made.
-    static func make(path: String) throws -> OpenFolder {
+    package static func make(path: String) throws -> OpenFolder {
         do {
             return try OpenFolder(path: path)
         } catch let failure as POSIXFailure where failure.number == ENOENT && path != "/" {
@@ -103,7 +103,7 @@ final class OpenFolder {
     }
 
     /// Returns when the names in this folder are on the disk: a new or renamed file may vanish in a power cut before that.
-    func synchronize() throws {
+    package func synchronize() throws {
         #if canImport(Darwin)
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
         #endif

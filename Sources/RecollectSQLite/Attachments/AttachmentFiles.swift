@@ -30,45 +30,10 @@ struct AttachmentFiles: AttachmentKeeping {
     func keep(_ bytes: Data) throws -> String {
         let hash = Attachment.sha256(of: bytes)
         guard !has(hash) else { return hash }
-        let target = url(of: hash)
-        let folder = target.deletingLastPathComponent()
-        try HistoryFiles.makeDirectory(folder)
-        let temporary = folder.appendingPathComponent(".\(UUID().uuidString).partial")
-        try write(bytes, to: temporary)
-        if rename(temporary.path, target.path) != 0 {
-            throw RecollectError(.last, doing: "name the attachment", path: target.path)
-        }
-        try HistoryFiles.synchronizeDirectory(folder)
-        return hash
-    }
-
-    private func write(_ bytes: Data, to file: URL) throws {
-        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: file.path) }
-        defer { close(descriptor) }
-        do {
-            try bytes.withUnsafeBytes { buffer in
-                var rest = buffer[...]
-                while !rest.isEmpty {
-                    #if canImport(Darwin)
-                        let count = Darwin.write(
-                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                    #elseif canImport(Musl)
-                        let count = Musl.write(
-                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                    #else
-                        let count = Glibc.write(
-                            descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                    #endif
-                    if count < 0, errno == EINTR { continue }
-                    guard count >= 0 else { throw RecollectError(.last, doing: "write", path: file.path) }
-                    rest = rest.dropFirst(count)
-                }
-            }
-            guard fsync(descriptor) == 0 else { throw RecollectError(.last, doing: "synchronise", path: file.path) }
-        } catch {
-            unlink(file.path)
-            throw error
+        let folder = url(of: hash).deletingLastPathComponent()
+        return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
+            _ = try OpenFolder.make(path: folder.path).replace(hash) { try $0.write(Array(bytes), at: 0) }
+            return hash
         }
     }
 

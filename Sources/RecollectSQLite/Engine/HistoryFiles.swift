@@ -36,24 +36,7 @@ struct HistoryFiles: Sendable {
 
     /// Makes the folder where it is missing, readable by its owner alone.
     func makeDirectory() throws {
-        try Self.makeDirectory(directory)
-    }
-
-    static func makeDirectory(_ directory: URL) throws {
-        var status = stat()
-        if stat(directory.path, &status) == 0 {
-            guard status.st_mode & S_IFMT == S_IFDIR else {
-                throw RecollectError(
-                    .cannotOpen, "\(directory.path) is a file, not a folder; name another folder for the history")
-            }
-            return
-        }
-        let parent = directory.deletingLastPathComponent()
-        if parent.path != directory.path { try makeDirectory(parent) }
-        if mkdir(directory.path, 0o700) != 0, errno != EEXIST {
-            throw RecollectError(.last, doing: "make the folder", path: directory.path)
-        }
-        try synchronizeDirectory(parent)
+        try Self.onDisk(directory, doing: "make the folder") { _ = try OpenFolder.make(path: directory.path) }
     }
 
     /// Makes an empty database file, which SQLite takes for an empty database, so that its permissions are right from the
@@ -62,17 +45,22 @@ struct HistoryFiles: Sendable {
         let descriptor = open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: database) }
         close(descriptor)
-        try Self.synchronizeDirectory(directory)
+        try synchronizeDirectory()
     }
 
-    /// Puts new names in a folder on the disk.
-    static func synchronizeDirectory(_ directory: URL) throws {
-        let descriptor = open(directory.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open the folder", path: directory.path) }
-        defer { close(descriptor) }
-        // Some file systems cannot synchronise a folder and say EINVAL; there is nothing more to do for them.
-        if fsync(descriptor) != 0, errno != EINVAL {
-            throw RecollectError(.last, doing: "synchronise the folder", path: directory.path)
+    /// Puts new names in the folder on the disk.
+    private func synchronizeDirectory() throws {
+        try Self.onDisk(directory, doing: "synchronise the folder") {
+            try OpenFolder(path: directory.path).synchronize()
+        }
+    }
+
+    /// Turns the failure of a system call into an error that names the action and the path.
+    static func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch let failure as POSIXFailure {
+            throw RecollectError(failure, doing: action, path: place.path)
         }
     }
 
@@ -118,7 +106,7 @@ struct HistoryFiles: Sendable {
         for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
             throw RecollectError(.last, doing: "set aside", path: database + suffix)
         }
-        try Self.synchronizeDirectory(directory)
+        try synchronizeDirectory()
         return URL(fileURLWithPath: target)
     }
 
