@@ -47,7 +47,7 @@ func groupLines(rounds: Int) async throws -> [Line] {
 
     let turns = Double(tasks * turnsEach)
     func rate(_ microseconds: Double) -> String { "\(Int(turns / microseconds * 1_000_000)) turns/s" }
-    let share = floor.median / ours.median
+    let share = Samples.ratio(floor, ours, stretches: rounds)
     return [
         Line(
             work: "64 tasks saving durably, the floor committing 64 turns at a time into the same tables",
