@@ -121,6 +121,10 @@ def main(folder, path):
         database.executemany(
             "INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, "
             "text, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", messages)
+        database.executemany(
+            "INSERT INTO message_id (conversation_id, message_id, sequence) VALUES (?, ?, ?)",
+            [(row[1], row[6], row[0]) for row in messages])
+        database.execute("UPDATE settled SET through = ?", (len(messages),))
         database.executemany("INSERT INTO message_search (rowid, body) VALUES (?, ?)", documents)
         database.execute("UPDATE search_state SET indexed_through = ?", (len(messages),))
     database.close()

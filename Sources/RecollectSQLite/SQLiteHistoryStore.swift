@@ -207,10 +207,22 @@ public final class SQLiteHistoryStore: HistoryStore {
         return try await read { try SearchIndex.search($0, query) }
     }
 
-    /// Indexes every message that the search index has not, in transactions of a bounded size.
+    /// Indexes every message that the search index has not.
+    ///
+    /// Large transactions are faster, but a save waits for the one under way, and how long messages are is not known: so
+    /// their size follows the time that they take.
     func indexEverything() async throws {
+        var limit = 1000
         while try await read({ try SearchIndex.isBehind($0) }) {
-            _ = try await write { try SearchIndex.advance($0, limit: 1000) }
+            let bite = limit
+            let taken = try await ContinuousClock().measure {
+                _ = try await write { try SearchIndex.advance($0, limit: bite) }
+            }
+            if taken < .milliseconds(100) {
+                limit = min(limit * 2, 20_000)
+            } else if taken > .milliseconds(200) {
+                limit = max(limit / 2, 100)
+            }
         }
     }
 

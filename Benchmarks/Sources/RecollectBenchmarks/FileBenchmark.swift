@@ -27,7 +27,8 @@ func fileLines(rounds: Int) async throws -> [Line] {
         let name = durability == .full ? "`.full`" : "`.relaxed`"
         lines.append(
             Line(
-                "FileChatStorage, uncapped, turn 2,000, \(name), the floor here being turn 20", late, early, atMost: 1.5
+                "FileChatStorage, uncapped, turn 2,000, \(name), the floor here being turn 20", late, early,
+                stretches: rounds, atMost: 1.5
             ))
     }
     return lines

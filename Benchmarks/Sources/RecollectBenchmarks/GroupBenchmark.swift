@@ -47,7 +47,7 @@ func groupLines(rounds: Int) async throws -> [Line] {
 
     let turns = Double(tasks * turnsEach)
     func rate(_ microseconds: Double) -> String { "\(Int(turns / microseconds * 1_000_000)) turns/s" }
-    let share = floor.median / ours.median
+    let share = Samples.ratio(floor, ours, stretches: rounds)
     return [
         Line(
             work: "64 tasks saving durably, the floor committing 64 turns at a time into the same tables",
@@ -56,11 +56,12 @@ func groupLines(rounds: Int) async throws -> [Line] {
     ]
 }
 
-/// Turns written on the C API into a history's own tables: the rows that an append writes. Session n has conversation n and
-/// scope n.
+/// Turns written on the C API into a history's own tables: the rows that appends write, ids and counts settled every 512
+/// messages as there. Session n has conversation n and scope n.
 private struct BareRows {
     private let floor: Floor
-    private let begin, insert, count, commit, last: OpaquePointer
+    private let begin, insert, commit, last: OpaquePointer
+    private let settling: [OpaquePointer]
 
     init(path: String) throws {
         floor = try Floor(path: path, synchronous: "FULL", schema: "")
@@ -70,12 +71,23 @@ private struct BareRows {
             INSERT INTO message (sequence, conversation_id, scope_id, position, message_id, role, timestamp, text)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             """)
-        count = try floor.statement(
-            """
-            UPDATE conversation SET message_count = message_count + 2, last_activity = max(last_activity, ?) WHERE id = ?
-            """)
         commit = try floor.statement("COMMIT")
-        last = try floor.statement("SELECT max(sequence) FROM message")
+        last = try floor.statement("SELECT max(sequence), (SELECT through FROM settled) FROM message")
+        settling = try [
+            """
+            INSERT INTO message_id (conversation_id, message_id, sequence)
+            SELECT conversation_id, message_id, sequence FROM message WHERE sequence > (SELECT through FROM settled)
+            ORDER BY conversation_id, message_id
+            """,
+            """
+            UPDATE conversation SET message_count = message_count + new.count,
+            last_activity = max(last_activity, new.latest)
+            FROM (SELECT conversation_id, count(*) AS count, max(timestamp) AS latest FROM message
+                  WHERE sequence > (SELECT through FROM settled) GROUP BY conversation_id) AS new
+            WHERE conversation.id = new.conversation_id
+            """,
+            "UPDATE settled SET through = (SELECT max(sequence) FROM message)",
+        ].map(floor.statement)
     }
 
     /// Commits a turn for each session.
@@ -83,6 +95,7 @@ private struct BareRows {
         try floor.run(begin)
         sqlite3_step(last)
         var sequence = sqlite3_column_int64(last, 0)
+        let settled = sqlite3_column_int64(last, 1)
         sqlite3_reset(last)
         for (session, messages) in turns.enumerated() {
             let id = Int64(session + 1)
@@ -97,11 +110,9 @@ private struct BareRows {
                 sqlite3_bind_int64(insert, 7, timestamp)
                 floor.bind(message.role == .user ? Turn.question : Turn.answer, 8, insert)
                 try floor.run(insert)
-                sqlite3_bind_int64(count, 1, timestamp)
             }
-            sqlite3_bind_int64(count, 2, id)
-            try floor.run(count)
         }
+        if sequence - settled > 512 { try settling.forEach(floor.run) }
         try floor.run(commit)
     }
 }

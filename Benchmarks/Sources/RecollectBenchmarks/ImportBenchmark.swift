@@ -39,7 +39,7 @@ func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] 
         }
         peak = max(peak, told[1])
     }
-    let ratio = floor.median / ours.median
+    let ratio = Samples.ratio(floor, ours, stretches: runs)
     let megabytes = Double(peak) / Double(1 << 20)
     return [
         Line(

@@ -20,8 +20,18 @@ struct Samples {
     func slice(_ range: Range<Double>) -> Samples {
         let count = Double(nanoseconds.count)
         var samples = Samples()
-        samples.nanoseconds = Array(nanoseconds[Int(count * range.lowerBound)..<Int(count * range.upperBound)])
+        samples.nanoseconds = Array(
+            nanoseconds[Int((count * range.lowerBound).rounded())..<Int((count * range.upperBound).rounded())])
         return samples
+    }
+
+    /// How many times the floor's median ours is, in the middle one of the stretches that both were measured in.
+    static func ratio(_ ours: Samples, _ floor: Samples, stretches: Int) -> Double {
+        let ratios = (0..<stretches).map { stretch in
+            let range = Double(stretch) / Double(stretches)..<Double(stretch + 1) / Double(stretches)
+            return ours.slice(range).median / floor.slice(range).median
+        }
+        return ratios.sorted()[stretches / 2]
     }
 }
 

@@ -23,7 +23,9 @@ func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
     let (ours, floor) = try await saveSamples(durability: durability, turns: turns)
     let (first, last) = (ours.slice(0..<0.1), ours.slice(0.9..<1))
     return [
-        Line("save a 2-message turn, \(name), of \(turns)", ours, floor, atMost: isFull ? 1.5 : 3),
+        Line(
+            "save a 2-message turn, \(name), of \(turns)", ours, floor, stretches: turns / 100, atMost: isFull ? 1.5 : 3
+        ),
         // The floor's own change says how much of it is the machine's.
         Line(
             work:

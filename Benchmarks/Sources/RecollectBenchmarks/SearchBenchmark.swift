@@ -30,7 +30,8 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
         precondition(found.ours == found.floor, "\(kind): \(found.ours) hits instead of \(found.floor)")
         lines.append(
             Line(
-                "search over \(count) messages, \(kind) (`\(query)`)", ours, floor, atMost: 3, milliseconds: 50))
+                "search over \(count) messages, \(kind) (`\(query)`)", ours, floor, stretches: rounds, atMost: 3,
+                milliseconds: 50))
     }
     return lines
 }
