@@ -42,7 +42,7 @@ import Testing
                     tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                     "inject=\(call):signal=KILL:when=\(number)",
                 ])
-            let wasSaved = worker.finish() == ["saved 0"]
+            let wasSaved = await worker.finish() == ["saved 0"]
             reachedTheEnd = wasSaved && worker.endedWell
             let history = SQLiteHistoryStore(directory: place)
             let kept = try await ids(in: history)
@@ -59,9 +59,9 @@ import Testing
         for suffix in ["-wal", "-shm"] {
             let place = folder.file("without\(suffix)")
             let worker = try Worker(["append", "history:\(place.path)", "a", "w", "100000", "0", "2000"])
-            let acknowledged = worker.wait(forLines: 40).count
+            let acknowledged = await worker.wait(forLines: 40).count
             worker.kill()
-            _ = worker.finish()
+            _ = await worker.finish()
             try FileManager.default.removeItem(at: place.appendingPathComponent("history.sqlite\(suffix)"))
             let history = SQLiteHistoryStore(directory: place)
             let kept = try await ids(in: history)
@@ -78,9 +78,9 @@ import Testing
         let disk = try CuttableDisk(in: folder.url)
         let directory = disk.url.appendingPathComponent("history")
         let worker = try Worker(["append", "relaxed:\(directory.path)", "a", "w", "10000", "0", "1000"])
-        _ = worker.wait(forLines: 60)
+        _ = await worker.wait(forLines: 60)
         try disk.cutPower()
-        let said = worker.finish().count
+        let said = await worker.finish().count
         try disk.restart()
         let history = SQLiteHistoryStore(directory: directory)
         let kept = try await ids(in: history)
