@@ -64,6 +64,7 @@ let package = Package(
             dependencies: [
                 "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),

@@ -40,7 +40,7 @@ show() {
     "$recall" "$command" --store "$store" "$@" || status=$?
 }
 
-show import "$from"
+show import "${from#"$root"/}"
 # 2: imported, but for some lines, which the report names.
 [ $status -eq 0 ] || [ $status -eq 2 ] || exit $status
 show sessions --limit 20
@@ -52,7 +52,7 @@ cat <<WHERE
 
 The command   $recall
 The store     $store   (recall doctor --store … checks it)
-The sessions  $from   (only read)
+Imported from $from, which was only read
 
 Look around:  export RECOLLECT_STORE='$store'
               alias recall='$recall'

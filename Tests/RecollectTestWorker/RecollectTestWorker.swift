@@ -33,13 +33,16 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
     ]
 }
 
-/// The store that a place names: `history:FOLDER` is a history in SQLite, any other a folder of files.
+/// The store that a place names: `history:FOLDER` is a history in SQLite, `relaxed:FOLDER` one of relaxed durability, any other
+/// a folder of files.
 func store(at place: String, sameRole: SameRole) -> any ChatStorage {
-    guard place.hasPrefix("history:") else {
-        return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
+    for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where place.hasPrefix(prefix) {
+        let history = SQLiteHistoryStore(
+            directory: URL(fileURLWithPath: String(place.dropFirst(prefix.count))),
+            configuration: HistoryConfiguration(durability: durability))
+        return DeviceChatStorage(history: history, userId: "u", sameRole: sameRole)
     }
-    let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: String(place.dropFirst("history:".count))))
-    return DeviceChatStorage(history: history, userId: "u", sameRole: sameRole)
+    return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
 }
 
 /// `append PLACE AGENT WRITER COUNT BUDGET PADDING`: saves turns to user `u`, session `s`, and says `saved N` after each. A budget of

@@ -1,0 +1,103 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// What is found after processes that ended in the middle, files that somebody purged, and a power cut.
+@Suite("After a crash") struct RecoveryTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func ids(in history: SQLiteHistoryStore) async throws -> [String] {
+        try await history.messages(
+            of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 100_000)
+        ).elements.map(\.message.id)
+    }
+
+    /// Expects that a history is whole and takes a save.
+    private func expectUsable(_ history: SQLiteHistoryStore) async throws {
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test(
+        "killed at every write and sync while a history is made: the next process makes it or goes on with it",
+        .enabled(if: strace != nil, "strace is not here or may not trace"),
+        arguments: ["pwrite64", "fdatasync", "fsync"])
+    func killedWhileMaking(call: String) async throws {
+        let tracer = try #require(strace)
+        var reachedTheEnd = false
+        // Every third write: a page more or less of the same transaction is the same moment.
+        for number in stride(from: 1, through: 300, by: call == "pwrite64" ? 3 : 1) where !reachedTheEnd {
+            let place = folder.file("\(number)")
+            let worker = try Worker(
+                ["append", "history:\(place.path)", "a", "w", "1", "0", "0"],
+                under: [
+                    tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                    "inject=\(call):signal=KILL:when=\(number)",
+                ])
+            let wasSaved = await worker.finish() == ["saved 0"]
+            reachedTheEnd = wasSaved && worker.endedWell
+            let history = SQLiteHistoryStore(directory: place)
+            let kept = try await ids(in: history)
+            #expect(kept == ["w-0-q", "w-0-a"] || kept.isEmpty && !wasSaved, "\(call) \(number)")
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            #expect(!names.contains { $0.hasPrefix(HistoryFiles.setAsidePrefix) }, "\(call) \(number)")
+            try await expectUsable(history)
+        }
+        #expect(reachedTheEnd)
+    }
+
+    @Test("a log that was purged after a crash costs what was in it; purged shared memory costs nothing")
+    func purgedAfterACrash() async throws {
+        for suffix in ["-wal", "-shm"] {
+            let place = folder.file("without\(suffix)")
+            let worker = try Worker(["append", "history:\(place.path)", "a", "w", "100000", "0", "2000"])
+            let acknowledged = await worker.wait(forLines: 40).count
+            worker.kill()
+            _ = await worker.finish()
+            try FileManager.default.removeItem(at: place.appendingPathComponent("history.sqlite\(suffix)"))
+            let history = SQLiteHistoryStore(directory: place)
+            let kept = try await ids(in: history)
+            #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
+            if suffix == "-shm" { #expect(kept.count >= 2 * acknowledged) }
+            try await expectUsable(history)
+        }
+    }
+
+    @Test(
+        "a power cut under relaxed durability costs the last turns at most",
+        .enabled(if: CuttableDisk.isPossible, "needs root, mount and ext4"))
+    func powerCutWhenRelaxed() async throws {
+        let disk = try CuttableDisk(in: folder.url)
+        let directory = disk.url.appendingPathComponent("history")
+        let worker = try Worker(["append", "relaxed:\(directory.path)", "a", "w", "10000", "0", "1000"])
+        _ = await worker.wait(forLines: 60)
+        try disk.cutPower()
+        let said = await worker.finish().count
+        try disk.restart()
+        let history = SQLiteHistoryStore(directory: directory)
+        let kept = try await ids(in: history)
+        #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
+        #expect(kept.count <= 2 * said + 2)
+        try await expectUsable(history)
+        try await history.connection.database().close()
+    }
+
+    @Test("a message of 50 MB is saved, read and found by what it begins with")
+    func hugeMessage() async throws {
+        let history = folder.history()
+        let text = "quetzalcoatl " + String(repeating: "0123456789abcde ", count: 50_000_000 / 16)
+        let huge = ConversationMessage(id: "huge", role: .user, text: text)
+        try await history.append([huge], to: scope)
+        #expect(try await folder.history().window(of: scope, maxMessages: nil) == [huge])
+        let found = try await history.search(SearchQuery(userId: scope.userId, text: "quetzalcoatl"))
+        #expect(found.elements.map(\.messageId) == ["huge"])
+    }
+}

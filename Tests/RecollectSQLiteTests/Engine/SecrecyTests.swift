@@ -1,0 +1,81 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("What a history tells") struct SecrecyTests {
+    /// Every line that a logger was given, with its metadata.
+    private struct Recorder: LogHandler {
+        let lines: Locked<[String]>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(
+            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+            function: String, line: UInt
+        ) {
+            lines.withLock { $0.append("\(message) \(metadata ?? [:]) \(self.metadata)") }
+        }
+    }
+
+    @Test("neither logs nor errors hold bodies or ids, whatever goes wrong")
+    func canary() async throws {
+        let folder = try TemporaryFolder()
+        let lines = Locked<[String]>([])
+        let configuration = HistoryConfiguration(
+            indexesInBackground: false, logger: Logger(label: "test") { _ in Recorder(lines: lines) })
+        let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+        let secret = Scope(userId: "canary-user", sessionId: "canary-session", agentId: "canary-agent")
+        func message(_ number: Int) -> ConversationMessage {
+            ConversationMessage(id: "canary-id-\(number)", role: .user, text: "canary-body \(number)")
+        }
+        let dropping = AppendOptions(sameRole: .drop)
+        #expect(try await history.append([message(1), message(2)], to: secret, options: dropping).dropped == 1)
+        _ = try await history.search(SearchQuery(userId: "canary-user", text: "canary-body \" OR NEAR("))
+        // Each kind of trouble that needs no broken machine: a failing statement, a lost file, a damaged one.
+        func expectSilentFailure(_ body: () async throws -> Void) async {
+            await #expect { try await body() } throws: { !"\($0)".contains("canary") }
+        }
+        await expectSilentFailure {
+            try await history.write { db in
+                try db.run(
+                    "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (1, 1, ?, 0)",
+                    "canary-agent")
+            }
+        }
+        try FileManager.default.removeItem(at: folder.file("history.sqlite"))
+        await expectSilentFailure { try await history.append([message(3)], to: secret) }
+        try await history.append([message(4)], to: secret)
+        try await history.connection.database().close()
+        for suffix in ["-wal", "-shm"] {
+            try? FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
+        }
+        try Data("canary-body, but no database".utf8).write(to: folder.file("history.sqlite"))
+        try await history.append([message(5)], to: secret)
+
+        let logged = lines.withLock { $0 }
+        #expect(logged.contains { $0.hasPrefix("droppedSameRole") })
+        #expect(logged.contains { $0.hasPrefix("salvaged") })
+        #expect(!logged.contains { $0.contains("canary") }, "\(logged)")
+    }
+
+    @Test("an attachment whose bytes were changed is refused, not given")
+    func changedAttachment() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
+        try await history.append([ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        let hash = Attachment.sha256(of: Data([1, 2, 3]))
+        let file = folder.file("attachments/\(hash.prefix(2))/\(hash)")
+        try Data([1, 2, 4]).write(to: file)
+        await expectError(.damaged) { _ = try await history.attachment(sha256: hash) }
+        #expect(try await history.check().problems.map(\.kind) == ["attachmentDamaged"])
+    }
+}
