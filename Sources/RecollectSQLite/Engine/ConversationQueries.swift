@@ -60,7 +60,7 @@ enum ConversationQueries {
                         messageCount: Int(row.integer(6)),
                         workingDirectory: row.optionalText(7),
                         branch: row.optionalText(8),
-                        metadata: row.isNull(9) ? [:] : try row.withBytes(9, JSONValue.parse(object:)))
+                        metadata: MessageRow.object(row, 9))
                 ))
         }
         return try rows.map { row in
@@ -96,7 +96,7 @@ enum ConversationQueries {
             let text =
                 row.isNull(1)
                 ? row.text(0)
-                : try row.withBytes(1, ContentPart.parse(list:)).compactMap(\.text).joined(separator: " ")
+                : MessageRow.parts(row, 1).compactMap(\.text).joined(separator: " ")
             preview = String(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(200))
         }
         return preview

@@ -21,7 +21,6 @@ final class HistoryDatabase: Sendable {
     private let identity: Locked<HistoryFiles.Identity?>
     private let walPages: WriteAheadLogPages
     private let retired = Locked(false)
-    private let commitListeners = Locked<[UUID: @Sendable () -> Void]>([:])
 
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, connections: any DatabaseWriter, lock: ProcessLock?
@@ -160,7 +159,6 @@ final class HistoryDatabase: Sendable {
             unsettled.forget()
             for write in writes { write.finish(error) }
         }
-        notifyCommit()
     }
 
     /// Moves the log into the database. What fails here is lost to nobody: the log keeps it, and the next commit tries again.
@@ -188,24 +186,6 @@ final class HistoryDatabase: Sendable {
                         + "this save is not kept; the next use opens what is there now")
             }
         }
-    }
-
-    // MARK: Commits
-
-    /// Calls `listener` after each commit of this process, on the writer's queue, until `removeCommitListener`.
-    func onCommit(_ listener: @escaping @Sendable () -> Void) -> UUID {
-        let key = UUID()
-        commitListeners.withLock { $0[key] = listener }
-        return key
-    }
-
-    func removeCommitListener(_ key: UUID) {
-        _ = commitListeners.withLock { $0.removeValue(forKey: key) }
-    }
-
-    private func notifyCommit() {
-        let listeners = commitListeners.withLock { Array($0.values) }
-        for listener in listeners { listener() }
     }
 }
 

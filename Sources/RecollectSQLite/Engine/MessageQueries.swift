@@ -23,7 +23,7 @@ enum MessageQueries {
         guard try statement.step() else { return nil }
         return StoredMessage(
             agentId: statement.text(8), cursor: MessageCursor(position: statement.integer(7)),
-            message: try MessageRow.read(statement))
+            message: MessageRow.read(statement))
     }
 
     /// A page in the order of saving. Each scope gives its nearest places from its index; only those that the page shows are
@@ -61,7 +61,7 @@ enum MessageQueries {
             }
             return StoredMessage(
                 agentId: scopes[place.scope].agentId, cursor: MessageCursor(position: place.position),
-                message: try MessageRow.read(statement))
+                message: MessageRow.read(statement))
         }
         let next = more ? messages.last?.cursor : nil
         if !isForward { messages.reverse() }

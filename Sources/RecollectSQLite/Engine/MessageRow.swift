@@ -13,19 +13,35 @@ enum MessageRow {
         """
 
     /// Reads a message from a row whose columns begin at `first`. A message of prose decodes nothing.
-    static func read(_ row: SQL, from first: Int32 = 0) throws -> ConversationMessage {
+    ///
+    /// JSON that a damaged disk broke must not hide the messages around it: it comes as an unknown part that holds the text as
+    /// it lies there, and the row stays as it is.
+    static func read(_ row: SQL, from first: Int32 = 0) -> ConversationMessage {
         ConversationMessage(
             id: row.text(first),
             role: Role(rawValue: row.text(first + 1)),
             parts: row.isNull(first + 4)
-                ? [.text(row.text(first + 3))] : try row.withBytes(first + 4, ContentPart.parse(list:)),
+                ? [.text(row.text(first + 3))] : parts(row, first + 4),
             timestamp: Date(millisecondsSince1970: row.integer(first + 2)),
-            metadata: try object(row, first + 5),
-            unknownFields: try object(row, first + 6))
+            metadata: object(row, first + 5),
+            unknownFields: object(row, first + 6))
     }
 
-    private static func object(_ row: SQL, _ column: Int32) throws -> [String: JSONValue] {
-        row.isNull(column) ? [:] : try row.withBytes(column, JSONValue.parse(object:))
+    static func parts(_ row: SQL, _ column: Int32) -> [ContentPart] {
+        do {
+            return try row.withBytes(column, ContentPart.parse(list:))
+        } catch {
+            return [.unknown(["unreadable": .string(row.text(column))])]
+        }
+    }
+
+    static func object(_ row: SQL, _ column: Int32) -> [String: JSONValue] {
+        guard !row.isNull(column) else { return [:] }
+        do {
+            return try row.withBytes(column, JSONValue.parse(object:))
+        } catch {
+            return ["unreadable": .string(row.text(column))]
+        }
     }
 
     /// Inserts a message whose id its conversation does not hold yet.

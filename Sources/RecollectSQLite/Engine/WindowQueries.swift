@@ -22,7 +22,7 @@ enum WindowQueries {
         statement.bind(Int64(size ?? -1), at: 4)
         var messages: [ConversationMessage] = []
         messages.reserveCapacity(size.map { min($0, 256) } ?? 0)
-        try statement.forEachRow { messages.append(try MessageRow.read($0)) }
+        try statement.forEachRow { messages.append(MessageRow.read($0)) }
         messages.reverse()
         return messages
     }

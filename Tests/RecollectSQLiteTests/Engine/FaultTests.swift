@@ -69,6 +69,19 @@ import Testing
         #expect(try Data(contentsOf: folder.file(name)) == garbage)
     }
 
+    @Test("JSON that the disk broke hides nothing around it")
+    func brokenJSON() async throws {
+        let history = memory()
+        let call = ConversationMessage(id: "call", role: .assistant, parts: [.thinking("hm", signature: nil)])
+        try await history.append(messages(0..<2) + [call] + messages(2..<4), to: scope)
+        try await history.write { try $0.run("UPDATE message SET parts = '[{\"thi' WHERE message_id = 'call'") }
+        let window = try await history.window(of: scope, maxMessages: nil)
+        #expect(window.map(\.id) == ["m0", "m1", "call", "m2", "m3"])
+        #expect(window[2].parts == [.unknown(["unreadable": "[{\"thi"])])
+        #expect(try await history.message("call", in: scope.conversation)?.message == window[2])
+        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
+    }
+
     @Test("a file of no length is an empty history")
     func empty() async throws {
         let folder = try TemporaryFolder()
