@@ -48,7 +48,7 @@ struct Measure: AsyncParsableCommand {
         for work in works.isEmpty ? Work.allCases : works {
             for line in try await lines(of: work, sizes) { report.add(line) }
         }
-        if let output { try report.write(to: output, arguments: quick ? " ARGUMENTS=--quick" : "") }
+        if let output { try report.write(to: output, arguments: quick ? " ARGS=--quick" : "") }
     }
 
     private func lines(of work: Work, _ sizes: Sizes) async throws -> [Line] {

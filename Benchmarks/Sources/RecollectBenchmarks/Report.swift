@@ -86,6 +86,7 @@ final class Report {
 
             The last run, as `make bench\(arguments)` wrote it on \(day). To repeat it: `make bench`, on a quiet machine;
             `RECOLLECT_SHARED_DATA=FOLDER make bench` also imports that folder of Claude Code transcripts.
+            `make bench ARGS='--output docs/benchmarks.md'` writes this file.
 
             - Machine: \(Self.machine)
             - System: \(ProcessInfo.processInfo.operatingSystemVersionString)
