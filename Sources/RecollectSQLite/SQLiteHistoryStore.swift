@@ -26,7 +26,9 @@ public final class SQLiteHistoryStore: HistoryStore {
     private let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
 
     /// Names a history; nothing is read or made before it is used.
-    /// - Parameter directory: the folder; by default `Recollect` in Application Support (on Linux what Foundation gives for it).
+    /// - Parameters:
+    ///   - directory: the folder; by default `Recollect` in Application Support (on Linux what Foundation gives for it).
+    ///   - configuration: how the history is kept; the defaults lose nothing.
     public init(directory: URL? = nil, configuration: HistoryConfiguration = HistoryConfiguration()) {
         let directory = directory ?? Self.defaultDirectory
         self.configuration = configuration

@@ -17,11 +17,8 @@ import Testing
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-            function: String, line: UInt
-        ) {
-            lines.withLock { $0.append("\(message) \(metadata ?? [:]) \(self.metadata)") }
+        func log(event: LogEvent) {
+            lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:]) \(metadata)") }
         }
     }
 
