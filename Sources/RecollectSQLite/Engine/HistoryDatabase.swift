@@ -142,6 +142,7 @@ final class HistoryDatabase: Sendable {
                 let writes = self.group.take(limit: 512)
                 if writes.isEmpty { return }
                 self.commit(writes, db)
+                self.group.linger()
             }
         }
     }
