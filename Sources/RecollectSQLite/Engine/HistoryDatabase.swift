@@ -192,15 +192,34 @@ final class HistoryDatabase: Sendable {
 
 extension Database {
     /// Commits writes in one transaction; a write that fails is undone alone and keeps its failure.
+    ///
+    /// A savepoint copies each page that it is the first to touch, and writes hardly ever fail: so all are done without, and
+    /// only when one has failed is everything undone and done again, each write in a savepoint of its own.
     fileprivate func commitTogether(_ writes: [QueuedWrite], onUndo: () -> Void) throws {
-        try run("BEGIN IMMEDIATE")
+        var hasFailedWrite = false
         do {
-            // A write that is alone is undone with its transaction.
-            if writes.count == 1 {
-                try writes[0].perform(self)
-            } else {
+            try transaction {
+                for write in writes {
+                    do {
+                        try write.perform(self)
+                    } catch {
+                        hasFailedWrite = true
+                        throw error
+                    }
+                }
+            }
+        } catch where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
+            onUndo()
+            try transaction {
                 for write in writes { try performInSavepoint(write, onUndo: onUndo) }
             }
+        }
+    }
+
+    private func transaction(_ body: () throws -> Void) throws {
+        try run("BEGIN IMMEDIATE")
+        do {
+            try body()
             try run("COMMIT")
         } catch {
             if isInsideSQLiteTransaction { try? run("ROLLBACK") }
