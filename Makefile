@@ -14,7 +14,7 @@ help:
 	@echo '                STORE=dir     where the store lies (else .recall)'
 	@echo '                SEARCH=words  what to search for'
 	@echo 'make test     all that CI runs'
-	@echo '                STEPS=…       some of: lint tests plain samples dependencies'
+	@echo '                STEPS=…       some of: lint dependencies plain samples tests'
 	@echo 'make lint     the format alone'
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'

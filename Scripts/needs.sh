@@ -10,7 +10,7 @@ stop() {
 need_swift() {
     if ! command -v swift >/dev/null 2>&1; then
         found=$(bash -lc 'command -v swift' 2>/dev/null </dev/null | tail -n 1) || found=
-        for folder in "${found%/*}" "$HOME/.local/share/swiftly/bin" "$HOME/.swiftly/bin"; do
+        for folder in "${found%/*}" "${HOME:-}/.local/share/swiftly/bin" "${HOME:-}/.swiftly/bin"; do
             if [ -n "$folder" ] && [ -x "$folder/swift" ]; then
                 PATH="$folder:$PATH"
                 export PATH

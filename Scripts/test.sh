@@ -1,10 +1,10 @@
 #!/bin/sh
 # All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
 #   lint          swift-format with the repository's configuration, warnings are errors
-#   tests         everything with the command line, and all tests
+#   dependencies  what an app that asks for Recollect alone resolves
 #   plain         recall's stub without the trait, and the benchmarks: both must build
 #   samples       the guides' samples in a package of their own, and their tests
-#   dependencies  what an app that asks for Recollect alone resolves
+#   tests         everything with the command line, and all tests; last, so that what it says at its end is seen
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -44,12 +44,12 @@ step_dependencies() {
     Scripts/check-dependencies.sh
 }
 
-[ $# -gt 0 ] || set -- lint tests plain samples dependencies
+[ $# -gt 0 ] || set -- lint dependencies plain samples tests
 began=$(date +%s)
 for step; do
     case $step in
-        lint | tests | plain | samples | dependencies) ;;
-        *) stop "There is no step '$step'; there are lint, tests, plain, samples and dependencies." ;;
+        lint | dependencies | plain | samples | tests) ;;
+        *) stop "There is no step '$step'; there are lint, dependencies, plain, samples and tests." ;;
     esac
     printf '\n== %s\n' "$step"
     # In a shell of its own, where set -e still counts; `step_x || …` would switch it off.
