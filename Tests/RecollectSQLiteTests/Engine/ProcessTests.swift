@@ -35,7 +35,7 @@ import Testing
 
     @Test("8 processes, one history: nothing lost, nothing twice, no failure")
     func eightProcesses() async throws {
-        let count = 150
+        let count = 1000
         let workers = try (0..<8).map { try Worker(["append", place, "shared", "w\($0)", "\(count)", "0", "200"]) }
         for worker in workers {
             #expect(saved(await worker.finish()).count == count)
