@@ -12,8 +12,10 @@ public struct PageRequest<Cursor: Sendable & Hashable>: Hashable, Sendable {
     public var cursor: Cursor?
     /// Which way to go.
     public var direction: Direction
-    /// The most elements to give, at least 1.
-    public var limit: Int
+    /// The most elements to give, at least 1; `.max` asks for all.
+    public var limit: Int {
+        didSet { limit = Self.bounded(limit) }
+    }
 
     /// Makes a request.
     public init(limit: Int, after cursor: Cursor? = nil) {
@@ -28,7 +30,12 @@ public struct PageRequest<Cursor: Sendable & Hashable>: Hashable, Sendable {
     private init(cursor: Cursor?, direction: Direction, limit: Int) {
         self.cursor = cursor
         self.direction = direction
-        self.limit = max(1, limit)
+        self.limit = Self.bounded(limit)
+    }
+
+    /// A limit that a store can add one to, to see whether there is a next page.
+    private static func bounded(_ limit: Int) -> Int {
+        min(max(1, limit), .max - 1)
     }
 }
 

@@ -22,7 +22,9 @@ public struct SearchQuery: Hashable, Sendable {
     /// Only messages made before this moment.
     public var until: Date?
     /// The most hits on a page, at least 1.
-    public var limit: Int
+    public var limit: Int {
+        didSet { limit = max(1, limit) }
+    }
     /// Where to go on, from the page before.
     public var cursor: SearchCursor?
 

@@ -5,6 +5,27 @@ import Testing
 @testable import RecollectSQLite
 
 @Suite("Conversations and messages by pages") struct LibraryTests {
+    @Test("any number is a limit: the largest asks for all, none or less for one")
+    func limits() async throws {
+        let history = memory()
+        let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
+        try await history.append(messages(0..<5), to: scope)
+        for (limit, count) in [(Int.max, 5), (0, 1), (Int.min, 1)] {
+            var forward = PageRequest<MessageCursor>(limit: 2)
+            forward.limit = limit
+            for request in [forward, PageRequest(limit: limit), PageRequest(limit: limit, before: nil)] {
+                let page = try await history.messages(of: scope.conversation, agentId: nil, page: request)
+                #expect(page.elements.count == count)
+                #expect((page.next == nil) == (count == 5))
+            }
+            let conversations = try await history.conversations(of: "ann", page: PageRequest(limit: limit))
+            #expect(conversations.elements.count == 1)
+            var query = SearchQuery(userId: "ann", text: "text")
+            query.limit = limit
+            #expect(try await history.search(query).elements.count == count)
+        }
+    }
+
     @Test("pages of conversations give each once, latest first, whatever the limit, in both directions")
     func conversations() async throws {
         let history = memory()
