@@ -34,6 +34,19 @@ struct UntrustedFilesTests {
             try lines(folder.write("exact", "1234567890\n1234567890"), limit: 10) == ["1:1234567890", "2~1234567890"])
     }
 
+    @Test("a byte order mark before the first line is no part of it")
+    func byteOrderMark() throws {
+        let folder = try TemporaryFolder()
+        #expect(try lines(folder.write("f", "\u{FEFF}a\n\u{FEFF}b\n"), limit: 10) == ["1:a", "2:\u{FEFF}b"])
+        #expect(try lines(folder.write("one", "\u{FEFF}a"), limit: 10) == ["1~a"])
+        #expect(try lines(folder.write("mark", "\u{FEFF}"), limit: 10) == [])
+        let path = try folder.write("s.jsonl", "\u{FEFF}" + userLine("1") + userLine("2"))
+        let reader = try TranscriptReader(path: path)
+        var ids: [String] = []
+        while case .message(let message)? = try reader.next()?.content { ids.append(message.id) }
+        #expect(ids == ["1", "2"])
+    }
+
     @Test("every cut of a file into chunks gives the same lines", arguments: [255, 256, 257].map { $0 * 1024 })
     func chunkBorders(length: Int) throws {
         let folder = try TemporaryFolder()

@@ -52,11 +52,24 @@ final class LineReader {
     /// The next line that is not blank, valid during `body`; `nil` at the end of the file.
     func next<Result>(_ body: (Line) throws -> Result) throws -> Result? {
         while let line = try nextLine() {
-            if case .whole(let bytes) = line, Self.isBlank(bytes) { continue }
-            if case .unended(let bytes) = line, Self.isBlank(bytes) { continue }
-            return try body(line)
+            switch number == 1 ? Self.withoutMark(line) : line {
+            case .whole(let bytes) where Self.isBlank(bytes), .unended(let bytes) where Self.isBlank(bytes): continue
+            case let line: return try body(line)
+            }
         }
         return nil
+    }
+
+    /// The file's first line without the byte order mark that editors on Windows write.
+    private static func withoutMark(_ line: Line) -> Line {
+        func rest(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst(3)) : bytes
+        }
+        switch line {
+        case .whole(let bytes): return .whole(rest(bytes))
+        case .unended(let bytes): return .unended(rest(bytes))
+        case .tooLong: return .tooLong
+        }
     }
 
     private func nextLine() throws -> Line? {
