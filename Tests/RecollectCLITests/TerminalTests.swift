@@ -40,6 +40,34 @@
             #expect(lines.allSatisfy { $0.columns <= 30 })
         }
 
+        @Test("a progress bar stays on its line, however narrow that is", arguments: [1, 5, 12, 30, 40, 80, 200])
+        func progress(columns: Int) {
+            let text = "106.3 MB of 150.2 MB, 141,500 messages"
+            for done in [-1, 0, 0.5, 1, 7] {
+                let line = ProgressBar.line(done, text, style: Style(isOn: false), columns: columns)
+                #expect(line.columns < max(columns, 6))
+                #expect(line.contains(text) == (columns >= 80))
+            }
+            let half = ProgressBar.line(0.5, "half of it", style: Style(isOn: false), columns: 60)
+            #expect(half == String(repeating: "━", count: 14) + String(repeating: "─", count: 14) + " 50 %  half of it")
+        }
+
+        @Test("text is paged by what PAGER names, else by less, and not at all where there is none")
+        func pager() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let path = "/nowhere:\(folder.path)"
+            #expect(Pager.command(["PATH": path]) == nil)
+            #expect(Pager.command([:]) == nil)
+            let less = folder.appendingPathComponent("less").path
+            #expect(FileManager.default.createFile(atPath: less, contents: nil, attributes: [.posixPermissions: 0o755]))
+            #expect(Pager.command(["PATH": path]) == "less")
+            #expect(Pager.command(["PATH": path, "PAGER": "more -s"]) == "more -s")
+            #expect(Pager.command(["PATH": path, "PAGER": ""]) == nil)
+            #expect(Pager.command(["PATH": path, "PAGER": "cat"]) == nil)
+        }
+
         @Test("moments are read at a glance")
         func moments() throws {
             let calendar = Calendar.current

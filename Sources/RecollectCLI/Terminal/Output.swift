@@ -31,7 +31,7 @@
             } catch {
                 result = .failure(error)
             }
-            await output.finish()
+            try await output.finish()
             try result.get()
         }
 
@@ -67,13 +67,10 @@
             try await write(bytes)
         }
 
-        private func finish() async {
+        private func finish() async throws {
             guard let pager else { return }
-            await withCheckedContinuation { continuation in
-                queue.async {
-                    pager.close()
-                    continuation.resume()
-                }
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Result { try pager.close() }) }
             }
         }
 

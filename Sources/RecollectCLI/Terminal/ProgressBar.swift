@@ -4,7 +4,7 @@
 
     /// A line on a terminal that shows how far something has come; nothing where standard error is no terminal.
     final class ProgressBar: Sendable {
-        private let isOn = isatty(STDERR_FILENO) == 1
+        private let isOn = isatty(STDERR_FILENO) == 1 && Screen.isCapable
         private let style = Style(isOn: Screen.takesColours(STDERR_FILENO))
         private let nextDraw = Locked(DispatchTime(uptimeNanoseconds: 0))
 
@@ -18,12 +18,22 @@
                 return true
             }
             guard isDue else { return }
-            let width = 28
-            let filled = Int(Double(width) * min(1, max(0, done)))
+            draw(Self.line(done, text, style: style, columns: Screen.columns(STDERR_FILENO, atLeast: 1)))
+        }
+
+        /// The bar, its number and as much of the text as fits: a line that wraps could not be drawn over.
+        static func line(_ done: Double, _ text: String, style: Style, columns: Int) -> String {
+            let done = min(1, max(0, done))
+            // The last column stays free: some terminals go on to the next line with it.
+            let room = columns - 1
+            let number = "\(Int(done * 100)) %"
+            let width = min(28, max(0, room - number.columns - 1))
+            let filled = Int(Double(width) * done)
             let bar =
                 style.cyan(String(repeating: "━", count: filled))
                 + style.dim(String(repeating: "─", count: width - filled))
-            draw("\(bar) \(Int(min(1, max(0, done)) * 100)) %  \(text)")
+            let rest = room - width - number.columns - 3
+            return "\(bar) \(number)".trimmingCharacters(in: .whitespaces) + (rest > 8 ? "  \(text.cut(to: rest))" : "")
         }
 
         /// Takes the bar away.

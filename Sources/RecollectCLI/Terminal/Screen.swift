@@ -3,17 +3,23 @@
 
     /// What is known of the terminal.
     enum Screen {
-        /// Whether colours are wanted on a descriptor: a terminal that has them, and no `NO_COLOR`.
-        static func takesColours(_ descriptor: Int32) -> Bool {
-            let environment = ProcessInfo.processInfo.environment
-            return isatty(descriptor) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+        /// Whether terminals here take commands, and do more than write line after line.
+        static var isCapable: Bool {
+            let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
+            return !terminal.isEmpty && terminal != "dumb"
         }
 
-        /// The width of a terminal, at least 40.
-        static func columns(_ descriptor: Int32) -> Int {
+        /// Whether colours are wanted on a descriptor: a terminal that has them, and no `NO_COLOR`.
+        static func takesColours(_ descriptor: Int32) -> Bool {
+            let refusal = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
+            return isatty(descriptor) == 1 && refusal.isEmpty && isCapable
+        }
+
+        /// The width of a terminal; text is not laid out for less than `least`.
+        static func columns(_ descriptor: Int32, atLeast least: Int = 40) -> Int {
             var size = winsize()
             let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
-            return max(40, isKnown ? Int(size.ws_col) : 80)
+            return max(least, isKnown ? Int(size.ws_col) : 80)
         }
     }
 
