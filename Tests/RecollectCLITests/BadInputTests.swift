@@ -101,6 +101,27 @@
             #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
         }
 
+        @Test("doctor tells nothing of a database that it cannot read but its files")
+        func damagedInside() async throws {
+            let recall = try RecallProcess()
+            // More than the log holds, so that the database itself has most of it.
+            let text = (0..<500).map { Lines.user("\($0)", String(repeating: "word ", count: 4_000)) }.joined()
+            #expect(try await recall.run("import", recall.write("s.jsonl", text)).code == 0)
+            // Most of the messages, behind all that opening looks at.
+            let path = recall.store + "/history.sqlite"
+            for log in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + log) }
+            let database = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            let size = try database.seekToEnd()
+            try #require(size > 1_000_000)
+            try database.seek(toOffset: 4096 * 100)
+            try database.write(contentsOf: Data(repeating: 0x67, count: Int(size) - 4096 * 100))
+            try database.close()
+            let outcome = try await recall.run("doctor")
+            #expect(outcome.code == 2)
+            #expect(outcome.output.contains("SQLite 3."))
+            #expect(!outcome.output.contains("Holds") && !outcome.output.contains("Search index"))
+        }
+
         @Test("what strangers wrote gives a terminal no commands")
         func escapes() async throws {
             let recall = try RecallProcess()

@@ -62,7 +62,9 @@
                 ),
                 ("Search index", index),
             ]
-            var lines = facts.map { "\(style.dim($0.padded(to: 14)))\($1)" }
+            // Of a database that cannot be read nothing is known but its files.
+            let unknown = report.migrations.isEmpty ? ["Schema", "Holds", "Search index"] : []
+            var lines = facts.filter { !unknown.contains($0.0) }.map { "\(style.dim($0.padded(to: 14)))\($1)" }
             lines += report.setAside.map { style.dim("Set aside".padded(to: 14)) + $0.oneLine }
             guard !report.problems.isEmpty else { return lines + ["", style.green("Everything is in order.")] }
             lines += ["", style.bold(style.red(Format.count(report.problems.count, "problem")))]

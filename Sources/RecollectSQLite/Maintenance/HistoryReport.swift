@@ -15,7 +15,8 @@ public struct HistoryReport: Sendable, Codable {
     public var directory: String?
     /// The version of SQLite that this program runs with.
     public var sqliteVersion: String
-    /// The schema's migrations that were applied, oldest first.
+    /// The schema's migrations that were applied, oldest first; empty where the database is too damaged to tell, and then the
+    /// counts of what it holds are 0.
     public var migrations: [String]
     /// How many users have a history here.
     public var users: Int

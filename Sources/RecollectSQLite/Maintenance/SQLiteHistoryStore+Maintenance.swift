@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import RecollectCore
 
 extension SQLiteHistoryStore {
@@ -82,7 +83,7 @@ enum HistoryCheck {
         var migrations: [String] = []
         try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { migrations.append($0.text(0)) }
         let report = HistoryReport(
-            sqliteVersion: try version(db), migrations: migrations,
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: migrations,
             users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
             conversations: try count("SELECT count(*) FROM conversation", db),
             messages: try count("SELECT count(*) FROM message", db),
@@ -97,7 +98,8 @@ enum HistoryCheck {
 
     static func unreadable(_ error: any Error) -> Result {
         let report = HistoryReport(
-            sqliteVersion: "", migrations: [], users: 0, conversations: 0, messages: 0, messagesToIndex: 0,
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, conversations: 0,
+            messages: 0, messagesToIndex: 0,
             databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
             problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
         return Result(report: report, hashes: [])
@@ -105,12 +107,6 @@ enum HistoryCheck {
 
     private static func count(_ query: String, _ db: Database) throws -> Int {
         Int(try db.integer(query) ?? 0)
-    }
-
-    private static func version(_ db: Database) throws -> String {
-        var version = ""
-        try db.sql("SELECT sqlite_version()").forEachRow { version = $0.text(0) }
-        return version
     }
 
     static func size(of path: String) -> Int {
