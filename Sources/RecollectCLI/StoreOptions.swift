@@ -88,5 +88,18 @@
                     "more than one session begins with '\(prefix.visible)'; write more of it:\n\(ids)\(more)")
             }
         }
+
+        /// The beginning of a session's id that finds it again: at least eight characters, more where others begin alike.
+        func shortId(of sessionId: String, in history: any HistoryStore) async throws -> String {
+            var short = String(sessionId.prefix(8))
+            while !short.hasSameBytes(as: sessionId) {
+                let found = try await history.conversations(of: user, sessionIdPrefix: short, limit: 2)
+                guard found.count > 1, let other = found.first(where: { !$0.id.sessionId.hasSameBytes(as: sessionId) })
+                else { break }
+                let common = sessionId.commonPrefix(with: other.id.sessionId).count
+                short = String(sessionId.prefix(max(short.count, common) + 1))
+            }
+            return short
+        }
     }
 #endif

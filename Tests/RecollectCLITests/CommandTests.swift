@@ -105,6 +105,33 @@
             #expect(ambiguous.messages.contains("22222222-bbbb"))
         }
 
+        @Test("a short id that a list or a search tells finds its session, whatever other ids begin alike")
+        func shortIds() async throws {
+            let recall = try RecallProcess()
+            let ids = ["session-1", "session-10", "session-2-a", "session-2-b", "e\u{301}", "\u{E9}", "other"]
+            let lines = ids.enumerated().map { Lines.user("u\($0)", "word\($0)", session: $1, at: $0) }
+            #expect(try await recall.run("import", recall.write("s.jsonl", lines.joined())).code == 0)
+            for (number, id) in ids.enumerated() {
+                let found = try await recall.run("search", "word\(number)").output
+                let short = String(found.prefix { $0 != " " })
+                let shown = try await recall.run("show", short, "--json")
+                #expect(try shown.json().arrayValue?.map { $0["id"] } == [.string("u\(number)")], "\(id) as \(short)")
+            }
+            let listed = try await recall.run("sessions", "--limit", "2").output.split(separator: "\n").dropFirst()
+            #expect(listed.map { $0.prefix { $0 != " " } } == ["other", "\u{E9}"])
+            let all = try await recall.run("sessions").output.split(separator: "\n").dropFirst()
+            #expect(all.contains { $0.hasPrefix("session-10  ") } && all.contains { $0.hasPrefix("session-2-a") })
+        }
+
+        @Test("an agent that does not speak in a session is an error that names those who do")
+        func unknownAgent() async throws {
+            let recall = try await imported()
+            let outcome = try await recall.run("show", "1", "--agent", "cloud")
+            #expect((outcome.code, outcome.output) == (1, ""))
+            #expect(outcome.messages.contains("'claude'"))
+            #expect(try await recall.run("show", "1", "--agent", "claude").code == 0)
+        }
+
         @Test("search finds words, parts of words and Japanese, and takes any text")
         func search() async throws {
             let recall = try await imported()

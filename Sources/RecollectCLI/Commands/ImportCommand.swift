@@ -46,7 +46,8 @@
 
         private func summary(of report: ImportReport, _ style: Style) -> String {
             let added = "\(Format.count(report.added, "new message")) in \(Format.count(report.sessions, "session"))"
-            var lines = ["\(style.bold("Imported")) \(added); \(Format.grouped(report.unchanged)) were there before."]
+            let unchanged = "\(Format.grouped(report.unchanged)) \(report.unchanged == 1 ? "was" : "were") there before"
+            var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
             let others = report.notConversation.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
             if !others.isEmpty {
                 let kinds = others.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
@@ -67,7 +68,11 @@
                 "recall: \(Format.count(report.unreadableCount, "line or file", "lines or files")) could not be read:")
             for entry in report.unreadable.prefix(20) {
                 let place = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
-                Output.tell("  \(place.oneLine): \(entry.reason.oneLine)")
+                // What is said of a whole file may begin with its name.
+                let reason =
+                    entry.reason.hasPrefix(entry.file + " ")
+                    ? String(entry.reason.dropFirst(entry.file.count + 1)) : entry.reason
+                Output.tell("  \(place.oneLine): \(reason.oneLine)")
             }
             if report.unreadableCount > 20 { Output.tell("  … --json lists more of them") }
         }

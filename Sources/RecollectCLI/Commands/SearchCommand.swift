@@ -62,37 +62,40 @@
                     try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
                     return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
                 }
-                let titles = try await titles(of: page.elements, history)
-                for line in lines(page, titles, output) { try await output.line(line) }
+                let sessions = try await sessions(of: page.elements, history)
+                for line in lines(page, sessions, output) { try await output.line(line) }
             }
         }
 
-        /// What the sessions of the hits are called.
-        private func titles(of hits: [SearchHit], _ history: any HistoryStore) async throws -> [ConversationID: String]
-        {
-            var titles: [ConversationID: String] = [:]
+        /// How the sessions of the hits are found again, and what they are called.
+        private func sessions(
+            of hits: [SearchHit], _ history: any HistoryStore
+        ) async throws -> [ConversationID: (shortId: String, title: String)] {
+            var sessions: [ConversationID: (shortId: String, title: String)] = [:]
             for id in Set(hits.map(\.conversation)) {
                 let conversation = try await history.conversation(id)
-                titles[id] = (conversation?.title ?? conversation?.preview)?.oneLine
+                let title = conversation?.title ?? conversation?.preview ?? ""
+                sessions[id] = (try await options.shortId(of: id.sessionId, in: history), title.oneLine)
             }
-            return titles
+            return sessions
         }
 
         private func lines(
-            _ page: Page<SearchHit, SearchCursor>, _ titles: [ConversationID: String], _ output: Output
+            _ page: Page<SearchHit, SearchCursor>, _ sessions: [ConversationID: (shortId: String, title: String)],
+            _ output: Output
         ) -> [String] {
             guard !page.elements.isEmpty else { return ["Nothing found."] }
             let (format, style) = (Format(), output.style)
-            let idLength = SessionsCommand.uniqueLength(of: page.elements.map(\.conversation.sessionId))
             var lines = page.elements.flatMap { hit in
-                let session = String(hit.conversation.sessionId.prefix(idLength)).oneLine
+                let session = sessions[hit.conversation] ?? (hit.conversation.sessionId, "")
                 let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
                 let snippet = hit.snippet.runs.map { run in
                     let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
                     return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
                 }
-                let title = (titles[hit.conversation] ?? "").cut(to: 60)
-                let heading = "\(style.cyan(session))  \(who)  \(format.short(hit.timestamp))  \(style.dim(title))"
+                let title = style.dim(session.title.cut(to: 60))
+                let heading =
+                    "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
                 return [heading, "    \(snippet.joined())", ""]
             }
             if let next = page.next {

@@ -27,7 +27,11 @@
                     if options.json { return try await writeJSON(history, output) }
                     var all: [Conversation] = []
                     try await forEachPage(of: history) { all += $0 }
-                    for line in lines(all, output) { try await output.line(line) }
+                    var ids: [String] = []
+                    for conversation in all {
+                        ids.append(try await options.shortId(of: conversation.id.sessionId, in: history))
+                    }
+                    for line in lines(all, ids, output) { try await output.line(line) }
                 }
             }
         }
@@ -55,35 +59,25 @@
             }
         }
 
-        private func lines(_ conversations: [Conversation], _ output: Output) -> [String] {
+        private func lines(_ conversations: [Conversation], _ ids: [String], _ output: Output) -> [String] {
             guard !conversations.isEmpty else {
                 return ["No sessions of \(options.user.oneLine) yet. Bring some: recall import ~/.claude/projects"]
             }
             let (format, style) = (Format(), output.style)
-            let idLength = Self.uniqueLength(of: conversations.map(\.id.sessionId))
             var table = Table(columns: [
                 .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
                 .init(heading: "MESSAGES", isRight: true), .init(heading: "AGENTS", isRight: true),
                 .init(heading: "FOLDER", paint: style.dim), .init(heading: "TITLE", paint: style.bold),
             ])
-            table.rows = conversations.map { conversation in
+            table.rows = zip(conversations, ids).map { conversation, id in
                 let folder = conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
                 let title = conversation.title ?? conversation.preview
                 return [
-                    String(conversation.id.sessionId.prefix(idLength)).oneLine,
-                    format.short(conversation.lastActivityAt), Format.grouped(conversation.messageCount),
+                    id.oneLine, format.short(conversation.lastActivityAt), Format.grouped(conversation.messageCount),
                     String(conversation.agents.count), (folder ?? "").oneLine.cut(to: 24), title.oneLine,
                 ]
             }
             return table.lines(style: style, width: output.columns)
-        }
-
-        /// How much of the ids tells them apart: at least eight characters, so that they can be copied as they are.
-        static func uniqueLength(of ids: [String]) -> Int {
-            let sorted = Set(ids).sorted()
-            return zip(sorted, sorted.dropFirst()).reduce(8) { length, pair in
-                max(length, pair.0.commonPrefix(with: pair.1).count + 1)
-            }
         }
     }
 #endif

@@ -34,6 +34,11 @@
         func run() async throws {
             try await options.withHistory { history in
                 let conversation = try await options.session(session, in: history)
+                if let agent, !conversation.agents.contains(where: agent.hasSameBytes) {
+                    let agents = conversation.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
+                    throw RecollectError(
+                        .notFound, "no agent '\(agent.visible)' speaks in that session; those who do are \(agents)")
+                }
                 try await Output.open(paged: !options.json) { output in
                     if options.json {
                         try await writeJSON(conversation, history, output)
