@@ -40,6 +40,23 @@
             #expect(lines.allSatisfy { $0.columns <= 30 })
         }
 
+        @Test("optional columns give way, from the right, before the last gets too narrow")
+        func narrowTable() {
+            var table = Table(columns: [
+                .init(heading: "ID"), .init(heading: "COUNT", isOptional: true),
+                .init(heading: "FOLDER", isOptional: true), .init(heading: "TITLE"),
+            ])
+            table.rows = [["a1", "12", "atlas", String(repeating: "word ", count: 9)]]
+            func heading(_ width: Int?) -> String { table.lines(style: Style(isOn: false), width: width)[0] }
+            #expect(heading(nil) == "ID  COUNT  FOLDER  TITLE")
+            #expect(heading(39) == "ID  COUNT  FOLDER  TITLE")
+            #expect(heading(38) == "ID  COUNT  TITLE")
+            #expect(heading(30) == "ID  TITLE")
+            for width in 12...60 {
+                #expect(table.lines(style: Style(isOn: false), width: width).allSatisfy { $0.columns <= width })
+            }
+        }
+
         @Test("a progress bar stays on its line, however narrow that is", arguments: [1, 5, 12, 30, 40, 80, 200])
         func progress(columns: Int) {
             let text = "106.3 MB of 150.2 MB, 141,500 messages"

@@ -66,8 +66,10 @@
             let (format, style) = (Format(), output.style)
             var table = Table(columns: [
                 .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
-                .init(heading: "MESSAGES", isRight: true), .init(heading: "AGENTS", isRight: true),
-                .init(heading: "FOLDER", paint: style.dim), .init(heading: "TITLE", paint: style.bold),
+                .init(heading: "MESSAGES", isRight: true, isOptional: true),
+                .init(heading: "AGENTS", isRight: true, isOptional: true),
+                .init(heading: "FOLDER", isOptional: true, paint: style.dim),
+                .init(heading: "TITLE", paint: style.bold),
             ])
             table.rows = zip(conversations, ids).map { conversation, id in
                 let folder = conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 }

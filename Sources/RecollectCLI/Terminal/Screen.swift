@@ -16,7 +16,7 @@
         }
 
         /// The width of a terminal; text is not laid out for less than `least`.
-        static func columns(_ descriptor: Int32, atLeast least: Int = 40) -> Int {
+        static func columns(_ descriptor: Int32, atLeast least: Int = 30) -> Int {
             var size = winsize()
             let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
             return max(least, isKnown ? Int(size.ws_col) : 80)

@@ -1,9 +1,12 @@
 #if CommandLine
-    /// Columns under headings, as wide as they need to be; the last is cut where the screen ends.
+    /// Columns under headings, as wide as they need to be; the last is cut where the screen ends, and optional ones give way to
+    /// it, from the right.
     struct Table {
         struct Column {
             var heading: String
             var isRight = false
+            /// Whether it may be left out where the last column would get too narrow.
+            var isOptional = false
             var paint: (String) -> String = { $0 }
         }
 
@@ -15,15 +18,18 @@
             let widths = columns.indices.map { index in
                 rows.reduce(columns[index].heading.columns) { max($0, $1[index].columns) }
             }
-            let before = widths.dropLast().reduce(0) { $0 + $1 + 2 }
-            let last = width.map { max(12, $0 - before) }
+            var shown = Array(columns.indices)
+            func before() -> Int { shown.dropLast().reduce(0) { $0 + widths[$1] + 2 } }
+            while let width, before() + 20 > width, let index = shown.lastIndex(where: { columns[$0].isOptional }) {
+                shown.remove(at: index)
+            }
+            let last = width.map { max(8, $0 - before()) }
             func line(_ cells: [String], _ paint: (Int, String) -> String) -> String {
-                let padded = cells.enumerated().map { index, cell in
-                    let isLast = index == cells.count - 1
-                    let text = isLast ? last.map { cell.cut(to: $0) } ?? cell : cell
+                shown.map { index in
+                    let isLast = index == shown.last
+                    let text = isLast ? last.map { cells[index].cut(to: $0) } ?? cells[index] : cells[index]
                     return paint(index, isLast ? text : text.padded(to: widths[index], right: columns[index].isRight))
-                }
-                return padded.joined(separator: "  ")
+                }.joined(separator: "  ")
             }
             return [line(columns.map(\.heading)) { style.dim($1) }]
                 + rows.map { row in line(row) { columns[$0].paint($1) } }
