@@ -45,6 +45,7 @@
                 result = .failure(error)
             }
             await tellEvents(of: history)
+            await history.close()
             try result.get()
         }
 

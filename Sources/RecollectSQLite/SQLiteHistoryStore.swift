@@ -61,6 +61,13 @@ public final class SQLiteHistoryStore: HistoryStore {
         return self
     }
 
+    /// Closes the database and moves its log into it. Waits for writes that are under way; the next use opens it again.
+    ///
+    /// Nothing depends on it: what was saved lies in the log and is read at the next opening. It makes one file of two.
+    public func close() async {
+        await connection.close()
+    }
+
     // MARK: Writing
 
     /// Appends a batch: see `HistoryStore`.

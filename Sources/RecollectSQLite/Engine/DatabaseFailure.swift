@@ -13,7 +13,12 @@ extension RecollectError {
             case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another process holds the store; try again")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
             case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
-            default: (.inputOutput, "reading or writing failed; check the disk")
+            case .SQLITE_IOERR: (.inputOutput, "reading or writing failed; check the disk")
+            default:
+                (
+                    .inputOutput,
+                    "SQLite refused; if nobody else changed this database, it is a fault in Recollect: please report it"
+                )
             }
         let detail = error.message.map { ": \($0)" } ?? ""
         self.init(code, "\(store): \(advice) [\(error.extendedResultCode)\(detail)]")

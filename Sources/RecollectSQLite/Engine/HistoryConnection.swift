@@ -76,6 +76,17 @@ final class HistoryConnection: Sendable {
         }
     }
 
+    /// Closes the database if it is open.
+    func close() async {
+        guard let database = usable else { return }
+        await withCheckedContinuation { continuation in
+            Self.queue.async {
+                database.close()
+                continuation.resume()
+            }
+        }
+    }
+
     private var usable: HistoryDatabase? {
         current.withLock { $0.flatMap { $0.isRetired ? nil : $0 } }
     }

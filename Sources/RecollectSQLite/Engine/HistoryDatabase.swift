@@ -57,6 +57,8 @@ final class HistoryDatabase: Sendable {
     /// What closes the connections, without a reference to this object, which may be going.
     private var closing: @Sendable () -> Void {
         { [connections, lock, walPages, configuration] in
+            // Only a connection that may write moves the log into the database as it goes, so the readers go first.
+            (connections as? DatabasePool)?.releaseMemory()
             do {
                 if let lock {
                     try lock.withLock(timeout: configuration.busyTimeout) { try connections.close() }
@@ -208,7 +210,7 @@ extension Database {
                     }
                 }
             }
-        } catch where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
+        } catch  where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
             onUndo()
             try transaction {
                 for write in writes { try performInSavepoint(write, onUndo: onUndo) }

@@ -12,7 +12,7 @@ import Testing
         for start in stride(from: 0, to: count, by: 500) {
             try await history.append(messages(start..<min(count, start + 500)), to: scope)
         }
-        try await history.connection.database().close()
+        await history.close()
     }
 
     @Test("a damaged page: what can be read comes back, the file is set aside, the event tells how much")
@@ -171,6 +171,18 @@ import Testing
         #expect(try await first.window(of: scope, maxMessages: nil) == messages(0..<4))
         #expect(try await first.connection.database() === second.connection.database())
         await expectError(.invalidArgument) { try await folder.history(durability: .relaxed).open() }
+    }
+
+    @Test("a closed history is one file, and opens again at its next use")
+    func closes() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        await history.close()
+        await history.close()
+        #expect(try folder.names == ["history.lock", "history.sqlite"])
+        try await history.append(messages(2..<4), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
     }
 
     @Test("check finds nothing wrong with a whole history; repair mends what it finds")

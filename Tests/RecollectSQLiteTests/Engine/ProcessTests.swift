@@ -131,7 +131,7 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil).count == saved + 2)
         #expect(try await history.check().problems.isEmpty)
-        try await history.connection.database().close()
+        await history.close()
     }
 
     @Test(
@@ -165,7 +165,7 @@ import Testing
         #expect(kept.count <= 2 * said + 2)
         #expect(kept.starts(with: acknowledged.flatMap { ["w-\($0)-q", "w-\($0)-a"] }))
         #expect(try await history.check().problems.isEmpty)
-        try await history.connection.database().close()
+        await history.close()
     }
 
     @Test("another process's writes are in the feed within a second")

@@ -87,7 +87,7 @@ import Testing
         #expect(kept == (0..<kept.count / 2).flatMap { ["w-\($0)-q", "w-\($0)-a"] })
         #expect(kept.count <= 2 * said + 2)
         try await expectUsable(history)
-        try await history.connection.database().close()
+        await history.close()
     }
 
     @Test("a message of 50 MB is saved, read and found by what it begins with")

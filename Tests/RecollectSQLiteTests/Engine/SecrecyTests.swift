@@ -50,7 +50,7 @@ import Testing
         try FileManager.default.removeItem(at: folder.file("history.sqlite"))
         await expectSilentFailure { try await history.append([message(3)], to: secret) }
         try await history.append([message(4)], to: secret)
-        try await history.connection.database().close()
+        await history.close()
         for suffix in ["-wal", "-shm"] {
             try? FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
         }
