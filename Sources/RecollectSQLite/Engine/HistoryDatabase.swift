@@ -208,7 +208,7 @@ extension Database {
                     }
                 }
             }
-        } catch where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
+        } catch  where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
             onUndo()
             try transaction {
                 for write in writes { try performInSavepoint(write, onUndo: onUndo) }
