@@ -68,7 +68,7 @@ final class HistoryConnection: Sendable {
             Self.queue.async {
                 let result = Result {
                     if let database = self.usable, database !== damaged { return database }
-                    damaged.close()
+                    damaged.close(movesLog: false)
                     return try self.openNow(isDamaged: true)
                 }
                 continuation.resume(with: result)

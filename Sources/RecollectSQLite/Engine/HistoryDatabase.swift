@@ -43,23 +43,29 @@ final class HistoryDatabase: Sendable {
 
     deinit {
         // The last reference may go on the writer's own queue, which must not wait for itself, or on the cooperative pool.
-        Self.closingQueue.async(execute: closing)
+        Self.closingQueue.async(execute: closing(movesLog: true))
     }
 
     /// Closes the connections. Closing the last one checkpoints, so it belongs under the lock. Blocks.
-    func close() {
+    func close(movesLog: Bool = true) {
         retired.withLock { $0 = true }
-        closing()
+        closing(movesLog: movesLog)()
     }
 
     private static let closingQueue = DispatchQueue(label: "recollect.history.close", attributes: .concurrent)
 
     /// What closes the connections, without a reference to this object, which may be going.
-    private var closing: @Sendable () -> Void {
+    /// - Parameter movesLog: whether the log is moved into the database. A damaged database is left as it is.
+    private func closing(movesLog: Bool) -> @Sendable () -> Void {
         { [connections, lock, walPages, configuration] in
-            // Only a connection that may write moves the log into the database as it goes, so the readers go first.
-            (connections as? DatabasePool)?.releaseMemory()
             do {
+                // The last connection to go moves the log, if it may write. The writer goes before the readers that are open
+                // then, so there must be none, or one.
+                if movesLog {
+                    (connections as? DatabasePool)?.releaseMemory()
+                } else {
+                    try connections.unsafeRead { _ in }
+                }
                 if let lock {
                     try lock.withLock(timeout: configuration.busyTimeout) { try connections.close() }
                 } else {

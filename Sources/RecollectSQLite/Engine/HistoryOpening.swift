@@ -58,15 +58,9 @@ struct HistoryOpening {
     }
 
     private func openDatabase(_ lock: ProcessLock) throws -> HistoryDatabase {
+        try refuseNewerSchema()
         let pool = try openPool()
         do {
-            let isNewer = try pool.read { try Schema.migrator.hasBeenSuperseded($0) }
-            guard !isNewer else {
-                throw RecollectError(
-                    .newerSchema,
-                    "\(files.database) was written by a newer version of Recollect; it was left untouched; "
-                        + "update this program")
-            }
             try Schema.migrator.migrate(pool)
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
@@ -79,6 +73,28 @@ struct HistoryOpening {
             // The first failure is the one to tell; whether closing fails too changes nothing.
             try? pool.close()
             throw error
+        }
+    }
+
+    /// Looks at the schema through a connection that cannot write: a pool already writes when it opens a log.
+    private func refuseNewerSchema() throws {
+        guard try !files.header().isEmpty else { return }
+        var reading = Self.connections(configuration)
+        reading.readonly = true
+        let queue = try DatabaseQueue(path: files.database, configuration: reading)
+        let isNewer: Bool
+        do {
+            isNewer = try queue.read { try Schema.migrator.hasBeenSuperseded($0) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+            // A crash while the database was made left a journal that only a writer can roll back; there is no schema yet.
+            isNewer = false
+        }
+        try queue.close()
+        guard !isNewer else {
+            throw RecollectError(
+                .newerSchema,
+                "\(files.database) was written by a newer version of Recollect; it was left untouched; "
+                    + "update this program")
         }
     }
 
