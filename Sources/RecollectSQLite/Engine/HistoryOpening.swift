@@ -81,15 +81,15 @@ struct HistoryOpening {
         guard try !files.header().isEmpty else { return }
         var reading = Self.connections(configuration)
         reading.readonly = true
-        let queue = try DatabaseQueue(path: files.database, configuration: reading)
         let isNewer: Bool
         do {
+            let queue = try DatabaseQueue(path: files.database, configuration: reading)
             isNewer = try queue.read { try Schema.migrator.hasBeenSuperseded($0) }
+            try queue.close()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
             // A crash while the database was made left a journal that only a writer can roll back; there is no schema yet.
             isNewer = false
         }
-        try queue.close()
         guard !isNewer else {
             throw RecollectError(
                 .newerSchema,
