@@ -79,22 +79,23 @@ struct HistoryOpening {
     /// Looks at the schema through a connection that cannot write: a pool already writes when it opens a log.
     private func refuseNewerSchema() throws {
         guard try !files.header().isEmpty else { return }
+        guard try hasNewerSchema() else { return }
+        throw RecollectError(
+            .newerSchema,
+            "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program")
+    }
+
+    private func hasNewerSchema() throws -> Bool {
         var reading = Self.connections(configuration)
         reading.readonly = true
-        let isNewer: Bool
         do {
             let queue = try DatabaseQueue(path: files.database, configuration: reading)
-            isNewer = try queue.read { try Schema.migrator.hasBeenSuperseded($0) }
+            let isNewer = try queue.read { try Schema.migrator.hasBeenSuperseded($0) }
             try queue.close()
+            return isNewer
         } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
             // A crash while the database was made left a journal that only a writer can roll back; there is no schema yet.
-            isNewer = false
-        }
-        guard !isNewer else {
-            throw RecollectError(
-                .newerSchema,
-                "\(files.database) was written by a newer version of Recollect; it was left untouched; "
-                    + "update this program")
+            return false
         }
     }
 
