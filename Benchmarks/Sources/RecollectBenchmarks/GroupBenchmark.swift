@@ -43,7 +43,8 @@ func groupLines(rounds: Int) async throws -> [Line] {
                 for turn in 0..<turnsEach { try bare.commit(turns.map { $0[turn] }) }
             })
     }
-    withExtendedLifetime(tables) {}
+    await history.close()
+    await tables.close()
 
     let turns = Double(tasks * turnsEach)
     func rate(_ microseconds: Double) -> String { "\(Int(turns / microseconds * 1_000_000)) turns/s" }

@@ -58,5 +58,6 @@ private func saveSamples(durability: Durability, turns: Int) async throws -> (ou
             floor.add(try time { try bare.save(session: "session", Turn.question, Turn.answer, at: Int64(turn)) })
         }
     }
+    await history.close()
     return (ours, floor)
 }

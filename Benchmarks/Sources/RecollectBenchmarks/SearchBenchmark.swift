@@ -33,6 +33,7 @@ func searchLines(messages count: Int, rounds: Int) async throws -> [Line] {
                 "search over \(count) messages, \(kind) (`\(query)`)", ours, floor, stretches: rounds, atMost: 3,
                 milliseconds: 50))
     }
+    await history.close()
     return lines
 }
 

@@ -27,6 +27,7 @@ func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
         }
         for _ in 0..<50 { floor.add(time { read.bytes += bare.readLast(session: "session") }) }
     }
+    await history.close()
     precondition(read.messages == rounds * 50 * 100 && read.bytes > 0)
     return [Line("load the last 100 from a session of \(count) messages", ours, floor, stretches: rounds, atMost: 5)]
 }

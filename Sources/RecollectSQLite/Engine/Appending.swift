@@ -124,16 +124,18 @@ struct ScopeRow {
         case scope(ScopeRow)
     }
 
+    // Made once: building the text would cost more than running it.
+    private static let lookUp = """
+        SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
+          (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
+           ORDER BY position DESC LIMIT 1), \(Settling.through)
+        FROM conversation
+        LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
+        WHERE conversation.user_id = ? AND conversation.session_id = ?
+        """
+
     private static func lookUp(_ scope: Scope, _ db: Database) throws -> Found {
-        let statement = try db.sql(
-            """
-            SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
-              (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
-               ORDER BY position DESC LIMIT 1), \(Settling.through)
-            FROM conversation
-            LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
-            WHERE conversation.user_id = ? AND conversation.session_id = ?
-            """)
+        let statement = try db.sql(lookUp)
         statement.bind(scope.agentId, at: 1)
         statement.bind(scope.userId, at: 2)
         statement.bind(scope.sessionId, at: 3)

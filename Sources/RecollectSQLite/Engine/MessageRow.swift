@@ -44,15 +44,17 @@ enum MessageRow {
         }
     }
 
+    // Made once: building the text would cost more than running it.
+    private static let insertion = """
+        INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
     /// Inserts a message whose id its conversation does not hold yet.
     static func insert(
         _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, _ db: Database
     ) throws {
-        let statement = try db.sql(
-            """
-            INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns))
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """)
+        let statement = try db.sql(insertion)
         statement.bind(sequence, at: 1)
         statement.bind(conversation, at: 2)
         statement.bind(scope, at: 3)

@@ -4,18 +4,20 @@ import RecollectCore
 
 /// What agents are given: the windows of scopes.
 enum WindowQueries {
+    // Made once: building the text would cost more than running it.
+    private static let selection = """
+        SELECT \(MessageRow.selected) FROM scope
+        JOIN conversation ON conversation.id = scope.conversation_id
+        CROSS JOIN message ON message.scope_id = scope.id AND message.position >= scope.window_start
+        WHERE conversation.user_id = ? AND conversation.session_id = ? AND scope.agent_id = ?
+        ORDER BY message.position DESC LIMIT ?
+        """
+
     /// The last messages of a scope's window, oldest first.
     static func window(of scope: Scope, maxMessages: Int?, _ db: Database) throws -> [ConversationMessage] {
         let size = MessageWindow.size(for: maxMessages)
         if size == 0 { return [] }
-        let statement = try db.sql(
-            """
-            SELECT \(MessageRow.selected) FROM scope
-            JOIN conversation ON conversation.id = scope.conversation_id
-            CROSS JOIN message ON message.scope_id = scope.id AND message.position >= scope.window_start
-            WHERE conversation.user_id = ? AND conversation.session_id = ? AND scope.agent_id = ?
-            ORDER BY message.position DESC LIMIT ?
-            """)
+        let statement = try db.sql(selection)
         statement.bind(scope.userId, at: 1)
         statement.bind(scope.sessionId, at: 2)
         statement.bind(scope.agentId, at: 3)
