@@ -44,17 +44,13 @@
             } catch {
                 result = .failure(error)
             }
-            await tellEvents(of: history)
+            tellEvents(of: history)
             await history.close()
             try result.get()
         }
 
-        private func tellEvents(of history: SQLiteHistoryStore) async {
-            let events = history.events.stream()
-            let end = StoreEvent.Kind(rawValue: "end")
-            history.events.post(StoreEvent(kind: end))
-            for await event in events {
-                if event.kind == end { return }
+        private func tellEvents(of history: SQLiteHistoryStore) {
+            for event in history.events.takeUnheard() {
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
                 if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }

@@ -88,6 +88,14 @@ public final class StoreEvents: Sendable {
         return stream
     }
 
+    /// The events that nobody has heard, which are then heard: for a program that asks once, at its end.
+    package func takeUnheard() -> [StoreEvent] {
+        state.withLock { state in
+            defer { state.unheard = [] }
+            return state.unheard
+        }
+    }
+
     /// Logs an event and gives it to all listeners. For stores to call; never blocks.
     public func post(_ event: StoreEvent) {
         logger.log(

@@ -230,6 +230,7 @@ extension Database {
             try body()
             try run("COMMIT")
         } catch {
+            // The first failure is the one to tell; a transaction that cannot be undone ends with its connection.
             if isInsideSQLiteTransaction { try? run("ROLLBACK") }
             throw error
         }
