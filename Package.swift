@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
         .library(name: "AgentSquad", targets: ["AgentSquad"]),
+        .library(name: "ClaudeCodeCore", targets: ["ClaudeCodeCore"]),
         .executable(name: "recall", targets: ["RecollectCLI"]),
     ],
     traits: [
@@ -42,6 +43,7 @@ let package = Package(
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
+        .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
         .executableTarget(
             name: "RecollectCLI",
             dependencies: [

@@ -181,9 +181,9 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// A user's conversations by pages: see `HistoryStore`.
     public func conversations(
-        of userId: String, page: PageRequest<ConversationCursor>
+        _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
-        try await readSettled { try ConversationQueries.page(of: userId, page, $0) }
+        try await readSettled { try ConversationQueries.page(of: query.userId, page, $0) }
     }
 
     /// One conversation: see `HistoryStore`.

@@ -33,11 +33,15 @@ public struct HistoryChange: Hashable, Sendable {
 
         /// A message was added.
         public static let messageAdded = Kind(rawValue: "messageAdded")
+        /// A message got new content.
+        public static let messageEdited = Kind(rawValue: "messageEdited")
         /// A message was deleted.
         public static let messageDeleted = Kind(rawValue: "messageDeleted")
-        /// A conversation's details were set.
+        /// A conversation's details were set, or it was discarded or restored.
         public static let conversationUpdated = Kind(rawValue: "conversationUpdated")
-        /// A conversation was deleted.
+        /// A conversation has other messages than before: what a branch took out or brought back, or another session's.
+        public static let conversationRearranged = Kind(rawValue: "conversationRearranged")
+        /// A conversation was deleted, or lives on under another session id.
         public static let conversationDeleted = Kind(rawValue: "conversationDeleted")
         /// A user's whole history was deleted.
         public static let userDeleted = Kind(rawValue: "userDeleted")

@@ -28,6 +28,61 @@ public protocol HistoryStore: Sendable {
     /// - Throws: `notFound` for an unknown message, `invalidArgument` where the new session already has messages.
     func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws
 
+    /// Gives messages that the conversation holds new content; they keep their places, agents and ids. Unknown ids are passed
+    /// over. Returns how many there were.
+    ///
+    /// A message that already has that content is left alone. What was there before is gone for good; `branch` keeps it.
+    @discardableResult
+    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int
+
+    /// Gives a conversation another session id; its messages, attachments, details and branches move along.
+    ///
+    /// If there is a session of the new id, the two become one: the old one's messages first, each id once. A message that
+    /// both hold with different content stays as the new session has it, and the old content follows it under an id of its
+    /// own (`ConversationMessage.copyId`). Details that the new session lacks are taken from the old one, tags united.
+    /// Nothing happens if there is no session of the old id, or both are the same. Returns whether anything moved.
+    @discardableResult
+    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool
+
+    /// Takes the messages from one on out of a conversation and keeps them as a branch: before a message is edited and what
+    /// follows it said anew, or a reply is regenerated.
+    ///
+    /// A branch is a conversation of its own, a session of the id that is returned, that no list shows; it holds only what
+    /// differs, and tells in `branchOf` where it left. Search finds what is in it.
+    /// - Throws: `notFound` for an unknown message.
+    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID
+
+    /// The branches of a conversation, the oldest first.
+    func branches(of conversation: ConversationID) async throws -> [Conversation]
+
+    /// Brings a branch back: what the conversation has said since that place becomes a branch in its turn, in one step.
+    /// - Throws: `notFound` where it is no branch of the conversation, or the conversation no longer holds the message after
+    ///   which it left.
+    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
+
+    /// Takes a conversation out of every list and search, so that it can be restored as long as `retention` keeps it: for ever,
+    /// for some days after it was discarded, or, where only windows are kept, not at all: then it is deleted for good.
+    ///
+    /// Appending to it brings it back. Returns whether there was one.
+    @discardableResult
+    func discardConversation(_ conversation: ConversationID) async throws -> Bool
+
+    /// Undoes `discardConversation`. Returns whether there was a discarded one.
+    @discardableResult
+    func restoreConversation(_ conversation: ConversationID) async throws -> Bool
+
+    /// Begins a reply that is kept while it streams: see `ReplyDraft`. Its conversation and scope are made if they are new.
+    ///
+    /// - Parameter message: the reply as far as it is known: its id, role, timestamp, metadata and what has already been said.
+    /// - Throws: `invalidArgument` where a reply of that id is in flight in that session.
+    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft
+
+    /// The replies in flight of a conversation, the oldest first, as far as they are kept, with `isInFlight` set; of this and
+    /// of other processes. They follow all messages.
+    func repliesInFlight(in conversation: ConversationID) async throws -> [(
+        agentId: String, message: ConversationMessage
+    )]
+
     /// Deletes messages for good, from every index too; unknown ids are passed over. Returns how many there were.
     @discardableResult
     func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int
@@ -52,11 +107,11 @@ public protocol HistoryStore: Sendable {
 
     // MARK: What a library shows
 
-    /// A user's conversations, the latest activity first, by pages.
-    func conversations(of userId: String, page: PageRequest<ConversationCursor>) async throws
+    /// Conversations of a user in any order, by pages. A page reads no messages.
+    func conversations(_ query: ConversationQuery, page: PageRequest<ConversationCursor>) async throws
         -> Page<Conversation, ConversationCursor>
 
-    /// One conversation; `nil` if there is none.
+    /// One conversation, a discarded one or a branch too; `nil` if there is none.
     func conversation(_ conversation: ConversationID) async throws -> Conversation?
 
     /// Conversations of a user whose session id begins with `prefix` in bytes, at most `limit`, in order of their ids.
@@ -93,6 +148,13 @@ extension HistoryStore {
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
         try await append(messages, to: scope, options: AppendOptions())
+    }
+
+    /// A user's conversations, the latest activity first, by pages.
+    public func conversations(
+        of userId: String, page: PageRequest<ConversationCursor>
+    ) async throws -> Page<Conversation, ConversationCursor> {
+        try await conversations(ConversationQuery(userId: userId), page: page)
     }
 }
 

@@ -69,16 +69,24 @@ public struct MessageCursor: Hashable, Comparable, Sendable, Codable {
     }
 }
 
-/// A conversation's place in the list of its user's conversations, latest activity first.
+/// A conversation's place in a list of its user's conversations, whatever the list's order.
 public struct ConversationCursor: Hashable, Sendable, Codable {
-    /// The last activity of the conversation at that place, in milliseconds since 1970.
-    public let lastActivity: Int64
-    /// Its session.
+    /// What the list is ordered by.
+    public enum Key: Hashable, Sendable, Codable {
+        /// A moment in milliseconds since 1970, or a count.
+        case integer(Int64)
+        /// A title.
+        case text(String)
+    }
+
+    /// What the list is ordered by, of the conversation at that place.
+    public let key: Key
+    /// Its session, which decides between two of the same key.
     public let sessionId: String
 
     /// Makes a cursor.
-    public init(lastActivity: Int64, sessionId: String) {
-        self.lastActivity = lastActivity
+    public init(key: Key, sessionId: String) {
+        self.key = key
         self.sessionId = sessionId
     }
 }

@@ -21,15 +21,16 @@ enum ConversationQueries {
         var condition = "WHERE user_id = ?"
         var values: [any SQLBindable] = [userId]
         if let cursor = request.cursor {
+            guard case .integer(let moment) = cursor.key else { return Page(elements: [], next: nil) }
             condition += " AND (last_activity, session_id) \(isForward ? "<" : ">") (?, ?)"
-            values += [cursor.lastActivity, cursor.sessionId]
+            values += [moment, cursor.sessionId]
         }
         let order = isForward ? "DESC" : "ASC"
         condition += " ORDER BY last_activity \(order), session_id \(order) LIMIT ?"
         values.append(request.limit + 1)
         return Page(try list(condition, values, db), request) {
             ConversationCursor(
-                lastActivity: $0.lastActivityAt.millisecondsSince1970, sessionId: $0.id.sessionId)
+                key: .integer($0.lastActivityAt.millisecondsSince1970), sessionId: $0.id.sessionId)
         }
     }
 

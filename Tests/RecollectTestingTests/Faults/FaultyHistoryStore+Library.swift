@@ -4,17 +4,20 @@ import Recollect
 /// Pages, look-ups and the change feed, with their faults.
 extension FaultyHistoryStore {
     func conversations(
-        of userId: String, page request: PageRequest<ConversationCursor>
+        _ query: ConversationQuery, page request: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
+        var query = query
         if fault == .pagesConversationsByOffset && request.direction == .forward {
-            let all = try await base.conversations(of: userId, page: PageRequest(limit: 1000)).elements
-            let start = Int(request.cursor?.lastActivity ?? 0)
+            let all = try await base.conversations(query, page: PageRequest(limit: 1000)).elements
+            var start = 0
+            if case .integer(let offset) = request.cursor?.key { start = Int(offset) }
             let shown = Array(all.dropFirst(start).prefix(request.limit))
             let next = start + shown.count < all.count ? start + shown.count : nil
             return Page(
-                elements: shown, next: next.map { ConversationCursor(lastActivity: Int64($0), sessionId: "") })
+                elements: shown, next: next.map { ConversationCursor(key: .integer(Int64($0)), sessionId: "") })
         }
-        var page = try await base.conversations(of: kept(userId), page: request)
+        query.userId = kept(query.userId)
+        var page = try await base.conversations(query, page: request)
         page.elements = page.elements.map(shown)
         if fault == .turnsConversationPages { page.elements.reverse() }
         return page
@@ -32,6 +35,44 @@ extension FaultyHistoryStore {
         }
         let all = try await base.conversations(of: userId, sessionIdPrefix: "", limit: 1000)
         return Array(all.filter { $0.id.sessionId.lowercased().hasPrefix(prefix.lowercased()) }.prefix(limit))
+    }
+
+    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
+        try await base.edit(messages, in: kept(conversation))
+    }
+
+    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
+        try await base.moveConversation(kept(conversation), to: newSessionId)
+    }
+
+    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+        try await base.branch(kept(conversation), from: messageId)
+    }
+
+    func branches(of conversation: ConversationID) async throws -> [Conversation] {
+        try await base.branches(of: kept(conversation))
+    }
+
+    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
+        try await base.restoreBranch(branch, in: kept(conversation))
+    }
+
+    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.discardConversation(kept(conversation))
+    }
+
+    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.restoreConversation(kept(conversation))
+    }
+
+    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+        try await base.beginReply(message, in: kept(scope.conversation).scope(agentId: scope.agentId))
+    }
+
+    func repliesInFlight(
+        in conversation: ConversationID
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        try await base.repliesInFlight(in: kept(conversation))
     }
 
     func messages(
