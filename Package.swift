@@ -67,7 +67,8 @@ let package = Package(
                 "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ]),
+            ],
+            resources: [.copy("Fixtures")]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
         .testTarget(

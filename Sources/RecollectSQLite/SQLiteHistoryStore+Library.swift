@@ -1,12 +1,64 @@
+import Foundation
 import RecollectCore
 
+/// What the session library asks of a history beside reading and saving.
 extension SQLiteHistoryStore {
-    public func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int { throw unmade }
-    public func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool { throw unmade }
-    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID { throw unmade }
-    public func branches(of conversation: ConversationID) async throws -> [Conversation] { throw unmade }
-    public func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws { throw unmade }
-    public func discardConversation(_ conversation: ConversationID) async throws -> Bool { throw unmade }
-    public func restoreConversation(_ conversation: ConversationID) async throws -> Bool { throw unmade }
-    private var unmade: RecollectError { RecollectError(.invalidArgument, "comes with the next commits of this branch") }
+    /// Gives messages new content: see `HistoryStore`. Words of the old content leave the index at once, and the file with the
+    /// next deletion for good.
+    @discardableResult
+    public func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
+        try Task.checkCancellation()
+        let kept = try await keepingAttachments(of: messages)
+        let outcome = try await write { try MessageEdits.edit(kept, in: conversation, $0) }
+        try await removeAttachments(outcome.orphans)
+        return outcome.known
+    }
+
+    /// Gives a conversation another session id: see `HistoryStore`.
+    @discardableResult
+    public func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
+        try await write { try ConversationMoves.move(conversation, to: newSessionId, $0) }
+    }
+
+    /// Keeps what follows a place as a branch: see `HistoryStore`.
+    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+        let now = Date().millisecondsSince1970
+        return try await write { try Branches.branch(conversation, from: messageId, now: now, $0) }
+    }
+
+    /// The branches of a conversation: see `HistoryStore`.
+    public func branches(of conversation: ConversationID) async throws -> [Conversation] {
+        try await readSettled { try ConversationQueries.branches(of: conversation, $0) }
+    }
+
+    /// Brings a branch back: see `HistoryStore`.
+    public func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
+        let now = Date().millisecondsSince1970
+        try await write { try Branches.restore(branch, in: conversation, now: now, $0) }
+    }
+
+    /// Takes a conversation out of lists and searches: see `HistoryStore`. Under `retention: .window` it is deleted for good.
+    @discardableResult
+    public func discardConversation(_ conversation: ConversationID) async throws -> Bool {
+        guard configuration.retention != .window else { return try await deleteConversation(conversation) }
+        let now = Date().millisecondsSince1970
+        let existed = try await write { try ConversationEdits.discard(conversation, now: now, $0) }
+        try await deleteOldMessagesIfDue()
+        return existed
+    }
+
+    /// Undoes `discardConversation`: see `HistoryStore`.
+    @discardableResult
+    public func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await write { db in
+            guard
+                let number = try db.integer(
+                    """
+                    SELECT id FROM conversation WHERE user_id = ? AND session_id = ? AND discarded_at IS NOT NULL
+                    """, conversation.userId, conversation.sessionId)
+            else { return false }
+            try ConversationEdits.restore(number, db)
+            return true
+        }
+    }
 }

@@ -5,5 +5,7 @@ extension SQLiteHistoryStore {
     public func repliesInFlight(
         in conversation: ConversationID
     ) async throws -> [(agentId: String, message: ConversationMessage)] { throw unmade }
-    private var unmade: RecollectError { RecollectError(.invalidArgument, "comes with the next commits of this branch") }
+    private var unmade: RecollectError {
+        RecollectError(.invalidArgument, "comes with the next commits of this branch")
+    }
 }

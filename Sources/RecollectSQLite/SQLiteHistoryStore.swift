@@ -144,8 +144,18 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
+    /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
+    @discardableResult
+    public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
+        let (count, orphans) = try await write {
+            try MessageDeletion.deleteDiscarded(before: moment.millisecondsSince1970, $0)
+        }
+        if count > 0 { try await finishDeletion(orphans) }
+        return count
+    }
+
     /// Under `retention: .days` deletes what has grown too old: with the first save, then once an hour.
-    private func deleteOldMessagesIfDue() async throws {
+    func deleteOldMessagesIfDue() async throws {
         guard case .days(let days) = configuration.retention else { return }
         let now = DispatchTime.now()
         let isDue = nextDeletion.withLock { next in
@@ -154,7 +164,9 @@ public final class SQLiteHistoryStore: HistoryStore {
             return true
         }
         if isDue {
-            try await deleteMessages(olderThan: Date().addingTimeInterval(-86_400 * Double(days)))
+            let moment = Date().addingTimeInterval(-86_400 * Double(days))
+            try await deleteConversations(discardedBefore: moment)
+            try await deleteMessages(olderThan: moment)
         }
     }
 
@@ -179,11 +191,13 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await read { try WindowQueries.windows(of: conversation, $0) }
     }
 
-    /// A user's conversations by pages: see `HistoryStore`.
+    /// A user's conversations by pages: see `HistoryStore`. Where a text is looked for, messages that no index has yet are
+    /// indexed first, and of the messages that hold it the newest 20,000 count.
     public func conversations(
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
-        try await readSettled { try ConversationQueries.page(of: query.userId, page, $0) }
+        if !query.text.isEmpty { try await indexEverything() }
+        return try await readSettled { try ConversationQueries.page(query, page, $0) }
     }
 
     /// One conversation: see `HistoryStore`.
@@ -327,7 +341,7 @@ extension SQLiteHistoryStore {
     }
 
     /// The messages with every inline attachment kept by hash; the files are on the disk when this returns.
-    private func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
+    func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasInlineAttachments) else { return messages }
         return try await blocking { [attachments] in
             try messages.map { message in
@@ -348,7 +362,7 @@ extension SQLiteHistoryStore {
     }
 
     /// After rows were deleted for good: their attachments go, and the log that still holds their text is emptied.
-    private func finishDeletion(_ orphans: [String]) async throws {
+    func finishDeletion(_ orphans: [String]) async throws {
         try await removeAttachments(orphans)
         try await perform { database in
             try await database.withWriterConnection { try $0.run("PRAGMA wal_checkpoint(TRUNCATE)") }

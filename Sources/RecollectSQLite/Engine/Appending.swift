@@ -29,7 +29,7 @@ struct Appending {
         var sequence = row.lastSequence
         var lastRole = row.lastRole
         for message in messages {
-            if try unsettled.isKnown(message.id, in: row.conversation, db) {
+            if try unsettled.sequence(of: message.id, in: row.conversation, db) != nil {
                 result.outcome.known += 1
             } else if options.sameRole == .drop, SameRole.repeats(message, after: lastRole) {
                 result.outcome.dropped += 1
@@ -87,7 +87,6 @@ struct ScopeRow {
     let lastSequence: Int64
     /// The number of the last message that is settled.
     let settledThrough: Int64
-
     /// The scope's row; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database) throws -> ScopeRow? {
         if case .scope(let row) = try lookUp(scope, db) { return row }
@@ -100,6 +99,10 @@ struct ScopeRow {
         switch try lookUp(scope, db) {
         case .scope(let row): return row
         case .conversation(let number): conversation = number
+        case .discarded(let number):
+            // What is talked in was not thrown away.
+            try ConversationEdits.restore(number, db)
+            return try findOrMake(scope, createdAt: createdAt, db)
         case .nothing: conversation = try makeConversation(scope.conversation, createdAt: createdAt, db)
         }
         try db.run(
@@ -112,14 +115,15 @@ struct ScopeRow {
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT INTO conversation (user_id, session_id, created_at, last_activity, message_count)
-            VALUES (?, ?, ?, ?, 0)
-            """, id.userId, id.sessionId, createdAt, createdAt)
+            INSERT INTO conversation (user_id, session_id, created_at, last_activity, last_access, message_count)
+            VALUES (?, ?, ?, ?, ?, 0)
+            """, id.userId, id.sessionId, createdAt, createdAt, createdAt)
         return db.lastInsertedRowID
     }
 
     private enum Found {
         case nothing
+        case discarded(Int64)
         case conversation(Int64)
         case scope(ScopeRow)
     }
@@ -128,7 +132,7 @@ struct ScopeRow {
     private static let lookUp = """
         SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
           (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
-           ORDER BY position DESC LIMIT 1), \(Settling.through)
+           ORDER BY position DESC LIMIT 1), \(Settling.through), conversation.discarded_at
         FROM conversation
         LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
         WHERE conversation.user_id = ? AND conversation.session_id = ?
@@ -141,6 +145,7 @@ struct ScopeRow {
         statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
         guard try statement.step() else { return .nothing }
+        guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
         guard !statement.isNull(1) else { return .conversation(statement.integer(0)) }
         return .scope(
             ScopeRow(

@@ -11,24 +11,77 @@ enum ConversationEdits {
             try MessageQueries.number(of: id, db) ?? ScopeRow.makeConversation(id, createdAt: now, db)
         try db.run(
             """
-            UPDATE conversation SET title = ifnull(?, title), working_directory = ifnull(?, working_directory),
-            branch = ifnull(?, branch) WHERE id = ?
-            """, details.title, details.workingDirectory, details.branch, number)
+            UPDATE conversation SET title = nullif(ifnull(?, title), ''),
+            working_directory = ifnull(?, working_directory), branch = ifnull(?, branch),
+            is_pinned = ifnull(?, is_pinned), is_archived = ifnull(?, is_archived),
+            last_access = max(last_access, ifnull(?, last_access)) WHERE id = ?
+            """, details.title, details.workingDirectory, details.branch, details.isPinned, details.isArchived,
+            details.lastAccessedAt?.millisecondsSince1970, number)
+        if let isRead = details.isRead { try mark(number, isRead: isRead, db) }
+        if let first = details.firstMessage { try set(firstMessage: first, of: number, db) }
+        for tag in details.removedTags {
+            try db.run("DELETE FROM tag WHERE conversation_id = ? AND tag = ?", number, tag)
+        }
+        for tag in details.addedTags where !tag.isEmpty {
+            try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", number, tag)
+        }
         if !details.metadata.isEmpty {
             try merge(details.metadata, into: number, db)
         }
         try db.recordChange(.conversationUpdated, id)
     }
 
+    /// What is marked as unread has at least its last message to read.
+    private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
+        try Settling.settle(db)
+        try db.run(
+            "UPDATE conversation SET read_through = \(isRead ? "last_sequence" : "min(read_through, last_sequence - 1)") WHERE id = ?",
+            number)
+    }
+
+    /// A first message is told of a conversation of which nothing is known yet.
+    private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
+        try Settling.settle(db)
+        try db.run(
+            "UPDATE conversation SET first_message = ? WHERE id = ? AND first_message IS NULL AND preview IS NULL",
+            text,
+            number)
+        try Preview.set(number, db)
+    }
+
+    /// Takes a conversation out of lists and searches; `false` if there is none.
+    static func discard(_ id: ConversationID, now: Int64, _ db: Database) throws -> Bool {
+        guard let number = try MessageQueries.number(of: id, db) else { return false }
+        try db.run("UPDATE conversation SET discarded_at = ifnull(discarded_at, ?) WHERE id = ?", now, number)
+        try db.recordChange(.conversationUpdated, id)
+        return true
+    }
+
+    /// Brings a discarded conversation back.
+    static func restore(_ number: Int64, _ db: Database) throws {
+        try db.run("UPDATE conversation SET discarded_at = NULL WHERE id = ?", number)
+        try db.recordChange(.conversationUpdated, MessageQueries.id(of: number, db))
+    }
+
     private static func merge(_ members: [String: JSONValue], into number: Int64, _ db: Database) throws {
-        var metadata: [String: JSONValue] = [:]
-        try db.sql("SELECT metadata FROM conversation WHERE id = ? AND metadata IS NOT NULL").bind(number).forEachRow {
-            metadata = try $0.withBytes(0, JSONValue.parse(object:))
-        }
+        var metadata = try metadata(of: number, db)
         metadata.merge(members) { _, new in new }
         metadata = metadata.filter { $0.value != .null }
         let json = metadata.isEmpty ? nil : JSONValue.write(object: metadata)
         try db.run("UPDATE conversation SET metadata = ? WHERE id = ?", json, number)
+    }
+
+    /// Gives a conversation the members that another has and it lacks.
+    static func unite(metadataOf other: Int64, into number: Int64, _ db: Database) throws {
+        let others = try metadata(of: other, db).filter { $0.key != "forkedFrom" }
+        let own = try metadata(of: number, db)
+        try merge(others.filter { own[$0.key] == nil }, into: number, db)
+    }
+
+    private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
+        let row = try db.sql("SELECT metadata FROM conversation WHERE id = ?").bind(number)
+        defer { row.reset() }
+        return try row.step() ? MessageRow.object(row, 0) : [:]
     }
 
     /// Copies a conversation up to and including a message into a new session.
@@ -58,6 +111,9 @@ enum ConversationEdits {
         let copy = try MessageQueries.number(of: target, db) ?? ScopeRow.makeConversation(target, createdAt: 0, db)
         try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)
         try copyMessages(from: number, to: copy, through: end, db)
+        try Preview.set(copy, db)
+        // Who forks has read what is copied.
+        try mark(copy, isRead: true, db)
         try db.recordChange(.conversationUpdated, target)
     }
 
@@ -66,10 +122,16 @@ enum ConversationEdits {
     ) throws {
         try db.run(
             """
-            UPDATE conversation SET (created_at, last_activity, title, working_directory, branch, metadata) =
-            (SELECT created_at, created_at, title, working_directory, branch, metadata FROM conversation WHERE id = ?)
-            WHERE id = ?
+            UPDATE conversation SET (
+              created_at, last_activity, title, working_directory, branch, metadata, first_message, preview
+            ) = (
+              SELECT created_at, created_at, title, working_directory, branch, metadata, first_message, preview
+              FROM conversation WHERE id = ?
+            ) WHERE id = ?
             """, number, copy)
+        try db.run(
+            "INSERT OR IGNORE INTO tag (conversation_id, tag) SELECT ?, tag FROM tag WHERE conversation_id = ?", copy,
+            number)
         let fork: JSONValue = ["sessionId": .string(origin.sessionId), "messageId": .string(messageId)]
         try merge(["forkedFrom": fork], into: copy, db)
     }

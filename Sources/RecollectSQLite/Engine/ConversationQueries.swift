@@ -2,35 +2,25 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// What a library shows: conversations and their messages, by keyset pages.
+/// What a library shows: conversations, by keyset pages. No query reads a message.
 enum ConversationQueries {
     private static let columns = """
         conversation.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch,
-        metadata
+        metadata, preview, last_access, is_pinned, is_archived, last_sequence > read_through, discarded_at,
+        (SELECT session_id FROM conversation AS origin WHERE origin.id = conversation.branch_of), branch_after,
+        \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
     static func one(_ id: ConversationID, _ db: Database) throws -> Conversation? {
         try list("WHERE user_id = ? AND session_id = ?", [id.userId, id.sessionId], db).first
     }
 
-    /// Latest activity first; two of the same moment by session id, descending, so that the order is total.
     static func page(
-        of userId: String, _ request: PageRequest<ConversationCursor>, _ db: Database
+        _ query: ConversationQuery, _ request: PageRequest<ConversationCursor>, _ db: Database
     ) throws -> Page<Conversation, ConversationCursor> {
-        let isForward = request.direction == .forward
-        var condition = "WHERE user_id = ?"
-        var values: [any SQLBindable] = [userId]
-        if let cursor = request.cursor {
-            guard case .integer(let moment) = cursor.key else { return Page(elements: [], next: nil) }
-            condition += " AND (last_activity, session_id) \(isForward ? "<" : ">") (?, ?)"
-            values += [moment, cursor.sessionId]
-        }
-        let order = isForward ? "DESC" : "ASC"
-        condition += " ORDER BY last_activity \(order), session_id \(order) LIMIT ?"
-        values.append(request.limit + 1)
-        return Page(try list(condition, values, db), request) {
-            ConversationCursor(
-                key: .integer($0.lastActivityAt.millisecondsSince1970), sessionId: $0.id.sessionId)
+        let selection = try ConversationSelection(query, request, db)
+        return Page(try list(selection.condition, selection.values, db), request) {
+            ConversationCursor(key: query.order.key(of: $0), sessionId: $0.id.sessionId)
         }
     }
 
@@ -40,39 +30,17 @@ enum ConversationQueries {
     ) throws -> [Conversation] {
         try Array(
             list(
-                "WHERE user_id = ? AND session_id >= ? ORDER BY session_id LIMIT ?", [userId, prefix, max(1, limit)], db
+                """
+                WHERE user_id = ? AND session_id >= ? AND branch_of IS NULL AND discarded_at IS NULL
+                ORDER BY session_id LIMIT ?
+                """, [userId, prefix, max(1, limit)], db
             )
             .prefix { $0.id.sessionId.utf8.starts(with: prefix.utf8) })
     }
 
-    private static func list(
-        _ condition: String, _ values: [any SQLBindable], _ db: Database
-    ) throws -> [Conversation] {
-        var rows: [(number: Int64, conversation: Conversation)] = []
-        try db.sql("SELECT \(columns) FROM conversation \(condition)").bind(values).forEachRow { row in
-            rows.append(
-                (
-                    row.integer(0),
-                    Conversation(
-                        id: ConversationID(userId: row.text(1), sessionId: row.text(2)),
-                        title: row.optionalText(3),
-                        createdAt: Date(millisecondsSince1970: row.integer(4)),
-                        lastActivityAt: Date(millisecondsSince1970: row.integer(5)),
-                        messageCount: Int(row.integer(6)),
-                        workingDirectory: row.optionalText(7),
-                        branch: row.optionalText(8),
-                        metadata: MessageRow.object(row, 9))
-                ))
-        }
-        return try rows.map { row in
-            var conversation = row.conversation
-            let scopes = try scopes(of: row.number, db)
-            conversation.agents = scopes.map(\.agentId)
-            for scope in scopes where conversation.preview.isEmpty {
-                conversation.preview = try preview(scope: scope.number, db)
-            }
-            return conversation
-        }
+    static func branches(of conversation: ConversationID, _ db: Database) throws -> [Conversation] {
+        guard let number = try MessageQueries.number(of: conversation, db) else { return [] }
+        return try list("WHERE branch_of = ? ORDER BY id", [number], db)
     }
 
     static func scopes(of conversation: Int64, _ db: Database) throws -> [(number: Int64, agentId: String)] {
@@ -82,25 +50,57 @@ enum ConversationQueries {
         return scopes
     }
 
-    /// The beginning of the first thing that a user said, looked for among the scope's first messages only: a list must not
-    /// cost more for a long conversation.
-    private static func preview(scope: Int64, _ db: Database) throws -> String {
-        var preview = ""
+    private static func list(
+        _ condition: String, _ values: [any SQLBindable], _ db: Database
+    ) throws -> [Conversation] {
+        var conversations: [Conversation] = []
+        var places: [Int64: Int] = [:]
+        try db.sql("SELECT \(columns) FROM conversation \(condition)").bind(values).forEachRow { row in
+            places[row.integer(0)] = conversations.count
+            conversations.append(conversation(row))
+        }
+        guard !conversations.isEmpty else { return [] }
+        // One statement for all agents and one for all tags of a page, not two for each of its conversations.
+        let numbers = "[" + places.keys.map(String.init).joined(separator: ",") + "]"
         try db.sql(
             """
-            SELECT substr(text, 1, 1000), parts FROM
-            (SELECT role, text, parts, position FROM message WHERE scope_id = ? ORDER BY position LIMIT 32)
-            WHERE role = 'user' ORDER BY position
+            SELECT conversation_id, agent_id FROM scope
+            WHERE conversation_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id, id
             """
-        ).bind(scope).forEachRow { row in
-            guard preview.isEmpty else { return }
-            let text =
-                row.isNull(1)
-                ? row.text(0)
-                : MessageRow.parts(row, 1).compactMap(\.text).joined(separator: " ")
-            preview = String(text.split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(200))
+        ).bind(numbers).forEachRow { row in
+            if let place = places[row.integer(0)] { conversations[place].agents.append(row.text(1)) }
         }
-        return preview
+        try db.sql(
+            """
+            SELECT conversation_id, tag FROM tag
+            WHERE conversation_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id, tag
+            """
+        ).bind(numbers).forEachRow { row in
+            if let place = places[row.integer(0)] { conversations[place].tags.append(row.text(1)) }
+        }
+        return conversations
+    }
+
+    private static func conversation(_ row: SQL) -> Conversation {
+        Conversation(
+            id: ConversationID(userId: row.text(1), sessionId: row.text(2)),
+            title: row.optionalText(3),
+            createdAt: Date(millisecondsSince1970: row.integer(4)),
+            lastActivityAt: Date(millisecondsSince1970: row.integer(5)),
+            messageCount: Int(row.integer(6)),
+            preview: row.text(10),
+            workingDirectory: row.optionalText(7),
+            branch: row.optionalText(8),
+            metadata: MessageRow.object(row, 9),
+            lastAccessedAt: Date(millisecondsSince1970: row.integer(11)),
+            isPinned: row.integer(12) != 0,
+            isArchived: row.integer(13) != 0,
+            isUnread: row.integer(14) != 0,
+            usage: TokenUsage(
+                input: Int(row.integer(18)), output: Int(row.integer(19)), cacheCreation: Int(row.integer(20)),
+                cacheRead: Int(row.integer(21))),
+            discardedAt: row.optionalInteger(15).map(Date.init(millisecondsSince1970:)),
+            branchOf: row.optionalText(16).map { BranchPoint(sessionId: $0, messageId: row.optionalText(17)) })
     }
 }
 

@@ -28,6 +28,7 @@ enum MessageDeletion {
         }
         guard !sequences.isEmpty else { return (0, []) }
         let orphans = try remove(sequences.sorted(), conversation: number, db)
+        try Settling.recount(number, db)
         try SearchIndex.erase(db)
         return (sequences.count, orphans)
     }
@@ -45,6 +46,7 @@ enum MessageDeletion {
     static func deleteOlder(than milliseconds: Int64, limit: Int, _ db: Database) throws -> (
         count: Int, orphans: [String]
     ) {
+        try Settling.settle(db)
         var byConversation: [Int64: [Int64]] = [:]
         var count = 0
         try db.sql("SELECT sequence, conversation_id FROM message WHERE timestamp < ? LIMIT ?").bind(
@@ -57,6 +59,7 @@ enum MessageDeletion {
         var orphans: [String] = []
         for (conversation, sequences) in byConversation {
             orphans += try remove(sequences, conversation: conversation, db)
+            try Settling.recount(conversation, db)
         }
         return (count, orphans)
     }
@@ -90,13 +93,30 @@ enum MessageDeletion {
         return orphans
     }
 
+    /// Deletes the conversations that were discarded before a moment, of all users. Returns how many there were.
+    static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> (count: Int, orphans: [String]) {
+        let numbers = try db.integers("SELECT id FROM conversation WHERE discarded_at < ?", moment)
+        var orphans: [String] = []
+        for number in numbers { orphans += try delete(MessageQueries.id(of: number, db), db).orphans }
+        return (numbers.count, orphans)
+    }
+
+    /// Deletes a conversation with its branches, which nobody could find without it.
     private static func deleteConversation(_ number: Int64, _ db: Database) throws -> [String] {
-        let sequences = try self.sequences(
-            "WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?)", [number], db)
-        let orphans = try remove(sequences, conversation: number, db)
-        try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
-        try db.run("DELETE FROM conversation WHERE id = ?", number)
+        var orphans: [String] = []
+        for branch in try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number) {
+            orphans += try deleteConversation(branch, db)
+        }
+        orphans += try remove(try MessageMoves.sequences(of: number, db), conversation: number, db)
+        try deleteEmpty(number, db)
         return orphans
+    }
+
+    /// Deletes what is left of a conversation without messages.
+    static func deleteEmpty(_ number: Int64, _ db: Database) throws {
+        try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
+        try db.run("DELETE FROM tag WHERE conversation_id = ?", number)
+        try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 
     private static func sequences(_ condition: String, _ values: [any SQLBindable], _ db: Database) throws -> [Int64] {
@@ -107,10 +127,13 @@ enum MessageDeletion {
         return sequences
     }
 
-    private static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
+    /// Removes rows, their index entries and uses of attachments, and counts them out. Tokens and the preview are the caller's
+    /// to recount where what goes was deleted and not trimmed.
+    static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
         guard !sequences.isEmpty else { return [] }
         try db.keepFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
+        try forgetFirstMessage(sequences, of: conversation, db)
         // What is not settled is in no count and in no index of ids yet.
         let settled = try db.integer("SELECT \(Settling.through)") ?? 0
         let counted = sequences.count { $0 <= settled }
@@ -130,5 +153,19 @@ enum MessageDeletion {
             try db.run("UPDATE conversation SET message_count = message_count - ? WHERE id = ?", counted, conversation)
         }
         return orphans
+    }
+
+    /// A first message that a session storage was told goes with the message that says the same.
+    private static func forgetFirstMessage(_ sequences: [Int64], of conversation: Int64, _ db: Database) throws {
+        guard let text = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", conversation) else {
+            return
+        }
+        for sequence in sequences
+        where try db.integer("SELECT 1 FROM message WHERE sequence = ? AND role = 'user' AND text = ?", sequence, text)
+            != nil
+        {
+            try db.run("UPDATE conversation SET first_message = NULL WHERE id = ?", conversation)
+            return
+        }
     }
 }

@@ -9,6 +9,28 @@ enum MessageQueries {
             conversation.sessionId)
     }
 
+    static func id(of number: Int64, _ db: Database) throws -> ConversationID {
+        let row = try db.sql("SELECT user_id, session_id FROM conversation WHERE id = ?").bind(number)
+        defer { row.reset() }
+        guard try row.step() else {
+            throw RecollectError(.damaged, "the history names a conversation that is not there")
+        }
+        return ConversationID(userId: row.text(0), sessionId: row.text(1))
+    }
+
+    /// The number of a conversation's message of that id. Needs what is settled.
+    static func sequence(of messageId: String, in number: Int64, _ db: Database) throws -> Int64? {
+        try db.integer(
+            "SELECT sequence FROM message_id WHERE conversation_id = ? AND message_id = ?", number, messageId)
+    }
+
+    /// The message of that number.
+    static func message(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
+        let row = try db.sql("SELECT \(MessageRow.columns) FROM message WHERE sequence = ?").bind(sequence)
+        defer { row.reset() }
+        return try row.step() ? MessageRow.read(row) : nil
+    }
+
     /// Needs what is settled.
     static func one(_ id: String, in conversation: ConversationID, _ db: Database) throws -> StoredMessage? {
         guard let number = try number(of: conversation, db) else { return nil }

@@ -50,28 +50,47 @@ enum MessageRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// Inserts a message whose id its conversation does not hold yet.
+    /// Inserts a message whose id its conversation does not hold yet, at its end unless a position is given.
     static func insert(
-        _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, _ db: Database
+        _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, position: Int64? = nil,
+        _ db: Database
     ) throws {
         let statement = try db.sql(insertion)
         statement.bind(sequence, at: 1)
         statement.bind(conversation, at: 2)
         statement.bind(scope, at: 3)
-        statement.bind(Position.appended(sequence), at: 4)
+        statement.bind(position ?? Position.appended(sequence), at: 4)
         statement.bind(message.id, at: 5)
-        statement.bind(message.role.rawValue, at: 6)
-        statement.bind(message.timestamp.millisecondsSince1970, at: 7)
-        if message.parts.count == 1, case .text(let text) = message.parts[0] {
-            statement.bind(text, at: 8)
-            statement.bindNull(at: 9)
-        } else {
-            statement.bindNull(at: 8)
-            statement.bind(ContentPart.write(list: message.parts), at: 9)
-        }
-        bind(message.metadata, at: 10, of: statement)
-        bind(message.unknownFields, at: 11, of: statement)
+        bindContent(of: message, from: 6, to: statement)
         try statement.run()
+    }
+
+    private static let replacement = """
+        UPDATE message SET role = ?2, timestamp = ?3, text = ?4, parts = ?5, metadata = ?6, unknown_fields = ?7,
+        copied_from = NULL WHERE sequence = ?1
+        """
+
+    /// Gives a row other content; its id and place stay. What was a copy of another message is one no more.
+    static func replace(_ sequence: Int64, with message: ConversationMessage, _ db: Database) throws {
+        let statement = try db.sql(replacement)
+        statement.bind(sequence, at: 1)
+        bindContent(of: message, from: 2, to: statement)
+        try statement.run()
+    }
+
+    /// Binds role, timestamp, text, parts, metadata and unknown fields, in this order.
+    private static func bindContent(of message: ConversationMessage, from first: Int32, to statement: SQL) {
+        statement.bind(message.role.rawValue, at: first)
+        statement.bind(message.timestamp.millisecondsSince1970, at: first + 1)
+        if message.parts.count == 1, case .text(let text) = message.parts[0] {
+            statement.bind(text, at: first + 2)
+            statement.bindNull(at: first + 3)
+        } else {
+            statement.bindNull(at: first + 2)
+            statement.bind(ContentPart.write(list: message.parts), at: first + 3)
+        }
+        bind(message.metadata, at: first + 4, of: statement)
+        bind(message.unknownFields, at: first + 5, of: statement)
     }
 
     private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) {

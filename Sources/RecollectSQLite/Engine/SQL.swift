@@ -22,6 +22,20 @@ extension Database {
         defer { statement.reset() }
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
+
+    /// The first row's first column as text; `nil` without a row or for NULL.
+    func optionalText(_ text: String, _ values: any SQLBindable...) throws -> String? {
+        let statement = try sql(text).bind(values)
+        defer { statement.reset() }
+        return try statement.step() ? statement.optionalText(0) : nil
+    }
+
+    /// The first column of all rows.
+    func integers(_ text: String, _ values: any SQLBindable...) throws -> [Int64] {
+        var integers: [Int64] = []
+        try sql(text).bind(values).forEachRow { integers.append($0.integer(0)) }
+        return integers
+    }
 }
 
 /// A prepared statement: bind, step, read columns; byte lengths everywhere.
@@ -149,6 +163,10 @@ extension Int: SQLBindable {
 
 extension String: SQLBindable {
     func bind(to statement: SQL, at index: Int32) { statement.bind(self, at: index) }
+}
+
+extension Bool: SQLBindable {
+    func bind(to statement: SQL, at index: Int32) { statement.bind(self ? 1 : 0, at: index) }
 }
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {

@@ -32,13 +32,14 @@ struct Salvage {
 
     private func copy(from reader: SalvageReader, into db: Database) throws -> Outcome {
         var expected: Int64 = 0
+        let conversation = reader.columns(Self.conversation, of: "conversation").joined(separator: ", ")
         try reader.forEachRow(
-            of: "conversation", columns: Self.conversation, orIndexed: "id, user_id, session_id",
+            of: "conversation", columns: conversation, orIndexed: "id, user_id, session_id",
             by: "sqlite_autoindex_conversation_1"
         ) { row in
             expected += row.count > 5 ? row[5].integer : 0
             let values = row.count > 5 ? row : row + [.integer(0), .integer(0), .integer(0)]
-            try db.insert(values, into: "conversation", Self.conversation, count: values.count)
+            try db.insert(values, into: "conversation", conversation, count: values.count)
         }
         try reader.forEachRow(
             of: "scope", columns: Self.scope, orIndexed: "id, conversation_id, agent_id", by: "sqlite_autoindex_scope_1"
@@ -56,6 +57,16 @@ struct Salvage {
         try reader.forEachRow(of: "attachment_use", columns: Self.attachmentUse, key: nil) { row in
             try db.insert(row, into: "attachment_use", Self.attachmentUse, count: row.count)
         }
+        try reader.forEachRow(of: "tag", columns: "conversation_id, tag", key: nil) { row in
+            try db.insert(row, into: "tag", "conversation_id, tag", count: row.count)
+        }
+        // A branch whose conversation cannot be known any more becomes one itself.
+        try db.run(
+            """
+            UPDATE conversation SET branch_of = NULL
+            WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM conversation)
+            """)
+        try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
         // A message whose user or session cannot be known any more is nobody's; the damaged file still has it.
         try db.run("DELETE FROM message WHERE conversation_id NOT IN (SELECT id FROM conversation)")
         try db.run("DELETE FROM message WHERE scope_id NOT IN (SELECT id FROM scope)")
@@ -70,9 +81,12 @@ struct Salvage {
         return Outcome(recovered: recovered, lost: expected > 0 ? max(0, Int(expected) - recovered) : nil)
     }
 
-    private static let conversation = """
-        id, user_id, session_id, created_at, last_activity, message_count, title, working_directory, branch, metadata
-        """
+    private static let conversation = [
+        "id", "user_id", "session_id", "created_at", "last_activity", "message_count", "title", "working_directory",
+        "branch",
+        "metadata", "first_message", "last_access", "last_sequence", "read_through", "is_pinned", "is_archived",
+        "discarded_at", "branch_of", "branch_after",
+    ]
     private static let scope = "id, conversation_id, agent_id, window_start"
     private static let message = """
         sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, unknown_fields, text, parts,

@@ -46,6 +46,15 @@ final class SalvageReader {
         return count == 1
     }
 
+    /// Those of the columns that a table of the damaged database has: an older version may have written it.
+    func columns(_ names: [String], of table: String) -> [String] {
+        var known: Set<String> = []
+        _ = read("SELECT name FROM pragma_table_info('\(table)')", []) { row in
+            if case .text(let name) = row[0] { known.insert(String(decoding: name, as: UTF8.self)) }
+        }
+        return names.filter(known.contains)
+    }
+
     /// Calls `body` with every readable row of a table, each once.
     ///
     /// - Parameters:

@@ -1,8 +1,8 @@
 import GRDB
 import RecollectCore
 
-/// What is derived from messages and written later, many at a time: the index of their ids, and the counts and last
-/// activities of conversations.
+/// What is derived from messages and written later, many at a time: the index of their ids, and what a list of conversations
+/// shows of them: counts, last activities, tokens, previews.
 ///
 /// Ids are random, so each would dirty a page of its own in every commit, and so would the list of conversations: half of what
 /// a save writes. Instead these tables follow the feed, as the search index does. Up to `Settling.limit` messages are
@@ -30,23 +30,77 @@ enum Settling {
             SELECT conversation_id, message_id, sequence FROM message WHERE sequence > \(through)
             ORDER BY conversation_id, message_id, sequence
             """)
+        try db.run(addition)
+        let withoutPreview = try db.integers(
+            """
+            SELECT DISTINCT conversation_id FROM message JOIN conversation ON conversation.id = conversation_id
+            WHERE sequence > \(through) AND role = 'user' AND preview IS NULL
+            """)
+        for conversation in withoutPreview { try Preview.set(conversation, db) }
+        try db.run("UPDATE settled SET through = (SELECT max(sequence) FROM message)")
+    }
+
+    private static let addition = """
+        UPDATE conversation SET message_count = message_count + new.count,
+        last_activity = max(last_activity, new.latest), last_access = max(last_access, new.latest),
+        last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
+        FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) GROUP BY conversation_id) AS new
+        WHERE conversation.id = new.conversation_id
+        """
+
+    private static let sums = """
+        count(*) AS count, max(timestamp) AS latest, max(sequence) AS last,
+        \(TokenColumn.all.map(\.sum).joined(separator: ", "))
+        """
+
+    /// Derives what the list shows of one conversation anew, after messages were edited, deleted or moved. In a write
+    /// transaction; everything must be settled. Reads all rows of the conversation.
+    static func recount(_ conversation: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE conversation SET message_count = message_count + new.count,
-            last_activity = max(last_activity, new.latest)
-            FROM (SELECT conversation_id, count(*) AS count, max(timestamp) AS latest FROM message
-                  WHERE sequence > \(through) GROUP BY conversation_id) AS new
-            WHERE conversation.id = new.conversation_id
-            """)
-        try db.run("UPDATE settled SET through = (SELECT max(sequence) FROM message)")
+            UPDATE conversation SET message_count = own.count, last_activity = ifnull(own.latest, created_at),
+            \(TokenColumn.all.map { "\($0.name) = own.\($0.name)" }.joined(separator: ", "))
+            FROM (SELECT \(sums) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?1)) AS own
+            WHERE conversation.id = ?1
+            """, conversation)
+        try Preview.set(conversation, db)
     }
 
     /// Derives everything anew. In a write transaction.
     static func rebuild(_ db: Database) throws {
         try db.run("DELETE FROM message_id")
-        try db.run("UPDATE conversation SET message_count = 0")
+        try db.run(
+            """
+            UPDATE conversation SET message_count = 0, preview = NULL,
+            \(TokenColumn.all.map { "\($0.name) = 0" }.joined(separator: ", "))
+            """)
         try db.run("UPDATE settled SET through = 0")
         try settle(db)
+    }
+}
+
+/// A sum of tokens that a list shows, of the numbers under `usage` in the metadata of messages.
+struct TokenColumn {
+    /// The column of `conversation`.
+    let name: String
+    /// The name under `usage`, as Anthropic's API writes it and transcripts keep it.
+    let key: String
+
+    static let all = [
+        TokenColumn(name: "input_tokens", key: "input_tokens"),
+        TokenColumn(name: "output_tokens", key: "output_tokens"),
+        TokenColumn(name: "cache_creation_tokens", key: "cache_creation_input_tokens"),
+        TokenColumn(name: "cache_read_tokens", key: "cache_read_input_tokens"),
+    ]
+
+    fileprivate var addition: String { "\(name) = conversation.\(name) + new.\(name)" }
+
+    /// Whatever stands there: JSON that is broken, or not a number, or one that no sum could hold, must not stop a save.
+    fileprivate var sum: String {
+        """
+        CAST(total(CASE WHEN json_valid(metadata) THEN
+          min(max(CAST(json_extract(metadata, '$.usage.\(key)') AS INTEGER), 0), 1 << 40) END) AS INTEGER) AS \(name)
+        """
     }
 }
 
@@ -81,16 +135,17 @@ final class UnsettledIDs: @unchecked Sendable {
         knownThrough = max(knownThrough, sequence)
     }
 
-    /// Whether a conversation holds a message of that id, settled or not.
-    func isKnown(_ id: String, in conversation: Int64, _ db: Database) throws -> Bool {
+    /// The number of a conversation's message of that id, settled or not; `nil` if there is none.
+    func sequence(of id: String, in conversation: Int64, _ db: Database) throws -> Int64? {
         if let sequence = sequences[Key(conversation: conversation, id: ByteString(id))],
-            // It may have been deleted since, by another process too; its number is never given again.
-            try db.integer("SELECT 1 FROM message WHERE sequence = ?", sequence) != nil
+            // It may have been deleted or moved since, by another process too; its number is never given again.
+            try db.integer("SELECT 1 FROM message WHERE sequence = ? AND conversation_id = ?", sequence, conversation)
+                != nil
         {
-            return true
+            return sequence
         }
         return try db.integer(
-            "SELECT 1 FROM message_id WHERE conversation_id = ? AND message_id = ?", conversation, id) != nil
+            "SELECT sequence FROM message_id WHERE conversation_id = ? AND message_id = ?", conversation, id)
     }
 
     /// Forgets everything: a transaction was undone, and with it numbers that will be given again.

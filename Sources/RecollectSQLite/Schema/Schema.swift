@@ -11,6 +11,9 @@ enum Schema {
         migrator.registerMigration("1 history") { db in
             try db.execute(sql: history)
         }
+        migrator.registerMigration("2 library") { db in
+            try db.execute(sql: library)
+        }
         return migrator
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Which messages a query may show: its user's, of its session, agent, roles and dates.
+/// Which messages a query may show: its user's, of its session, agent, roles and dates, and of no discarded conversation.
 ///
 /// It remembers what it has learned of conversations and scopes, so it lives for one search.
 final class SearchFilter {
@@ -27,7 +27,8 @@ final class SearchFilter {
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
-        conversationUser = try db.sql("SELECT 1 FROM conversation WHERE id = ? AND user_id = ?")
+        conversationUser = try db.sql(
+            "SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL")
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {

@@ -52,7 +52,7 @@ enum SearchIndex {
     /// One transaction of some thousands of messages is faster than many small ones.
     static func advance(_ db: Database, limit: Int) throws -> Bool {
         var through = try indexedThrough(db)
-        var writer = try Writer(db, statement: "INSERT INTO message_search (rowid, body) VALUES (?, ?)")
+        var writer = try Writer(db, statement: insertion)
         var count = 0
         try db.sql(
             "SELECT \(Writer.columns) FROM message WHERE sequence > ? ORDER BY sequence LIMIT ?"
@@ -77,6 +77,20 @@ enum SearchIndex {
         }
     }
 
+    /// Does what changes the text or the owner of messages, and keeps the index right: takes them out before and brings them
+    /// back after. Those that are not indexed yet are left to the follower. In the transaction of the change.
+    static func reindexing(_ sequences: some Sequence<Int64>, _ db: Database, _ change: () throws -> Void) throws {
+        let through = try indexedThrough(db)
+        let indexed = sequences.filter { $0 <= through }
+        try remove(db, sequences: indexed)
+        try change()
+        var writer = try Writer(db, statement: insertion)
+        for sequence in indexed {
+            try db.sql("SELECT \(Writer.columns) FROM message WHERE sequence = ?").bind(sequence)
+                .forEachRow { _ = try writer.write($0) }
+        }
+    }
+
     /// Rewrites the index so that no term of a removed message is left in it. In a write transaction.
     ///
     /// FTS5 only notes a deletion and keeps the words until parts of the index are merged. This merges all of them, which
@@ -85,6 +99,8 @@ enum SearchIndex {
     static func erase(_ db: Database) throws {
         try db.run("INSERT INTO message_search (message_search) VALUES ('optimize')")
     }
+
+    private static let insertion = "INSERT INTO message_search (rowid, body) VALUES (?, ?)"
 
     static func indexedThrough(_ db: Database) throws -> Int64 {
         try db.integer("SELECT indexed_through FROM search_state WHERE id = 1") ?? 0

@@ -1,0 +1,121 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Gives a conversation another session id, inside a write transaction.
+enum ConversationMoves {
+    /// Returns whether anything moved.
+    static func move(_ source: ConversationID, to newSessionId: String, _ db: Database) throws -> Bool {
+        let target = ConversationID(userId: source.userId, sessionId: newSessionId)
+        guard source != target, let from = try MessageQueries.number(of: source, db) else { return false }
+        if let into = try MessageQueries.number(of: target, db) {
+            try Settling.settle(db)
+            try merge(from, source, into: into, target, db)
+        } else {
+            try db.run("UPDATE conversation SET session_id = ? WHERE id = ?", newSessionId, from)
+        }
+        try db.recordChange(.conversationDeleted, source)
+        try db.recordChange(.conversationRearranged, target)
+        return true
+    }
+
+    private static func merge(
+        _ from: Int64, _ source: ConversationID, into number: Int64, _ target: ConversationID, _ db: Database
+    ) throws {
+        let trimmed = try outsideOfWindows([from, number], db)
+        var moving: [Int64] = []
+        var order: [Int64] = []
+        var others = try MessageMoves.sequences(of: number, db)
+        for sequence in try MessageMoves.sequences(of: from, db) {
+            guard let message = try MessageQueries.message(sequence, db) else { continue }
+            guard let known = try MessageQueries.sequence(of: message.id, in: number, db) else {
+                moving.append(sequence)
+                order.append(sequence)
+                continue
+            }
+            others.removeAll { $0 == known }
+            order.append(known)
+            if let same = try MessageQueries.message(known, db), !same.hasSameContent(as: message) {
+                // What nobody must lose stands beside what the new session has.
+                try rename(sequence, message.copyId(from: source.sessionId), of: from, db)
+                moving.append(sequence)
+                order.append(sequence)
+            }
+        }
+        order += others
+        let left = try Set(MessageMoves.sequences(of: from, db)).subtracting(moving)
+        _ = try MessageDeletion.remove(left.sorted(), conversation: from, db)
+        try put(order, moving: moving, into: number, db)
+        try keepOutsideOfWindows(trimmed, of: number, db)
+        try unite(from, into: number, db)
+        try db.run("DELETE FROM scope WHERE conversation_id = ?", from)
+        try db.run("DELETE FROM conversation WHERE id = ?", from)
+        try Settling.recount(number, db)
+    }
+
+    /// Moves messages and puts all of the conversation in an order.
+    private static func put(_ order: [Int64], moving: [Int64], into number: Int64, _ db: Database) throws {
+        var last = Int64.min
+        var isOrdered = true
+        for sequence in order {
+            let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
+            isOrdered = isOrdered && position > last
+            last = position
+        }
+        if !isOrdered { try MessageMoves.putLast(order, db) }
+        try MessageMoves.move(moving, to: number, db)
+    }
+
+    private static func rename(_ sequence: Int64, _ id: String, of conversation: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE message_id SET message_id = ?1 WHERE conversation_id = ?2
+            AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
+            """, id, conversation, sequence)
+        try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
+    }
+
+    /// Messages that agents are not given any more.
+    private static func outsideOfWindows(_ conversations: [Int64], _ db: Database) throws -> [Int64] {
+        try conversations.flatMap { conversation in
+            try db.integers(
+                """
+                SELECT sequence FROM scope JOIN message ON scope_id = scope.id AND position < window_start
+                WHERE scope.conversation_id = ?
+                """, conversation)
+        }
+    }
+
+    private static func keepOutsideOfWindows(_ sequences: [Int64], of conversation: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE scope SET window_start = ifnull(
+              (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
+               AND sequence IN (SELECT value FROM json_each(?))), 0)
+            WHERE conversation_id = ?
+            """, "[" + sequences.map(String.init).joined(separator: ",") + "]", conversation)
+    }
+
+    /// What is known of the old conversation and not of the new one.
+    private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE conversation SET created_at = min(conversation.created_at, old.created_at),
+            last_access = max(conversation.last_access, old.last_access),
+            read_through = min(conversation.read_through, old.read_through),
+            last_sequence = max(conversation.last_sequence, old.last_sequence),
+            title = ifnull(conversation.title, old.title),
+            first_message = ifnull(old.first_message, conversation.first_message),
+            working_directory = ifnull(conversation.working_directory, old.working_directory),
+            branch = ifnull(conversation.branch, old.branch),
+            is_pinned = max(conversation.is_pinned, old.is_pinned),
+            is_archived = min(conversation.is_archived, old.is_archived),
+            discarded_at = NULL
+            FROM conversation AS old WHERE old.id = ? AND conversation.id = ?
+            """, from, number)
+        try ConversationEdits.unite(metadataOf: from, into: number, db)
+        try db.run("UPDATE OR IGNORE tag SET conversation_id = ? WHERE conversation_id = ?", number, from)
+        try db.run("DELETE FROM tag WHERE conversation_id = ?", from)
+        try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, from)
+    }
+}

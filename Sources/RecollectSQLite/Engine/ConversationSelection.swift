@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// A list's conditions and order as SQL with the values to bind.
+struct ConversationSelection {
+    /// What follows `FROM conversation`.
+    private(set) var condition: String
+    private(set) var values: [any SQLBindable]
+
+    init(_ query: ConversationQuery, _ request: PageRequest<ConversationCursor>, _ db: Database) throws {
+        condition = """
+            WHERE user_id = ? AND branch_of IS NULL AND discarded_at IS \(query.isDiscarded ? "NOT NULL" : "NULL")
+            """
+        values = [query.userId]
+        if let isPinned = query.isPinned { add("is_pinned = \(isPinned ? 1 : 0)") }
+        if let isArchived = query.isArchived { add("is_archived = \(isArchived ? 1 : 0)") }
+        if let isUnread = query.isUnread { add("last_sequence \(isUnread ? ">" : "<=") read_through") }
+        if let from = query.from { add("last_activity >= ?", from.millisecondsSince1970) }
+        if let until = query.until { add("last_activity < ?", until.millisecondsSince1970) }
+        for tag in query.tags { add("id IN (SELECT conversation_id FROM tag WHERE tag = ?)", tag) }
+        if let agentId = query.agentId {
+            add("EXISTS (SELECT 1 FROM scope WHERE conversation_id = conversation.id AND agent_id = ?)", agentId)
+        }
+        if !query.text.isEmpty {
+            let found = try SearchIndex.conversations(db, of: query.userId, holding: query.text)
+            add(
+                """
+                (instr(lower(ifnull(title, '')), lower(?)) > 0 OR instr(lower(ifnull(preview, '')), lower(?)) > 0
+                 OR id IN (SELECT value FROM json_each(?)))
+                """, query.text, query.text, "[" + found.map(String.init).joined(separator: ",") + "]")
+        }
+        let isAscending = query.order.isAscending != (query.isReversed != (request.direction == .backward))
+        let key = query.order.expression
+        if let cursor = request.cursor {
+            add("(\(key), session_id) \(isAscending ? ">" : "<") (?, ?)", cursor.key, cursor.sessionId)
+        }
+        let direction = isAscending ? "ASC" : "DESC"
+        condition += " ORDER BY \(key) \(direction), session_id \(direction) LIMIT ?"
+        // One more tells whether there is another page.
+        values.append(min(request.limit, .max - 1) + 1)
+    }
+
+    private mutating func add(_ term: String, _ bound: any SQLBindable...) {
+        condition += " AND \(term)"
+        values += bound
+    }
+}
+
+extension ConversationQuery.Order {
+    /// What is ordered by, in SQL, as the index has it.
+    fileprivate var expression: String {
+        switch self {
+        case .lastActivity: "last_activity"
+        case .lastAccess: "last_access"
+        case .creation: "created_at"
+        case .title: "(coalesce(nullif(title, ''), nullif(preview, ''), session_id)) COLLATE NOCASE"
+        case .messageCount: "message_count"
+        }
+    }
+
+    /// Whether the smallest comes first.
+    fileprivate var isAscending: Bool { self == .title }
+
+    /// What a conversation is ordered by.
+    func key(of conversation: Conversation) -> ConversationCursor.Key {
+        switch self {
+        case .lastActivity: .integer(conversation.lastActivityAt.millisecondsSince1970)
+        case .lastAccess: .integer(conversation.lastAccessedAt.millisecondsSince1970)
+        case .creation: .integer(conversation.createdAt.millisecondsSince1970)
+        case .title: .text(conversation.displayTitle)
+        case .messageCount: .integer(Int64(conversation.messageCount))
+        }
+    }
+}
+
+extension ConversationCursor.Key: SQLBindable {
+    func bind(to statement: SQL, at index: Int32) {
+        switch self {
+        case .integer(let value): value.bind(to: statement, at: index)
+        case .text(let text): text.bind(to: statement, at: index)
+        }
+    }
+}

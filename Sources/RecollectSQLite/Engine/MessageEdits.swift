@@ -1,0 +1,58 @@
+import GRDB
+import RecollectCore
+
+/// Gives messages other content, inside a write transaction.
+enum MessageEdits {
+    /// What an edit leaves behind: how many messages were known, and the hashes of attachments that nothing uses any more.
+    struct Outcome: Sendable {
+        var known = 0
+        var orphans: [String] = []
+    }
+
+    static func edit(
+        _ messages: [ConversationMessage], in conversation: ConversationID, _ db: Database
+    ) throws -> Outcome {
+        var outcome = Outcome()
+        guard let number = try MessageQueries.number(of: conversation, db) else { return outcome }
+        try Settling.settle(db)
+        var hasChanged = false
+        for message in messages {
+            guard let sequence = try MessageQueries.sequence(of: message.id, in: number, db) else { continue }
+            outcome.known += 1
+            if let orphans = try replace(sequence, with: message, in: conversation, db) {
+                outcome.orphans += orphans
+                hasChanged = true
+            }
+        }
+        if hasChanged { try Settling.recount(number, db) }
+        return outcome
+    }
+
+    /// Gives one message other content and tells the change feed; `nil` where it has that content already. What the list
+    /// shows of the conversation is the caller's to recount.
+    static func replace(
+        _ sequence: Int64, with message: ConversationMessage, in conversation: ConversationID, _ db: Database
+    ) throws -> [String]? {
+        guard let old = try MessageQueries.message(sequence, db), !old.hasSameContent(as: message) else { return nil }
+        var orphans: [String] = []
+        try SearchIndex.reindexing([sequence], db) {
+            try MessageRow.replace(sequence, with: message, db)
+            orphans = try AttachmentUse.delete(sequence: sequence, db)
+            try AttachmentUse.insert(message, sequence: sequence, db)
+        }
+        let agent = try db.optionalText(
+            "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
+        try db.recordChange(.messageEdited, conversation, agentId: agent, messageId: old.id)
+        return try orphans.filter { try !AttachmentUse.isUsed($0, db) }
+    }
+}
+
+extension ConversationMessage {
+    /// Whether all but the ids is the same.
+    func hasSameContent(as other: ConversationMessage) -> Bool {
+        // `==` takes canonically equivalent texts for equal; what is written tells them apart.
+        role == other.role && timestamp == other.timestamp && metadata == other.metadata
+            && unknownFields == other.unknownFields
+            && ContentPart.write(list: parts) == ContentPart.write(list: other.parts)
+    }
+}

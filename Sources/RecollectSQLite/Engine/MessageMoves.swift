@@ -1,0 +1,71 @@
+import GRDB
+import RecollectCore
+
+/// Moves messages between conversations of a user, inside a write transaction: rows, ids, index entries. Everything must be
+/// settled; what lists show of both conversations is the caller's to recount.
+enum MessageMoves {
+    /// The numbers of a conversation's messages from a position on, in order.
+    static func sequences(of conversation: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
+        try db.integers(
+            """
+            SELECT sequence FROM message
+            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND position >= ? ORDER BY position
+            """, conversation, position)
+    }
+
+    /// Moves messages into another conversation, to scopes of the same agents; they keep their positions.
+    ///
+    /// None of their ids may stand in that conversation, and none of their positions in those scopes.
+    static func move(_ sequences: [Int64], to target: Int64, _ db: Database) throws {
+        guard !sequences.isEmpty else { return }
+        var scopes: [Int64: Int64] = [:]
+        try SearchIndex.reindexing(sequences, db) {
+            for sequence in sequences {
+                let source = try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence) ?? 0
+                let scope = try scopes[source] ?? self.scope(like: source, in: target, db)
+                scopes[source] = scope
+                try db.run(
+                    "UPDATE message SET conversation_id = ?, scope_id = ? WHERE sequence = ?", target, scope, sequence)
+                try db.run(
+                    """
+                    UPDATE message_id SET conversation_id = ?1 WHERE sequence = ?2
+                    AND (conversation_id, message_id) = (?3, (SELECT message_id FROM message WHERE sequence = ?2))
+                    """, target, sequence, try db.integer("SELECT conversation_id FROM scope WHERE id = ?", source))
+            }
+        }
+    }
+
+    /// The scope of the same agent in another conversation, made where it is missing.
+    private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
+        try db.run(
+            """
+            INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start)
+            SELECT ?, agent_id, 0 FROM scope WHERE id = ?
+            """, target, source)
+        return try db.integer(
+            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
+            target, source) ?? 0
+    }
+
+    /// Gives messages new positions behind everything in the history, in the order in which they are named.
+    static func putLast(_ sequences: [Int64], _ db: Database) throws {
+        guard !sequences.isEmpty else { return }
+        // What is appended next must still come behind: the room between the last message's place and the next one's.
+        let last = try db.lastSequence()
+        let start = Position.appended(last)
+        let step = max(1, (Position.appended(last + 1) - start) / Int64(sequences.count + 1))
+        try setPositions(zip(sequences, (1...).lazy.map { start + Int64($0) * step }), db)
+    }
+
+    /// Sets positions, whatever order they had before.
+    static func setPositions(_ positions: some Sequence<(Int64, Int64)>, _ db: Database) throws {
+        let positions = Array(positions)
+        // By way of places that no message has: two that change places must not meet on the way.
+        for (sequence, _) in positions {
+            try db.run("UPDATE message SET position = ? WHERE sequence = ?", -sequence, sequence)
+        }
+        for (sequence, position) in positions {
+            try db.run("UPDATE message SET position = ? WHERE sequence = ?", position, sequence)
+        }
+    }
+}
