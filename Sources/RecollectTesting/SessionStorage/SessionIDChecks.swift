@@ -1,0 +1,60 @@
+import RecollectCore
+
+/// Rule 1 for the ids of sessions and the words in them.
+enum SessionIDChecks {
+    static let all: [SessionStorageCheck] = [
+        SessionStorageCheck(
+            "sessions.anyStringIsAnId", rule: 1,
+            "Any string is a session's id, compared as bytes; whatever happens to one, no other is touched."
+        ) { store in
+            try await expectApart(AwkwardIDs.all.filter { !$0.contains("\u{0}") }, in: store)
+        },
+        SessionStorageCheck(
+            "sessions.keepsNULInIds", rule: 1, "U+0000 in a session's id neither ends it nor is lost.",
+            needs: .keepsNUL
+        ) { store in
+            try await expectApart(["a", "a\u{0}", "a\u{0}b", "\u{0}", "b\u{0}", "b"], in: store)
+        },
+        SessionStorageCheck(
+            "sessions.idsThatSharePieces", rule: 1,
+            "A session whose id begins or ends as another's does is another one, also where it is deleted."
+        ) { store in
+            let ids =
+                AwkwardIDs.separators.filter { !$0.isEmpty && !$0.contains("\u{0}") }.flatMap {
+                    ["a\($0)b", "a\($0)b\($0)messages", "a\($0)"]
+                } + ["a", "b", "messages", "session", "sessions"]
+            try await expectApart(ids, in: store)
+        },
+    ]
+
+    /// Fills a session for each id, expects each to be as it was filled, deletes every other one and expects the rest.
+    private static func expectApart(
+        _ ids: [String], in store: any SessionStorageProtocol & Sendable
+    ) async throws {
+        for (number, id) in ids.enumerated() {
+            try await store.saveSession(id: id, firstMessage: "first \(number)")
+            try await store.updateSessionMessages(id: id, messages: Invented.transcript(1, "\(number)."))
+        }
+        try await expectThese(Array(ids.enumerated()), in: store)
+        for (number, id) in ids.enumerated() where number.isMultiple(of: 2) { try await store.deleteSession(id: id) }
+        try await expectThese(ids.enumerated().filter { !$0.offset.isMultiple(of: 2) }, in: store)
+    }
+
+    private static func expectThese(
+        _ ids: [(offset: Int, element: String)], in store: any SessionStorageProtocol & Sendable
+    ) async throws {
+        let listed = try await store.listedIDs().map { Array($0.utf8) }
+        try expectEqual(
+            listed.sorted { $0.lexicographicallyPrecedes($1) },
+            ids.map { Array($0.element.utf8) }.sorted { $0.lexicographicallyPrecedes($1) },
+            "listed ids as bytes, sorted")
+        for (number, id) in ids {
+            let session = try await store.session(id)
+            try expect(
+                session.id.hasSameBytes(as: id), "the id \(id.debugDescription)", came: session.id.debugDescription)
+            try expectEqual(session.firstUserMessage, "first \(number)", "the first message of \(id.debugDescription)")
+            try expectTranscript(
+                session.messages, Invented.transcript(1, "\(number)."), "the transcript of \(id.debugDescription)")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import RecollectCore
+
+/// Sessions, their moments and their list.
+enum SessionListChecks {
+    static let all: [SessionStorageCheck] = [
+        SessionStorageCheck(
+            "sessions.unknownIsNil",
+            "An unknown session is nil; touching, deleting or renaming it is no error and makes none."
+        ) { store in
+            try await expectEqual(store.listedIDs(), [], "the list of a new storage")
+            for id in ["unknown", ""] {
+                try await store.updateLastAccessed(id: id)
+                try await store.deleteSession(id: id)
+                try await store.updateSessionId(oldId: id, newId: "other")
+            }
+            try await store.deleteAllSessions()
+            for id in ["unknown", "", "other"] {
+                let session = try await store.getSession(id: id)
+                try expect(
+                    session == nil, "nil for session \(id.debugDescription)", came: "\(session.debugDescription)")
+            }
+            try await expectEqual(store.listedIDs(), [], "the list after calls for unknown sessions")
+        },
+        SessionStorageCheck(
+            "sessions.keepTheirFirstMessage",
+            "What a session was first saved with stays, whatever is saved later, however long it is."
+        ) { store in
+            let texts = [
+                "Hello, Claude!", "", "e\u{301} \u{E9} 👩‍👩‍👧‍👦 日本語\r\n", String(repeating: "long and 長い ", count: 500),
+            ]
+            for (number, text) in texts.enumerated() {
+                try await store.saveSession(id: "s\(number)", firstMessage: text)
+                try await expectFirst(text, of: "s\(number)", in: store)
+            }
+            for number in [0, 2, 3] {
+                try await store.saveSession(id: "s\(number)", firstMessage: "another")
+                try await store.updateSessionMessages(id: "s\(number)", messages: Invented.transcript(2))
+                try await store.updateLastAccessed(id: "s\(number)")
+                try await expectFirst(texts[number], of: "s\(number)", in: store)
+            }
+        },
+        SessionStorageCheck(
+            "sessions.keepTheirCreation", "createdAt is the moment of the first save and stays; saving again opens it."
+        ) { store in
+            let before = Date()
+            try await store.saveSession(id: "s", firstMessage: "one")
+            let made = try await store.session("s")
+            try expectMoment(made.createdAt, since: before, "createdAt")
+            try expectMoment(made.lastAccessedAt, since: before, "lastAccessedAt")
+            await untilTheClockTicks()
+            let again = Date()
+            try await store.saveSession(id: "s", firstMessage: "two")
+            let opened = try await store.session("s")
+            try expectEqual(opened.createdAt, made.createdAt, "createdAt after a second save")
+            try expectMoment(opened.lastAccessedAt, since: again, "lastAccessedAt after a second save")
+            try await expectEqual(store.listedIDs(), ["s"], "the list after a second save")
+        },
+        SessionStorageCheck(
+            "sessions.accessMoves", "updateLastAccessed moves lastAccessedAt to now and nothing else."
+        ) { store in
+            try await store.fill("s", Invented.transcript(3))
+            let before = try await store.session("s")
+            await untilTheClockTicks()
+            let moment = Date()
+            try await store.updateLastAccessed(id: "s")
+            let after = try await store.session("s")
+            try expectMoment(after.lastAccessedAt, since: moment, "lastAccessedAt")
+            var expected = before
+            expected.lastAccessedAt = after.lastAccessedAt
+            try expectEqual(after, expected, "the session but for lastAccessedAt")
+        },
+        SessionStorageCheck(
+            "sessions.savingATranscriptIsAccess", "updateSessionMessages moves lastAccessedAt to now."
+        ) { store in
+            try await store.fill("s", Invented.transcript(1))
+            for count in [2, 3, 1] {
+                await untilTheClockTicks()
+                let moment = Date()
+                try await store.updateSessionMessages(id: "s", messages: Invented.transcript(count))
+                try await expectMoment(store.session("s").lastAccessedAt, since: moment, "lastAccessedAt")
+            }
+        },
+        SessionStorageCheck(
+            "sessions.lastAccessedFirst",
+            "The list is by last access, the latest first, to the millisecond, whoever was saved first."
+        ) { store in
+            var order: [String] = []
+            for id in ["c", "a", "d", "b"] {
+                try await store.saveSession(id: id, firstMessage: id)
+                order.insert(id, at: 0)
+                await untilTheClockTicks()
+            }
+            try await expectEqual(store.listedIDs(), order, "the list after four saves")
+            // Many touches within a second: some of them agree in everything but milliseconds.
+            for (step, id) in ["a", "c", "a", "b", "d", "c", "b", "a", "d"].enumerated() {
+                switch step % 3 {
+                case 0: try await store.updateLastAccessed(id: id)
+                case 1: try await store.updateSessionMessages(id: id, messages: Invented.transcript(step))
+                default: try await store.saveSession(id: id, firstMessage: "again")
+                }
+                await untilTheClockTicks()
+                order.removeAll { $0 == id }
+                order.insert(id, at: 0)
+                let listed = try await store.getAllSessions()
+                try expectEqual(listed.map(\.id), order, "the list after step \(step)")
+                let moments = listed.map(\.lastAccessedAt)
+                try expect(
+                    zip(moments, moments.dropFirst()).allSatisfy { $0 > $1 }, "moments that descend",
+                    came: "\(moments.map(\.millisecondsSince1970))")
+            }
+        },
+        SessionStorageCheck(
+            "sessions.listedAsGot", "A listed session is the one that getSession gives, its messages too."
+        ) { store in
+            for count in [0, 1, 7] { try await store.fill("s\(count)", Invented.transcript(count, "s\(count).")) }
+            for listed in try await store.getAllSessions() {
+                let got = try await store.session(listed.id)
+                try await expectTranscript(messages(of: listed), got.messages, "messages of \(listed.id) in the list")
+                var withMessages = listed
+                withMessages.messages = got.messages
+                try expectEqual(withMessages, got, "session \(listed.id) in the list")
+            }
+        },
+    ]
+
+    private static func expectFirst(
+        _ text: String, of id: String, in store: any SessionStorageProtocol & Sendable
+    ) async throws {
+        let came = [try await store.session(id)] + (try await store.getAllSessions()).filter { $0.id == id }
+        try expectEqual(came.count, 2, "the session and its place in the list")
+        for session in came {
+            try expect(
+                session.firstUserMessage.hasSameBytes(as: text),
+                "the first message \(text.prefix(60).debugDescription)",
+                came:
+                    "\(session.firstUserMessage.prefix(60).debugDescription) of \(session.firstUserMessage.utf8.count) bytes"
+            )
+        }
+    }
+
+    /// Throws unless a moment lies between another and now, whichever way a storage rounds to milliseconds.
+    private static func expectMoment(_ moment: Date, since earlier: Date, _ what: String) throws {
+        let (came, from, to) = (
+            moment.millisecondsSince1970, earlier.millisecondsSince1970, Date().millisecondsSince1970
+        )
+        try expect(((from - 1)...(to + 1)).contains(came), "\(what) between \(from) and \(to)", came: "\(came)")
+    }
+}

@@ -1,0 +1,133 @@
+import RecollectCore
+
+/// Rule 7: what was saved is there when the same place is opened again.
+enum SessionReopeningChecks {
+    static let all: [SessionStorageCheck] = [
+        SessionStorageCheck(
+            "reopened.keepsEverything", rule: 7,
+            "After opening the place again every session is as it was, in the same order of the list.",
+            needs: .persistent,
+            trial: { trial in
+                let before = try await using(trial) { store in
+                    for (number, id) in AwkwardIDs.all.filter({ !$0.contains("\u{0}") }).enumerated() {
+                        try await store.saveSession(id: id, firstMessage: "first \(number)")
+                        try await store.updateSessionMessages(id: id, messages: messages(number))
+                    }
+                    await untilTheClockTicks()
+                    try await store.updateLastAccessed(id: "a.b")
+                    return try await sessions(in: store)
+                }
+                let after = try await using(trial) { try await sessions(in: $0) }
+                try expectEqual(after.map(\.id), before.map(\.id), "the list after opening again")
+                for (came, expected) in zip(after, before) {
+                    try expectEqual(came, expected, "session \(expected.id.debugDescription) after opening again")
+                    try expectTranscript(came.messages, expected.messages, "its transcript")
+                }
+            }),
+        SessionStorageCheck(
+            "reopened.goesOn", rule: 7,
+            "After opening the place again a transcript that is read goes on: again, edited, longer, shorter, renamed.",
+            needs: .persistent,
+            trial: { trial in
+                try await using(trial) { try await $0.fill("s", Invented.transcript(5)) }
+                let expected = try await using(trial) { store in
+                    var messages = try await store.transcript(of: "s")
+                    try await store.updateSessionMessages(id: "s", messages: messages)
+                    messages[1].content = "edited"
+                    messages.remove(at: 3)
+                    messages.append(Invented.entry("new"))
+                    try await store.updateSessionMessages(id: "s", messages: messages)
+                    try await store.saveSession(id: "s", firstMessage: "again")
+                    try await store.updateSessionId(oldId: "s", newId: "t")
+                    return messages
+                }
+                try await using(trial) { store in
+                    let session = try await store.session("t")
+                    try expectTranscript(session.messages, expected, "the transcript after opening twice more")
+                    try expectEqual(session.firstUserMessage, "first of s", "the first message")
+                    try await expectEqual(store.listedIDs(), ["t"], "the list")
+                }
+            }),
+        SessionStorageCheck(
+            "reopened.staysDeleted", rule: 7, "What was deleted or removed is not back after opening the place again.",
+            needs: .persistent,
+            trial: { trial in
+                try await using(trial) { store in
+                    for id in ["a", "b"] { try await store.fill(id, Invented.transcript(4)) }
+                    try await store.deleteSession(id: "a")
+                    try await store.updateSessionMessages(id: "b", messages: Invented.transcript(2))
+                }
+                try await using(trial) { store in
+                    try await expectEqual(store.listedIDs(), ["b"], "the list after opening again")
+                    try await expectTranscript(
+                        store.transcript(of: "b"), Invented.transcript(2), "the shorter transcript")
+                    try await store.saveSession(id: "a", firstMessage: "afresh")
+                    try await expectTranscript(store.transcript(of: "a"), [], "a new session of the deleted id")
+                    try await store.deleteAllSessions()
+                }
+                try await using(trial) { try await expectEqual($0.listedIDs(), [], "the list after deleting all") }
+            }),
+        SessionStorageCheck(
+            "reopened.savedBeforeReturning", rule: 7,
+            "What one instance has saved, another on the same place reads at once.",
+            needs: [.durable, .sharesPlace],
+            trial: { trial in
+                let (writer, reader) = (try await trial.open(), try await trial.open())
+                try await writer.saveSession(id: "s", firstMessage: "hello")
+                for count in 1...6 {
+                    try await writer.updateSessionMessages(id: "s", messages: Invented.transcript(count))
+                    try await expectTranscript(
+                        reader.transcript(of: "s"), Invented.transcript(count), "the second instance's transcript")
+                }
+                try await writer.updateSessionId(oldId: "s", newId: "t")
+                try await expectEqual(reader.listedIDs(), ["t"], "the second instance's list after a renaming")
+                try await writer.deleteSession(id: "t")
+                try await expectEqual(reader.getSession(id: "t"), nil, "the second instance's deleted session")
+            }),
+        SessionStorageCheck(
+            "reopened.instancesShareAPlace", rule: 6,
+            "Two instances that save different sessions to one place at the same time lose nothing.",
+            needs: [.persistent, .sharesPlace, .concurrent],
+            trial: { trial in
+                let stores = [try await trial.open(), try await trial.open()]
+                try await together(16) { task in
+                    for count in 1...3 {
+                        try await stores[task % 2].fill("s\(task)", Invented.transcript(count, "\(task)."))
+                    }
+                }
+                for store in stores + [try await trial.open()] {
+                    try await expectEqual(
+                        store.listedIDs().sorted(), (0..<16).map { "s\($0)" }.sorted(), "the list, sorted")
+                    for task in 0..<16 {
+                        try await expectTranscript(
+                            store.transcript(of: "s\(task)"), Invented.transcript(3, "\(task)."), "session \(task)")
+                    }
+                }
+            }),
+    ]
+
+    /// Opens the place, lets `work` use the storage, and lets go of it.
+    @discardableResult
+    private static func using<Value>(
+        _ trial: Trial<any SessionStorageProtocol & Sendable>,
+        _ work: (any SessionStorageProtocol & Sendable) async throws -> Value
+    ) async throws -> Value {
+        try await work(try await trial.open())
+    }
+
+    /// All sessions with their messages, in the order of the list.
+    private static func sessions(in store: any SessionStorageProtocol & Sendable) async throws -> [StoredSession] {
+        var sessions: [StoredSession] = []
+        for id in try await store.listedIDs() { sessions.append(try await store.session(id)) }
+        return sessions
+    }
+
+    /// A call of a tool among prose, with what storages forget.
+    private static func messages(_ number: Int) -> [ChatMessage] {
+        var call = Invented.entry("\(number).call", .toolUse, "", at: 1)
+        (call.messageType, call.toolName, call.wasCancelled) = (.toolUse, "read", true)
+        call.toolInputData = ToolInputData(parameters: ["path": "e\u{301}"])
+        call.metadata = ["usage": ["input_tokens": 12]]
+        return [Invented.entry("\(number).question"), call, Invented.entry("\(number).answer", .assistant, at: 2)]
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import RecollectCore
+
+/// A session's transcript is what was saved last, whatever it was before.
+enum TranscriptChecks {
+    static let all: [SessionStorageCheck] = [
+        SessionStorageCheck(
+            "transcript.orderIsTheArrays", rule: 5,
+            "Messages come back in the order of the array, whatever their clocks and ids say."
+        ) { store in
+            let offsets: [Int64] = [5000, 5000, 1, -86_400_000, 5001, 0, 0]
+            let messages = offsets.enumerated().map { Invented.entry("m\($0)", .assistant, at: $1) }
+            try await store.fill("s", messages)
+            try await expectTranscript(store.transcript(of: "s"), messages, "messages whose clocks run backwards")
+        },
+        SessionStorageCheck(
+            "transcript.emptyIsASession", "A session may be without messages: new, saved so, or emptied."
+        ) { store in
+            try await store.saveSession(id: "s", firstMessage: "hello")
+            try await expectTranscript(store.transcript(of: "s"), [], "a new session")
+            try await store.updateSessionMessages(id: "s", messages: [])
+            try await expectTranscript(store.transcript(of: "s"), [], "an empty transcript")
+            try await store.updateSessionMessages(id: "s", messages: Invented.transcript(3))
+            try await store.updateSessionMessages(id: "s", messages: [])
+            try await expectTranscript(store.transcript(of: "s"), [], "an emptied transcript")
+            try await expectEqual(store.session("s").firstUserMessage, "hello", "the first message")
+            try await expectEqual(store.listedIDs(), ["s"], "the list")
+        },
+        SessionStorageCheck(
+            "transcript.makesItsSession",
+            "A transcript of a session that is not there makes it, so that nothing is lost."
+        ) { store in
+            try await store.updateSessionMessages(id: "new", messages: Invented.transcript(3))
+            try await expectTranscript(store.transcript(of: "new"), Invented.transcript(3), "the new session")
+            try await expectEqual(store.listedIDs(), ["new"], "the list")
+        },
+        SessionStorageCheck(
+            "transcript.growsByTurns", "The whole transcript saved after every turn is there, each message once."
+        ) { store in
+            try await store.saveSession(id: "s", firstMessage: "hello")
+            for turn in 1...12 {
+                try await store.updateSessionMessages(id: "s", messages: Invented.transcript(turn * 2))
+                try await expectTranscript(
+                    store.transcript(of: "s"), Invented.transcript(turn * 2), "the transcript after turn \(turn)")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.growsByChunks", "A reply saved after every chunk is one message with all of its text."
+        ) { store in
+            var messages = Invented.transcript(3) + [Invented.entry("reply", .assistant, "")]
+            messages[3].isComplete = false
+            for chunk in ["Grüße", ", ", "", "日本", "語 👩‍👩‍👧‍👦", "e", "\u{301}", "\n"] {
+                messages[3].content += chunk
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(
+                    store.transcript(of: "s"), messages, "the transcript after \(chunk.debugDescription)")
+            }
+            messages[3].isComplete = true
+            try await store.updateSessionMessages(id: "s", messages: messages)
+            try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with the whole reply")
+        },
+        SessionStorageCheck(
+            "transcript.savingAgainIsHarmless", rule: 4,
+            "The same transcript saved again is no error and changes nothing."
+        ) { store in
+            let messages = Invented.transcript(5)
+            try await store.saveSession(id: "s", firstMessage: "hello")
+            for time in 1...3 {
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(store.transcript(of: "s"), messages, "a transcript saved \(time) times")
+            }
+            try await store.updateSessionMessages(id: "s", messages: store.transcript(of: "s"))
+            try await expectTranscript(store.transcript(of: "s"), messages, "a transcript read and saved back")
+        },
+        SessionStorageCheck(
+            "transcript.edits", rule: 4, "A message whose id is known is edited, each of its fields, in its place."
+        ) { store in
+            var messages = Invented.transcript(5)
+            try await store.fill("s", messages)
+            let edits: [(inout ChatMessage) -> Void] = [
+                { $0.content = "other words" }, { $0.content = "e\u{301}" }, { $0.content = "\u{E9}" },
+                { $0.role = .system }, { $0.messageType = .thinking }, { $0.isComplete = false },
+                { $0.wasCancelled = true }, { $0.isError = true }, { $0.toolName = "read" },
+                { $0.toolInputData = ToolInputData(parameters: ["path": "a"]) }, { $0.metadata = ["model": "x"] },
+                { $0.timestamp = Date(millisecondsSince1970: 1) }, { $0.taskGroupId = UUID() },
+                { $0.isTaskContainer = true },
+                { $0.attachments = [Attachment(mediaType: "image/png", content: .remote(url: "https://example.org"))] },
+            ]
+            for (number, edit) in edits.enumerated() {
+                edit(&messages[number % 2 == 0 ? 2 : 0])
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(store.transcript(of: "s"), messages, "the transcript after edit \(number)")
+            }
+            messages[0] = Invented.transcript(1)[0]
+            messages[2] = Invented.transcript(3)[2]
+            try await store.updateSessionMessages(id: "s", messages: messages)
+            try await expectTranscript(store.transcript(of: "s"), messages, "the transcript with all edits undone")
+        },
+        SessionStorageCheck(
+            "transcript.insertsWhereTheyStand", rule: 5, "New messages are where the array has them, not at the end."
+        ) { store in
+            var messages = Invented.transcript(4)
+            try await store.fill("s", messages)
+            for (number, place) in [2, 0, 6, 1, 1, 3].enumerated() {
+                messages.insert(Invented.entry("new \(number)", .assistant, at: 99_000), at: place)
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(
+                    store.transcript(of: "s"), messages, "the transcript after insertion \(number)")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.removes", "Messages that are missing from the array are removed, and may come again."
+        ) { store in
+            let messages = Invented.transcript(8)
+            try await store.fill("s", messages)
+            for kept in [
+                [0, 1, 2, 4, 5, 6, 7], [1, 2, 4, 5, 6, 7], [1, 2, 4, 5, 6], [4], [0, 3, 4, 7], Array(0..<8),
+            ] {
+                let rest = kept.map { messages[$0] }
+                try await store.updateSessionMessages(id: "s", messages: rest)
+                try await expectTranscript(store.transcript(of: "s"), rest, "the transcript of messages \(kept)")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.reorders", rule: 5, "The same messages in another order come back in that order."
+        ) { store in
+            let messages = Invented.transcript(6)
+            try await store.fill("s", messages)
+            for order in [[1, 0, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 3, 4, 5, 0, 1], [0, 1, 2, 3, 4, 5]] {
+                let turned = order.map { messages[$0] }
+                try await store.updateSessionMessages(id: "s", messages: turned)
+                try await expectTranscript(store.transcript(of: "s"), turned, "the transcript in order \(order)")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.sameMessagesElsewhere", rule: 4,
+            "Two sessions may hold messages of the same ids; what happens to one's is not seen in the other."
+        ) { store in
+            let messages = Invented.transcript(4)
+            try await store.fill("a", messages)
+            var others = messages
+            others[1].content = "other words"
+            try await store.fill("b", others)
+            try await expectTranscript(store.transcript(of: "a"), messages, "the first session")
+            try await expectTranscript(store.transcript(of: "b"), others, "the second session")
+            try await store.updateSessionMessages(id: "b", messages: Array(others[2...]))
+            try await expectTranscript(store.transcript(of: "a"), messages, "the first after the second lost two")
+            try await store.deleteSession(id: "b")
+            try await expectTranscript(store.transcript(of: "a"), messages, "the first after the second was deleted")
+        },
+    ]
+}

@@ -1,0 +1,109 @@
+import Foundation
+import RecollectCore
+
+/// Rule 6 for transcripts: whole or not at all; and many saves of large and of random ones.
+enum TranscriptSaveChecks {
+    static let all: [SessionStorageCheck] = [
+        SessionStorageCheck(
+            "transcript.failedSaveLeavesTheLast", rule: 6,
+            "A transcript that cannot be written as JSON (an infinite number) is saved whole, or the last one stays whole."
+        ) { store in
+            let before = Invented.transcript(4)
+            try await store.fill("s", before)
+            var impossible = Invented.entry("impossible", .assistant)
+            impossible.metadata = ["value": .number(.infinity)]
+            let batch = [before[3], Invented.entry("new"), impossible, Invented.entry("last"), before[0]]
+            var expected = before.map(\.id)
+            do {
+                try await store.updateSessionMessages(id: "s", messages: batch)
+                expected = batch.map(\.id)
+            } catch {}
+            try await expectEqual(store.transcript(of: "s").map(\.id), expected, "ids after the save")
+            try await store.updateSessionMessages(id: "s", messages: Array(before[1...]))
+            try await expectTranscript(store.transcript(of: "s"), Array(before[1...]), "the next save")
+        },
+        SessionStorageCheck(
+            "transcript.cancelledSaveTellsTheTruth", rule: 6,
+            "A save whose task is cancelled is whole where it returns and has changed nothing where it throws.",
+            needs: .concurrent
+        ) { store in
+            let before = Invented.transcript(4)
+            let after = Array(before[2...]) + Invented.transcript(4, from: 4)
+            try await together(32) { number in
+                let id = "s\(number)"
+                try await store.fill(id, before)
+                let task = Task {
+                    while number == 0 && !Task.isCancelled { await Task.yield() }
+                    try await store.updateSessionMessages(id: id, messages: after)
+                }
+                // Different lengths of waiting meet the save at different points.
+                for _ in 0..<(number * 3) { await Task.yield() }
+                task.cancel()
+                var expected = after
+                do { try await task.value } catch { expected = before }
+                try await expectTranscript(store.transcript(of: id), expected, "the transcript after a cancelled save")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.randomSaves", rule: 5,
+            "Hundreds of random edits, insertions, removals, moves and renamings give what the last save says."
+        ) { store in
+            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+            let seed = random.seed
+            var sessions: [String: [ChatMessage]] = ["a": [], "b": []]
+            for step in 0..<150 {
+                let id = random.next() % 2 == 0 ? "a" : "b"
+                if random.next() % 20 == 0 {
+                    try await store.updateSessionId(oldId: id, newId: "between")
+                    try await store.updateSessionId(oldId: "between", newId: id)
+                } else {
+                    let messages = Self.changed(sessions[id] ?? [], step, &random)
+                    try await store.updateSessionMessages(id: id, messages: messages)
+                    sessions[id] = messages
+                }
+                let came = try await store.getSession(id: id)?.messages ?? []
+                try expectTranscript(came, sessions[id] ?? [], "session \(id) after step \(step) of seed \(seed)")
+            }
+        },
+        SessionStorageCheck(
+            "transcript.largeOnesGrow",
+            "A transcript of 2,000 messages that is saved after each of several changes is there each time.",
+            isLong: true
+        ) { store in
+            var messages = Invented.transcript(2000)
+            try await store.fill("s", messages)
+            for round in 0..<6 {
+                messages += Invented.transcript(1, from: 2000 + round)
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                messages[round * 300].content += " edited"
+                messages.remove(at: 1000)
+                messages.insert(Invented.entry("inserted \(round)"), at: 500)
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(store.transcript(of: "s"), messages, "round \(round)")
+            }
+        },
+    ]
+
+    /// A transcript after one to three changes that `random` chooses.
+    private static func changed(
+        _ messages: [ChatMessage], _ step: Int, _ random: inout SeededGenerator
+    ) -> [ChatMessage] {
+        var messages = messages
+        for change in 0..<Int.random(in: 1...3, using: &random) {
+            let new = Invented.entry("\(step).\(change)", .assistant, at: Int64.random(in: 0...50, using: &random))
+            guard let place = messages.indices.randomElement(using: &random) else {
+                messages.append(new)
+                continue
+            }
+            switch Int.random(in: 0...5, using: &random) {
+            case 0: messages[place].content += "\(step)"
+            case 1: messages.remove(at: place)
+            case 2: messages.insert(new, at: place)
+            case 3: messages.swapAt(place, messages.indices.randomElement(using: &random) ?? place)
+            case 4: messages.append(contentsOf: [new, Invented.entry("\(step).\(change) too")])
+            default: messages.removeLast(Int.random(in: 0...min(3, messages.count), using: &random))
+            }
+        }
+        return messages
+    }
+}

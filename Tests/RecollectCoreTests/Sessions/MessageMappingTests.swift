@@ -1,0 +1,231 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("The two message models")
+struct MessageMappingTests {
+    @Test("what a UI saved is read with every field, for all roles and types")
+    func savedIsRead() throws {
+        try forSeeds(20) { generator in
+            var random = RandomJSON(seed: generator.next())
+            for role in RandomJSON.roles {
+                for type in RandomJSON.types {
+                    let chat = random.chat(role: role, type: type)
+                    let message = ConversationMessage(chat)
+                    try expectSame(message.chatMessages(), [chat])
+                    #expect(message.id == chat.id.uuidString)
+                    try expectSame(try stored(message).chatMessages(), [chat])
+                }
+            }
+        }
+    }
+
+    @Test("a message that was read and is saved back stays as it is")
+    func readAndSavedBack() throws {
+        try forSeeds(1000) { generator in
+            var random = RandomJSON(seed: generator.next())
+            let message = random.historyMessage()
+            let chats = message.chatMessages()
+            try require(!chats.isEmpty && Set(chats.map(\.id)).count == chats.count, "ids of their own")
+            try require(message.replacing(chats) == message, "unchanged")
+        }
+    }
+
+    @Test("what a UI changed, moved and removed of a message is read again, and the rest is not touched")
+    func editedIsRead() throws {
+        try forSeeds(2000) { generator in
+            var random = RandomJSON(seed: generator.next())
+            let message = random.historyMessage()
+            var chats = message.chatMessages()
+            for _ in 0..<Int.random(in: 1...2, using: &generator) {
+                switch Int.random(in: 0...3, using: &generator) {
+                case 0: chats.shuffle(using: &generator)
+                case 1: chats.remove(at: chats.indices.randomElement(using: &generator) ?? 0)
+                default:
+                    let index = chats.indices.randomElement(using: &generator) ?? 0
+                    chats[index] = random.edited(chats[index])
+                }
+                if chats.isEmpty { break }
+            }
+            guard let saved = message.replacing(chats) else {
+                try require(chats.isEmpty, "nothing is left only where nothing was given")
+                return
+            }
+            try expectSame(saved.chatMessages(), chats)
+            try expectSame(try stored(saved).chatMessages(), chats)
+            try require(saved.replacing(chats) == saved, "saving again changes nothing")
+            try require(saved.id == message.id && saved.unknownFields == message.unknownFields, "the message's own")
+        }
+    }
+
+    @Test("a question with a picture is one entry, under the message's id whatever its case")
+    func pictures() throws {
+        let id = UUID()
+        let picture = Attachment(mediaType: "image/png", content: .remote(url: "https://example.org/p.png"))
+        for parts: [ContentPart] in [
+            [.text("What is this?"), .attachment(picture)], [.attachment(picture), .text("What is this?")],
+        ] {
+            let message = ConversationMessage(id: id.uuidString.lowercased(), role: .user, parts: parts)
+            let chats = message.chatMessages()
+            #expect(chats.map(\.id) == [id])
+            #expect(chats[0].content == "What is this?" && chats[0].attachments == [picture])
+            var edited = chats
+            edited[0].content = "And this?"
+            let saved = try #require(message.replacing(edited))
+            #expect(saved.id == message.id)
+            #expect(saved.parts == parts.map { $0.text == nil ? $0 : .text("And this?") })
+        }
+        let picturesAlone = ConversationMessage(ChatMessage(role: .user, content: "", attachments: [picture]))
+        #expect(picturesAlone.parts == [.attachment(picture)])
+    }
+
+    @Test("an agent's turn is shown in entries of the guide's roles and types, and the ids are the same everywhere")
+    func agentTurn() throws {
+        let turn = ConversationMessage(
+            id: "turn-1", role: .assistant,
+            parts: [
+                .thinking("Which file?", signature: "s"), .text("Let me see."),
+                .toolCall(id: "call-1", name: "Read", arguments: ["path": "a.swift", "lines": [1, 20]]),
+                .unknown(["widget": 1]),
+            ], timestamp: Date(millisecondsSince1970: 1_700_000_000_000), metadata: ["model": "m"])
+        let chats = turn.chatMessages()
+        #expect(chats.map(\.role) == [.thinking, .assistant, .toolUse, .assistant])
+        #expect(chats.map(\.messageType) == [.thinking, .text, .toolUse, .text])
+        #expect(chats.map(\.content) == ["Which file?", "Let me see.", "", ""])
+        #expect(chats[2].toolName == "Read")
+        #expect(chats[2].toolInputData?.parameters == ["path": "a.swift", "lines": "[1,20]"])
+        #expect(chats[2].metadata == ["model": "m", "toolCallId": "call-1"])
+        #expect(chats.allSatisfy { $0.timestamp == turn.timestamp && $0.metadata["model"] == "m" })
+        #expect(chats[0].id == UUID(uuidString: "DC783289-E1F0-59BF-86E2-C487F5935216"))
+    }
+
+    @Test("a tool's result is shown as text, as a failure where the importer noted one, and finds its call")
+    func results() throws {
+        let message = ConversationMessage(
+            role: .tool,
+            parts: [
+                .toolResult(id: "a", content: "plain"),
+                .toolResult(id: "b", content: [["type": "text", "text": "one"], ["type": "text", "text": "two"]]),
+                .toolResult(id: "c", content: ["exit": 1]),
+            ], metadata: ["partFields": ["2": ["is_error": true]]])
+        let chats = message.chatMessages()
+        #expect(chats.map(\.content) == ["plain", "one\ntwo", "{\"exit\":1}"])
+        #expect(chats.map(\.messageType) == [.toolResult, .toolResult, .toolError])
+        #expect(chats.map(\.isError) == [false, false, true])
+        #expect(chats.map { $0.metadata["toolCallId"] } == ["a", "b", "c"])
+
+        let saved = try #require(message.replacing([chats[2]]))
+        #expect(saved.parts == [message.parts[2]])
+        #expect(saved.metadata["partFields"] == ["0": ["is_error": true]])
+        try expectSame(saved.chatMessages(), [chats[2]])
+    }
+
+    @Test("arguments that a UI did not touch keep what they are, the others become what was typed")
+    func arguments() throws {
+        let arguments: JSONValue = ["path": "a", "lines": [1, 2], "depth": 3, "all": true]
+        let call = ConversationMessage(
+            role: .assistant, parts: [.toolCall(id: "c", name: "Grep", arguments: arguments)])
+        var chat = call.chatMessages()[0]
+        chat.isComplete = false
+        #expect(call.replacing([chat])?.parts == call.parts)
+
+        chat.toolInputData?.parameters["path"] = "12"
+        chat.toolInputData?.parameters["depth"] = "4"
+        chat.toolInputData?.parameters["all"] = "most"
+        let edited: JSONValue = ["path": "12", "lines": [1, 2], "depth": 4, "all": "most"]
+        #expect(call.replacing([chat])?.parts == [.toolCall(id: "c", name: "Grep", arguments: edited)])
+    }
+
+    @Test("a call and its result that a UI made are an exchange that agents are given")
+    func exchanges() throws {
+        let call = ChatMessage(
+            role: .toolUse, content: "", messageType: .toolUse, toolName: "Read",
+            toolInputData: ToolInputData(parameters: ["path": "a"], rawParameters: ["path": "./a"]))
+        let result = ChatMessage(role: .toolDenied, content: "no", messageType: .toolDenied, isError: true)
+        let messages = [
+            ConversationMessage(call), ConversationMessage(result, answering: call.id.uuidString),
+        ]
+        #expect(messages.map(\.role) == [.assistant, .tool])
+        #expect(messages[0].parts == [.toolCall(id: call.id.uuidString, name: "Read", arguments: ["path": "a"])])
+        #expect(messages[1].parts == [.toolResult(id: call.id.uuidString, content: "no")])
+        try expectSame(messages.flatMap { $0.chatMessages() }, [call, result])
+
+        let own = ChatMessage(
+            role: .toolUse, content: "", messageType: .toolUse, toolName: "Read", metadata: ["toolCallId": "call-7"])
+        #expect(ConversationMessage(own).parts == [.toolCall(id: "call-7", name: "Read", arguments: [:])])
+    }
+
+    @Test("reasoning that was changed loses its signature, reasoning that was not keeps it")
+    func signatures() throws {
+        let message = ConversationMessage(role: .assistant, parts: [.thinking("a", signature: "s"), .text("b")])
+        var chats = message.chatMessages()
+        chats[1].content = "c"
+        #expect(message.replacing(chats)?.parts == [.thinking("a", signature: "s"), .text("c")])
+        chats[0].content = "d"
+        #expect(message.replacing(chats)?.parts == [.thinking("d", signature: nil), .text("c")])
+    }
+
+    @Test("interruption and flight are the message's own state")
+    func states() throws {
+        let cancelled = ChatMessage(role: .assistant, content: "half", isComplete: false, wasCancelled: true)
+        let message = ConversationMessage(cancelled)
+        #expect(message.isInterrupted && !message.isInFlight)
+        try expectSame(message.chatMessages(), [cancelled])
+
+        var flying = ConversationMessage(role: .assistant, parts: [.thinking("a", signature: nil), .text("b")])
+        flying.isInFlight = true
+        var chats = flying.chatMessages()
+        #expect(chats.map(\.isComplete) == [true, false])
+        chats[1].isComplete = true
+        #expect(flying.replacing(chats)?.isInFlight == false)
+    }
+
+    @Test("entries keep their ids when others go, and a message of which none is left goes")
+    func removal() throws {
+        let message = ConversationMessage(id: UUID().uuidString, role: .assistant, parts: [.text("a"), .text("b")])
+        let chats = message.chatMessages()
+        let saved = try #require(message.replacing([chats[1]]))
+        #expect(saved.parts == [.text("b")])
+        #expect(saved.chatMessages().map(\.id) == [chats[1].id])
+        #expect(message.replacing([]) == nil)
+        #expect(message.replacing([ChatMessage(role: .user, content: "another message's")]) == nil)
+    }
+
+    @Test("notes that a newer version made of an entry survive its editing here")
+    func newerNotes() throws {
+        let message = ConversationMessage(
+            role: .user, parts: [.text("a")], metadata: ["chat": ["0": ["isError": true, "mood": "good"]]])
+        var chat = message.chatMessages()[0]
+        #expect(chat.isError && chat.metadata.isEmpty)
+        chat.isError = false
+        #expect(message.replacing([chat])?.metadata == ["chat": ["0": ["mood": "good"]]])
+    }
+
+    @Test("entries given twice are one: at the first place, as last given")
+    func eachIdOnce() {
+        let (first, second) = (ChatMessage(role: .user, content: "a"), ChatMessage(role: .user, content: "b"))
+        var later = first
+        later.content = "c"
+        #expect([first, second, later].eachIdOnce().map(\.content) == ["c", "b"])
+    }
+
+    /// The message as a store gives it back.
+    private func stored(_ message: ConversationMessage) throws -> ConversationMessage {
+        var writer = JSONWriter()
+        writer.write(message)
+        return try ConversationMessage(json: JSONValue(parsing: writer.text))
+    }
+
+    private func expectSame(_ left: [ChatMessage], _ right: [ChatMessage]) throws {
+        try require(left == right, "\(left)\nis not\n\(right)")
+    }
+
+    private func require(_ holds: Bool, _ comment: String) throws {
+        if !holds { throw Broken(description: comment) }
+    }
+
+    private struct Broken: Error, CustomStringConvertible {
+        let description: String
+    }
+}
