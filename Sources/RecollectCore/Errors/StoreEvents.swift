@@ -20,6 +20,8 @@ public struct StoreEvent: Sendable {
         public static let salvaged = Kind(rawValue: "salvaged")
         /// Something was missing when the store opened: a write-ahead log, for instance.
         public static let missingFile = Kind(rawValue: "missingFile")
+        /// The process that wrote a reply ended in the middle; the reply was saved as far as it had come.
+        public static let interruptedReply = Kind(rawValue: "interruptedReply")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
     }

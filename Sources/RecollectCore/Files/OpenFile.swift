@@ -25,6 +25,16 @@ package final class OpenFile {
         close(descriptor)
     }
 
+    /// Takes the file's lock if nobody holds it, neither another process nor another opening in this one; it is held until the
+    /// file is closed. Returns whether it was taken.
+    package func lockIfFree() throws -> Bool {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            guard errno == EINTR else { throw POSIXFailure.last }
+        }
+        return true
+    }
+
     /// The file's length in bytes.
     func size() throws -> Int {
         Int(try status(of: descriptor).st_size)

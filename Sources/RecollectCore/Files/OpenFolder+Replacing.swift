@@ -51,7 +51,8 @@ extension OpenFolder {
         _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }
     }
 
-    private func remove(_ name: String) throws {
+    /// Removes a file's name.
+    package func remove(_ name: String) throws {
         _ = try retrying { Int(unlinkat(descriptor, name, 0)) }
     }
 }

@@ -52,19 +52,19 @@ package final class OpenFolder {
     }
 
     /// Opens a folder in this one; a symbolic link or a file of that name is an error.
-    func folder(_ name: String) throws -> OpenFolder {
+    package func folder(_ name: String) throws -> OpenFolder {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
         return OpenFolder(descriptor: Int32(opened), path: path(of: name), parent: self)
     }
 
     /// Makes a folder that only this user may enter, if there is none yet.
-    func makeFolder(_ name: String) throws {
+    package func makeFolder(_ name: String) throws {
         if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw POSIXFailure.last }
     }
 
     /// Opens a regular file in this folder; a symbolic link, a folder or a device of that name is an error.
-    func file(_ name: String, forWriting: Bool) throws -> OpenFile {
+    package func file(_ name: String, forWriting: Bool) throws -> OpenFile {
         let flags = (forWriting ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
         let file = OpenFile(descriptor: Int32(opened), path: path(of: name))
@@ -73,14 +73,14 @@ package final class OpenFolder {
     }
 
     /// Makes a file that only this user may read; a file of that name is an error.
-    func makeFile(_ name: String) throws -> OpenFile {
+    package func makeFile(_ name: String) throws -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags, 0o600)) }
         return OpenFile(descriptor: Int32(opened), path: path(of: name))
     }
 
     /// The names in this folder as bytes give them, in no order; names that are not UTF-8 are nobody's of ours and left out.
-    func names() throws -> [String] {
+    package func names() throws -> [String] {
         // A descriptor of its own, because reading a folder moves its position.
         let copy = Int32(try retrying { Int(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
         guard let stream = fdopendir(copy) else {
