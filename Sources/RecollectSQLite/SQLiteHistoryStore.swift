@@ -29,12 +29,22 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// - Parameters:
     ///   - directory: the folder; by default `Recollect` in Application Support (on Linux what Foundation gives for it).
     ///   - configuration: how the history is kept; the defaults lose nothing.
-    public init(directory: URL? = nil, configuration: HistoryConfiguration = HistoryConfiguration()) {
+    public convenience init(directory: URL? = nil, configuration: HistoryConfiguration = HistoryConfiguration()) {
         let directory = directory ?? Self.defaultDirectory
+        self.init(files: HistoryFiles(directory: directory.standardizedFileURL), configuration: configuration)
+    }
+
+    /// Names a history by its database's file, in a folder that may hold other things; nothing is read or made before it is
+    /// used. What belongs to it lies beside it, under names that begin with the database's.
+    public convenience init(databaseURL: URL, configuration: HistoryConfiguration = HistoryConfiguration()) {
+        self.init(files: HistoryFiles(database: databaseURL.standardizedFileURL), configuration: configuration)
+    }
+
+    private init(files: HistoryFiles, configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(directory: directory, configuration: configuration, events: events)
-        attachments = AttachmentFiles(directory: HistoryFiles(directory: directory).attachments)
+        connection = HistoryConnection(files: files, configuration: configuration, events: events)
+        attachments = AttachmentFiles(directory: files.attachments)
         follower = configuration.indexesInBackground ? IndexFollower() : nil
     }
 
@@ -42,7 +52,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     public init(inMemory configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(directory: nil, configuration: configuration, events: events)
+        connection = HistoryConnection(files: nil, configuration: configuration, events: events)
         attachments = AttachmentMemory()
         follower = nil
     }
@@ -317,6 +327,15 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
+    /// Reads on the thread that asks: for properties, which cannot wait otherwise. Blocks.
+    func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try connection.databaseNow().readNow(body)
+        } catch let error as DatabaseError {
+            throw RecollectError(error, store: connection.files?.directory.path ?? "the history in memory")
+        }
+    }
+
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         do {
             return try await connection.perform(operation)
@@ -340,17 +359,23 @@ extension SQLiteHistoryStore {
         try await blocking { [attachments] in try attachments.read(sha256) }
     }
 
+    /// The bytes of an attachment, read on the thread that asks. Blocks.
+    func attachmentNow(sha256: String) throws -> Data {
+        try attachments.read(sha256)
+    }
+
     /// The messages with every inline attachment kept by hash; the files are on the disk when this returns.
     func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasInlineAttachments) else { return messages }
-        return try await blocking { [attachments] in
-            try messages.map { message in
-                try message.mappingAttachments { content in
-                    guard case .inline(let bytes) = content else { return content }
-                    return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
-                }
-            }
+        return try await blocking { [self] in
+            try messages.map { try $0.mappingAttachments(keepNow) }
         }
+    }
+
+    /// Keeps an attachment's bytes where they are inline. Blocks.
+    func keepNow(_ content: Attachment.Content) throws -> Attachment.Content {
+        guard case .inline(let bytes) = content else { return content }
+        return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
     }
 
     /// Removes files that nothing uses, on the writer's queue: no append can begin to use one meanwhile.

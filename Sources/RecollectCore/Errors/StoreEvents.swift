@@ -22,6 +22,8 @@ public struct StoreEvent: Sendable {
         public static let missingFile = Kind(rawValue: "missingFile")
         /// The process that wrote a reply ended in the middle; the reply was saved as far as it had come.
         public static let interruptedReply = Kind(rawValue: "interruptedReply")
+        /// The messages of a listed session were asked for and could not be read; the session showed none.
+        public static let unreadableSession = Kind(rawValue: "unreadableSession")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
     }

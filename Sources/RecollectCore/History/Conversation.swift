@@ -16,6 +16,8 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public var agents: [String]
     /// The beginning of the first thing its user said, at most 200 characters; empty where there is none.
     public var preview: String
+    /// What its user said first, as a UI told it (`ConversationDetails.firstMessage`); `nil` where none did.
+    public var firstMessage: String?
     /// The folder that it worked in.
     public var workingDirectory: String?
     /// The branch that it worked on.
@@ -42,7 +44,8 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     /// Makes a conversation's summary; without `lastAccessedAt` it is the last activity.
     public init(
         id: ConversationID, title: String? = nil, createdAt: Date, lastActivityAt: Date, messageCount: Int,
-        agents: [String] = [], preview: String = "", workingDirectory: String? = nil, branch: String? = nil,
+        agents: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
+        branch: String? = nil,
         metadata: [String: JSONValue] = [:], lastAccessedAt: Date? = nil, isPinned: Bool = false,
         isArchived: Bool = false, isUnread: Bool = false, tags: [String] = [], usage: TokenUsage = TokenUsage(),
         discardedAt: Date? = nil, branchOf: BranchPoint? = nil
@@ -54,6 +57,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.messageCount = messageCount
         self.agents = agents
         self.preview = preview
+        self.firstMessage = firstMessage
         self.workingDirectory = workingDirectory
         self.branch = branch
         self.metadata = metadata

@@ -105,11 +105,22 @@ struct ScopeRow {
             return try findOrMake(scope, createdAt: createdAt, db)
         case .nothing: conversation = try makeConversation(scope.conversation, createdAt: createdAt, db)
         }
-        try db.run(
-            "INSERT INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation, scope.agentId)
         return ScopeRow(
-            conversation: conversation, scope: db.lastInsertedRowID, windowStart: 0, lastRole: nil,
+            conversation: conversation, scope: try makeScope(of: conversation, agentId: scope.agentId, db),
+            windowStart: 0, lastRole: nil,
             lastSequence: try db.lastSequence(), settledThrough: try db.integer("SELECT \(Settling.through)") ?? 0)
+    }
+
+    /// The number of an agent's scope in a conversation, made where it is missing.
+    static func findOrMakeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
+        try db.integer("SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agentId)
+            ?? makeScope(of: conversation, agentId: agentId, db)
+    }
+
+    private static func makeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
+        try db.run(
+            "INSERT INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation, agentId)
+        return db.lastInsertedRowID
     }
 
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {

@@ -31,6 +31,16 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, id)
     }
 
+    /// Makes a conversation the last that was accessed of its user's, whatever the clock says.
+    static func access(_ id: ConversationID, now: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE conversation SET
+            last_access = max(?1, (SELECT max(last_access) FROM conversation WHERE user_id = ?2) + 1)
+            WHERE user_id = ?2 AND session_id = ?3
+            """, now, id.userId, id.sessionId)
+    }
+
     /// What is marked as unread has at least its last message to read.
     private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
         try Settling.settle(db)

@@ -22,7 +22,6 @@ enum ConversationMoves {
     private static func merge(
         _ from: Int64, _ source: ConversationID, into number: Int64, _ target: ConversationID, _ db: Database
     ) throws {
-        let trimmed = try outsideOfWindows([from, number], db)
         var moving: [Int64] = []
         var order: [Int64] = []
         var others = try MessageMoves.sequences(of: number, db)
@@ -45,8 +44,9 @@ enum ConversationMoves {
         order += others
         let left = try Set(MessageMoves.sequences(of: from, db)).subtracting(moving)
         _ = try MessageDeletion.remove(left.sorted(), conversation: from, db)
-        try put(order, moving: moving, into: number, db)
-        try keepOutsideOfWindows(trimmed, of: number, db)
+        try MessageMoves.keepingWindows(of: number, with: [from], db) {
+            try put(order, moving: moving, into: number, db)
+        }
         try unite(from, into: number, db)
         try db.run("DELETE FROM scope WHERE conversation_id = ?", from)
         try db.run("DELETE FROM conversation WHERE id = ?", from)
@@ -73,27 +73,6 @@ enum ConversationMoves {
             AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
             """, id, conversation, sequence)
         try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
-    }
-
-    /// Messages that agents are not given any more.
-    private static func outsideOfWindows(_ conversations: [Int64], _ db: Database) throws -> [Int64] {
-        try conversations.flatMap { conversation in
-            try db.integers(
-                """
-                SELECT sequence FROM scope JOIN message ON scope_id = scope.id AND position < window_start
-                WHERE scope.conversation_id = ?
-                """, conversation)
-        }
-    }
-
-    private static func keepOutsideOfWindows(_ sequences: [Int64], of conversation: Int64, _ db: Database) throws {
-        try db.run(
-            """
-            UPDATE scope SET window_start = ifnull(
-              (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
-               AND sequence IN (SELECT value FROM json_each(?))), 0)
-            WHERE conversation_id = ?
-            """, "[" + sequences.map(String.init).joined(separator: ",") + "]", conversation)
     }
 
     /// What is known of the old conversation and not of the new one.

@@ -8,7 +8,7 @@ enum ConversationQueries {
         conversation.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch,
         metadata, preview, last_access, is_pinned, is_archived, last_sequence > read_through, discarded_at,
         (SELECT session_id FROM conversation AS origin WHERE origin.id = conversation.branch_of), branch_after,
-        \(TokenColumn.all.map(\.name).joined(separator: ", "))
+        first_message, \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
     static func one(_ id: ConversationID, _ db: Database) throws -> Conversation? {
@@ -89,6 +89,7 @@ enum ConversationQueries {
             lastActivityAt: Date(millisecondsSince1970: row.integer(5)),
             messageCount: Int(row.integer(6)),
             preview: row.text(10),
+            firstMessage: row.optionalText(18),
             workingDirectory: row.optionalText(7),
             branch: row.optionalText(8),
             metadata: MessageRow.object(row, 9),
@@ -97,8 +98,8 @@ enum ConversationQueries {
             isArchived: row.integer(13) != 0,
             isUnread: row.integer(14) != 0,
             usage: TokenUsage(
-                input: Int(row.integer(18)), output: Int(row.integer(19)), cacheCreation: Int(row.integer(20)),
-                cacheRead: Int(row.integer(21))),
+                input: Int(row.integer(19)), output: Int(row.integer(20)), cacheCreation: Int(row.integer(21)),
+                cacheRead: Int(row.integer(22))),
             discardedAt: row.optionalInteger(15).map(Date.init(millisecondsSince1970:)),
             branchOf: row.optionalText(16).map { BranchPoint(sessionId: $0, messageId: row.optionalText(17)) })
     }

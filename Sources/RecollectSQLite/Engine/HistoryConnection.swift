@@ -17,7 +17,7 @@ final class HistoryConnection: Sendable {
     private let events: StoreEvents
     private let current = Locked<HistoryDatabase?>(nil)
 
-    /// The databases that are open in this process, by the path of their folder.
+    /// The databases that are open in this process, by the path of their file.
     private static let open = Locked<[String: WeakDatabase]>([:])
     /// Opening blocks, so it runs here, one after the other.
     private static let queue = DispatchQueue(label: "recollect.history.open", qos: .userInitiated)
@@ -26,9 +26,9 @@ final class HistoryConnection: Sendable {
         weak var database: HistoryDatabase?
     }
 
-    /// - Parameter directory: the history's folder; `nil` for a history in memory.
-    init(directory: URL?, configuration: HistoryConfiguration, events: StoreEvents) {
-        place = directory.map { .files(HistoryFiles(directory: $0.standardizedFileURL)) } ?? .memory
+    /// - Parameter files: where the history lies; `nil` for a history in memory.
+    init(files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents) {
+        place = files.map { .files($0) } ?? .memory
         self.configuration = configuration
         self.events = events
     }
@@ -87,6 +87,12 @@ final class HistoryConnection: Sendable {
         }
     }
 
+    /// The open database, for those who may block.
+    func databaseNow() throws -> HistoryDatabase {
+        if let database = usable { return database }
+        return try Self.queue.sync { try usable ?? openNow(isDamaged: false) }
+    }
+
     private var usable: HistoryDatabase? {
         current.withLock { $0.flatMap { $0.isRetired ? nil : $0 } }
     }
@@ -97,7 +103,7 @@ final class HistoryConnection: Sendable {
             current.withLock { $0 = database }
             return database
         }
-        let key = files.directory.path
+        let key = files.database
         let open = Self.open.withLock { $0[key]?.database }
         // As long as a retired database is open, its shared memory speaks for a log that may be gone.
         if let open, open.isRetired { open.close() }

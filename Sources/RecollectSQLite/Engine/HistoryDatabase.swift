@@ -101,6 +101,15 @@ final class HistoryDatabase: Sendable {
         }
     }
 
+    /// Reads from one snapshot, on the thread that asks. Blocks.
+    func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try connections.unsafeRead { db in
+            try db.run("BEGIN")
+            defer { db.endReading() }
+            return try body(db)
+        }
+    }
+
     /// Reads with a single statement, which is a snapshot by itself.
     func readStatement<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in

@@ -17,18 +17,37 @@ struct HistoryFiles: Sendable {
     let writeAheadLog: String
     let sharedMemory: String
 
+    /// Names the files of a history in a folder of its own.
     init(directory: URL) {
-        self.directory = directory
-        database = directory.appendingPathComponent("history.sqlite", isDirectory: false).path
-        writeAheadLog = database + "-wal"
-        sharedMemory = database + "-shm"
+        self.init(database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history")
     }
 
-    var lock: String { path("history.lock") }
-    var attachments: URL { directory.appendingPathComponent("attachments", isDirectory: true) }
+    /// Names the files of a history whose database someone chose a name for; all else lies beside it under longer names.
+    init(database: URL) {
+        self.init(database: database, stem: database.lastPathComponent)
+    }
+
+    private init(database: URL, stem: String) {
+        directory = database.deletingLastPathComponent()
+        self.database = database.path
+        self.stem = stem
+        writeAheadLog = self.database + "-wal"
+        sharedMemory = self.database + "-shm"
+    }
+
+    /// How the names of what lies beside the database begin.
+    private let stem: String
+
+    var lock: String { path("\(stem).lock") }
+    var attachments: URL { folder("attachments") }
 
     /// How the names of files begin that were set aside as damaged.
-    static let setAsidePrefix = "history.damaged-"
+    private var setAsidePrefix: String { "\(stem).damaged-" }
+
+    /// A folder of this history; in a folder that others may use too it has the database's name before its own.
+    func folder(_ name: String) -> URL {
+        directory.appendingPathComponent(stem == "history" ? name : "\(stem).\(name)", isDirectory: true)
+    }
 
     private func path(_ name: String) -> String {
         directory.appendingPathComponent(name, isDirectory: false).path
@@ -102,7 +121,7 @@ struct HistoryFiles: Sendable {
     /// Renames the database and what belongs to it to names that nothing else has, and returns the database's.
     func setAside() throws -> URL {
         let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
-        let target = path("\(Self.setAsidePrefix)\(stamp).sqlite")
+        let target = path("\(setAsidePrefix)\(stamp).sqlite")
         for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
             throw RecollectError(.last, doing: "set aside", path: database + suffix)
         }
@@ -113,7 +132,7 @@ struct HistoryFiles: Sendable {
     /// The files that were set aside.
     func setAsideFiles() throws -> [URL] {
         try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix(Self.setAsidePrefix) }
+            .filter { $0.lastPathComponent.hasPrefix(setAsidePrefix) }
     }
 
     private static func stamp(_ date: Date) -> String {

@@ -10,6 +10,16 @@ enum MessageDeletion {
         _ ids: [String], in conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         guard let number = try MessageQueries.number(of: conversation, db) else { return (0, []) }
+        let deleted = try delete(ids, of: number, conversation, db)
+        if deleted.count > 0 { try SearchIndex.erase(db) }
+        return deleted
+    }
+
+    /// The same for a conversation whose number is known, without erasing: words of what goes leave the index at once, and the
+    /// file with the next deletion that erases.
+    static func delete(
+        _ ids: [String], of number: Int64, _ conversation: ConversationID, _ db: Database
+    ) throws -> (count: Int, orphans: [String]) {
         try Settling.settle(db)
         var sequences: Set<Int64> = []
         for id in ids {
@@ -29,7 +39,6 @@ enum MessageDeletion {
         guard !sequences.isEmpty else { return (0, []) }
         let orphans = try remove(sequences.sorted(), conversation: number, db)
         try Settling.recount(number, db)
-        try SearchIndex.erase(db)
         return (sequences.count, orphans)
     }
 

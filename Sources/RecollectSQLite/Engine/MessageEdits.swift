@@ -15,31 +15,29 @@ enum MessageEdits {
         var outcome = Outcome()
         guard let number = try MessageQueries.number(of: conversation, db) else { return outcome }
         try Settling.settle(db)
-        var hasChanged = false
         for message in messages {
             guard let sequence = try MessageQueries.sequence(of: message.id, in: number, db) else { continue }
             outcome.known += 1
-            if let orphans = try replace(sequence, with: message, in: conversation, db) {
-                outcome.orphans += orphans
-                hasChanged = true
-            }
+            outcome.orphans += try replace(sequence, with: message, of: number, conversation, db)
         }
-        if hasChanged { try Settling.recount(number, db) }
         return outcome
     }
 
-    /// Gives one message other content and tells the change feed; `nil` where it has that content already. What the list
-    /// shows of the conversation is the caller's to recount.
+    /// Gives one message other content and tells the change feed; nothing happens where it has that content already. Returns the
+    /// hashes of attachments that nothing uses any more.
     static func replace(
-        _ sequence: Int64, with message: ConversationMessage, in conversation: ConversationID, _ db: Database
-    ) throws -> [String]? {
-        guard let old = try MessageQueries.message(sequence, db), !old.hasSameContent(as: message) else { return nil }
+        _ sequence: Int64, with message: ConversationMessage, of number: Int64, _ conversation: ConversationID,
+        _ db: Database
+    ) throws -> [String] {
+        guard let old = try MessageQueries.message(sequence, db), !old.hasSameContent(as: message) else { return [] }
         var orphans: [String] = []
         try SearchIndex.reindexing([sequence], db) {
             try MessageRow.replace(sequence, with: message, db)
             orphans = try AttachmentUse.delete(sequence: sequence, db)
             try AttachmentUse.insert(message, sequence: sequence, db)
         }
+        let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
+        try Settling.follow(edit: old, to: message, isSettled: isSettled, of: number, db)
         let agent = try db.optionalText(
             "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
         try db.recordChange(.messageEdited, conversation, agentId: agent, messageId: old.id)

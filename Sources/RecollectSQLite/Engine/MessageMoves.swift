@@ -57,6 +57,40 @@ enum MessageMoves {
         try setPositions(zip(sequences, (1...).lazy.map { start + Int64($0) * step }), db)
     }
 
+    /// The position of the next message of a conversation, of any agent; `nil` at the end.
+    static func position(after position: Int64, in conversation: Int64, _ db: Database) throws -> Int64? {
+        try db.integer(
+            """
+            SELECT min(next) FROM (
+              SELECT (SELECT position FROM message WHERE scope_id = scope.id AND position > ?2 ORDER BY position LIMIT 1) AS next
+              FROM scope WHERE conversation_id = ?1
+            )
+            """, conversation, position)
+    }
+
+    /// Does what gives messages other positions, so that agents are given none that had left their windows.
+    ///
+    /// - Parameter others: conversations whose messages come into this one.
+    static func keepingWindows(
+        of conversation: Int64, with others: [Int64] = [], _ db: Database, _ change: () throws -> Void
+    ) throws {
+        let outside = try ([conversation] + others).flatMap { number in
+            try db.integers(
+                """
+                SELECT sequence FROM scope JOIN message ON scope_id = scope.id AND position < window_start
+                WHERE scope.conversation_id = ?
+                """, number)
+        }
+        try change()
+        try db.run(
+            """
+            UPDATE scope SET window_start = ifnull(
+              (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
+               AND sequence IN (SELECT value FROM json_each(?))), 0)
+            WHERE conversation_id = ?
+            """, "[" + outside.map(String.init).joined(separator: ",") + "]", conversation)
+    }
+
     /// Sets positions, whatever order they had before.
     static func setPositions(_ positions: some Sequence<(Int64, Int64)>, _ db: Database) throws {
         let positions = Array(positions)

@@ -89,4 +89,16 @@ enum MessageQueries {
         if !isForward { messages.reverse() }
         return Page(elements: messages, next: next)
     }
+
+    /// All messages of a conversation in order.
+    static func all(of number: Int64, _ db: Database) throws -> [ConversationMessage] {
+        var messages: [ConversationMessage] = []
+        try db.sql(
+            """
+            SELECT \(MessageRow.columns) FROM message
+            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) ORDER BY position
+            """
+        ).bind(number).forEachRow { messages.append(MessageRow.read($0)) }
+        return messages
+    }
 }

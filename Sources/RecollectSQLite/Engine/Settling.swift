@@ -66,6 +66,26 @@ enum Settling {
         try Preview.set(conversation, db)
     }
 
+    /// Follows the edit of one message in what the list shows. In a write transaction.
+    ///
+    /// - Parameter settled: whether the message was counted already.
+    static func follow(
+        edit old: ConversationMessage, to new: ConversationMessage, isSettled: Bool, of conversation: Int64,
+        _ db: Database
+    ) throws {
+        guard isSettled else { return }
+        if old.metadata["usage"] != new.metadata["usage"] || new.timestamp < old.timestamp {
+            try settle(db)
+            return try recount(conversation, db)
+        }
+        if new.timestamp > old.timestamp {
+            let moment = new.timestamp.millisecondsSince1970
+            try db.run(
+                "UPDATE conversation SET last_activity = max(last_activity, ?) WHERE id = ?", moment, conversation)
+        }
+        if old.role == .user || new.role == .user { try Preview.set(conversation, db) }
+    }
+
     /// Derives everything anew. In a write transaction.
     static func rebuild(_ db: Database) throws {
         try db.run("DELETE FROM message_id")

@@ -1,0 +1,126 @@
+import Foundation
+import RecollectCore
+
+/// A session's messages as entries, with the messages that entries belong to whose ids do not tell.
+struct Transcript: Sendable {
+    var entries: [ChatMessage] = []
+    var owners: [UUID: String] = [:]
+
+    init(_ messages: [ConversationMessage]) {
+        entries.reserveCapacity(messages.count)
+        for message in messages {
+            for entry in message.chatMessages() {
+                entries.append(entry)
+                if entry.id.uuidString != message.id { owners[entry.id] = message.id }
+            }
+        }
+    }
+}
+
+/// What a session storage has shown or saved of each session: what the next save is compared with.
+///
+/// The transcripts of the sessions used last are kept whole, sharing their texts with the UI that shows them; of others the
+/// ids alone, because only what was shown or saved may be removed.
+final class KnownTranscripts: Sendable {
+    /// How many transcripts are kept whole.
+    static let limit = 16
+
+    private struct Known {
+        /// `nil` where only the ids are kept.
+        var entries: [ChatMessage]?
+        var ids: Set<UUID> = []
+        /// `nil` where it is not known which messages entries belong to.
+        var owners: [UUID: String]?
+        /// Counts saves, so that what was read before a save does not take its place.
+        var version = 0
+        var lastUse = 0
+
+        var allIDs: Set<UUID> { entries.map { Set($0.map(\.id)) } ?? ids }
+    }
+
+    private struct State {
+        var sessions: [ByteString: Known] = [:]
+        var uses = 0
+    }
+
+    private let state = Locked(State())
+
+    struct Reading: Sendable {
+        fileprivate let session: ByteString
+        fileprivate let version: Int
+    }
+
+    struct Saving: Sendable {
+        fileprivate let session: ByteString
+        let difference: TranscriptDifference
+        let owners: [UUID: String]?
+    }
+
+    func beginReading(_ id: String) -> Reading {
+        let session = ByteString(id)
+        return Reading(session: session, version: state.withLock { $0.sessions[session]?.version ?? 0 })
+    }
+
+    func finish(_ reading: Reading, with transcript: Transcript) {
+        update(reading.session) { known in
+            guard known.version == reading.version else { return }
+            known.entries = transcript.entries
+            known.owners = transcript.owners
+        }
+    }
+
+    func beginSaving(_ id: String, _ transcript: [ChatMessage]) -> Saving {
+        let session = ByteString(id)
+        let known = state.withLock { $0.sessions[session] }
+        let difference =
+            if let entries = known?.entries {
+                TranscriptDifference(from: entries, to: transcript)
+            } else {
+                TranscriptDifference(knownIDs: known?.ids ?? [], to: transcript)
+            }
+        return Saving(session: session, difference: difference, owners: known?.owners)
+    }
+
+    func finish(_ saving: Saving, owners: [UUID: String]?) {
+        update(saving.session) { known in
+            known.version += 1
+            known.entries = saving.difference.transcript
+            known.owners = owners
+        }
+    }
+
+    func move(_ id: String, to newId: String) {
+        state.withLock { state in
+            guard id != newId, let moved = state.sessions.removeValue(forKey: ByteString(id)) else { return }
+            // Two that became one are read anew; what was shown of either may still be removed.
+            let other = state.sessions[ByteString(newId)]
+            let ids = moved.allIDs.union(other?.allIDs ?? [])
+            state.sessions[ByteString(newId)] = Known(
+                ids: ids, version: max(moved.version, other?.version ?? 0) + 1, lastUse: state.uses)
+        }
+    }
+
+    func forget(_ id: String) {
+        state.withLock { $0.sessions[ByteString(id)] = nil }
+    }
+
+    func forgetAll() {
+        state.withLock { $0.sessions = [:] }
+    }
+
+    private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
+        state.withLock { state in
+            state.uses += 1
+            change(&state.sessions[session, default: Known()])
+            state.sessions[session]?.lastUse = state.uses
+            state.sessions[session]?.ids = []
+            let whole = state.sessions.filter { $0.value.entries != nil }
+            guard whole.count > Self.limit, let oldest = whole.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
+                return
+            }
+            state.sessions[oldest.key]?.ids = oldest.value.allIDs
+            state.sessions[oldest.key]?.entries = nil
+            state.sessions[oldest.key]?.owners = nil
+        }
+    }
+}

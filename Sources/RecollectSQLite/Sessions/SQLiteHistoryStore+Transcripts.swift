@@ -1,0 +1,44 @@
+import Foundation
+import RecollectCore
+
+/// What the session view asks of a history.
+extension SQLiteHistoryStore {
+    /// All messages of a conversation in order, replies in flight at the end.
+    func transcript(of conversation: ConversationID) async throws -> [ConversationMessage] {
+        let messages = try await read { db in
+            try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
+        }
+        return messages + (try await repliesInFlight(in: conversation)).map(\.message)
+    }
+
+    /// The same on the thread that asks, with the bytes of attachments. Blocks.
+    func transcriptNow(of conversation: ConversationID) throws -> [ConversationMessage] {
+        let messages = try readNow { db in
+            try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
+        }
+        return try messages.map { message in
+            try message.mappingAttachments { content in
+                guard case .stored(let hash, _) = content else { return content }
+                do {
+                    return .inline(try attachmentNow(sha256: hash))
+                } catch let error as RecollectError where error.code == .notFound {
+                    return content
+                }
+            }
+        }
+    }
+
+    /// The entries with every inline attachment kept by hash; the files are on the disk when this returns.
+    func keepingAttachments(of entries: [ChatMessage]) async throws -> [ChatMessage] {
+        guard entries.contains(where: { !$0.attachments.isEmpty }) else { return entries }
+        return try await blocking { [self] in
+            try entries.map { entry in
+                var entry = entry
+                for index in entry.attachments.indices {
+                    entry.attachments[index].content = try keepNow(entry.attachments[index].content)
+                }
+                return entry
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// The session library of a chat UI over a SQLite history: the `SessionStorageProtocol` view.
+///
+/// ```swift
+/// let history = SQLiteHistoryStore()
+/// let sessions = SQLiteSessionStorage(history: history, userId: user.id)
+/// ```
+///
+/// It shows the conversations of one user with the messages of all agents, and writes as one agent: what an orchestrator saves
+/// through `DeviceChatStorage(history:userId:)` is listed here, and what a UI saves here an agent of that id is given. A
+/// message of several parts is shown as several entries (see `ConversationMessage.chatMessages()`); a reply in flight is the
+/// last entry, not complete.
+///
+/// `updateSessionMessages` writes the difference to what this storage has saved or read before: appending to a long session
+/// costs what appending to a short one does. It removes only messages that this storage has shown or saved, so what an agent
+/// added meanwhile stays. Each save is one transaction, durable when it returns; saves of one session that overlap lose
+/// nothing. Listing reads no messages; those of a listed session are read when they are asked for, and a failure of that is
+/// told by `history.events` alone.
+///
+/// May be called from any task. Nothing blocks the caller but `messages` of a listed session.
+public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
+    /// The history below, for everything that a session storage has no method for: pins, tags, branches, search, changes.
+    public let history: SQLiteHistoryStore
+    /// The user whose sessions these are.
+    public let userId: String
+    /// The agent that new messages are saved as.
+    public let agentId: String
+
+    private let known = KnownTranscripts()
+
+    /// Opens a library in a database of its own; nothing is read or made before the first call.
+    /// - Parameters:
+    ///   - databasePath: the database's file; a database that Recollect did not write is refused with `foreignStore` and left
+    ///     untouched.
+    ///   - userId: the user whose sessions these are.
+    ///   - agentId: the agent that new messages are saved as.
+    /// - Throws: `invalidArgument` for an empty path.
+    public convenience init(databasePath: String, userId: String = "local", agentId: String = "") throws {
+        guard !databasePath.isEmpty else {
+            throw RecollectError(.invalidArgument, "the session library needs the path of a file for its database")
+        }
+        let path = NSString(string: databasePath).expandingTildeInPath
+        self.init(
+            history: SQLiteHistoryStore(databaseURL: URL(fileURLWithPath: path, isDirectory: false)), userId: userId,
+            agentId: agentId)
+    }
+
+    /// A user's library in a history that other views share.
+    public init(history: SQLiteHistoryStore, userId: String = "local", agentId: String = "") {
+        self.history = history
+        self.userId = userId
+        self.agentId = agentId
+    }
+
+    /// The conversation that a session is.
+    public func conversation(_ id: String) -> ConversationID {
+        ConversationID(userId: userId, sessionId: id)
+    }
+
+    // MARK: SessionStorageProtocol
+
+    /// Saves a new session, or notes that a known one was opened: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
+        let details = ConversationDetails(isRead: true, firstMessage: firstMessage)
+        try await touch(id, details, makes: true)
+    }
+
+    /// All sessions, the last accessed first: see `SessionStorageProtocol`. Reads no messages.
+    nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
+        var sessions: [StoredSession] = []
+        var cursor: ConversationCursor?
+        repeat {
+            let page = try await history.conversations(
+                ConversationQuery(userId: userId, order: .lastAccess), page: PageRequest(limit: 1000, after: cursor))
+            sessions += page.elements.map(listed)
+            cursor = page.next
+        } while cursor != nil
+        return sessions
+    }
+
+    /// One session with its messages: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
+        let conversation = conversation(id)
+        let reading = known.beginReading(id)
+        guard let session = try await history.conversation(conversation), session.discardedAt == nil else { return nil }
+        let messages = try await history.transcript(of: conversation)
+        let transcript = Transcript(try await history.restoringAttachments(of: messages))
+        known.finish(reading, with: transcript)
+        return stored(session, transcript.entries)
+    }
+
+    /// Notes that a session was opened: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
+        try await touch(id, ConversationDetails(isRead: true), makes: false)
+    }
+
+    /// Deletes a session for good, its branches too: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func deleteSession(id: String) async throws {
+        known.forget(id)
+        try await history.deleteConversation(conversation(id))
+    }
+
+    /// Deletes all sessions of the user for good: see `SessionStorageProtocol`. Damaged files that were set aside go too.
+    nonisolated(nonsending) public func deleteAllSessions() async throws {
+        known.forgetAll()
+        try await history.deleteUser(userId)
+    }
+
+    /// Saves a transcript: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
+        try Task.checkCancellation()
+        let saving = known.beginSaving(id, messages)
+        let changed = try await history.keepingAttachments(
+            of: Array(saving.difference.transcript[saving.difference.changed]))
+        let work = TranscriptSaving(
+            conversation: conversation(id), agentId: agentId, difference: saving.difference, changed: changed,
+            owners: saving.owners, now: Date().millisecondsSince1970)
+        let outcome = try await history.write { try work.run($0, $1) }
+        known.finish(saving, owners: outcome.owners)
+        try await history.removeAttachments(outcome.orphans)
+    }
+
+    /// Gives a session another id: see `SessionStorageProtocol`.
+    nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
+        try await history.moveConversation(conversation(oldId), to: newId)
+        known.move(oldId, to: newId)
+    }
+
+    // MARK: Beyond the protocol
+
+    /// Entries of a session by pages, those of a message together: for a UI that opens a long session at its end.
+    ///
+    /// - Parameter page: counts messages. Give `PageRequest(limit: 100, before: nil)` for the end.
+    /// - Returns: the entries in order, and where the next page goes on.
+    nonisolated(nonsending) public func messages(
+        in id: String, page: PageRequest<MessageCursor>
+    ) async throws -> Page<ChatMessage, MessageCursor> {
+        let page = try await history.messages(of: conversation(id), agentId: nil, page: page)
+        let messages = try await history.restoringAttachments(of: page.elements.map(\.message))
+        return Page(elements: messages.flatMap { $0.chatMessages() }, next: page.next)
+    }
+
+    /// Begins a reply that is kept while it streams, as the agent of this storage: see `ReplyDraft`.
+    nonisolated(nonsending) public func beginReply(
+        in id: String, _ message: ChatMessage = ChatMessage(role: .assistant, content: "")
+    ) async throws -> ReplyDraft {
+        try await history.beginReply(ConversationMessage(message), in: conversation(id).scope(agentId: agentId))
+    }
+
+    // MARK: -
+
+    nonisolated(nonsending) private func touch(_ id: String, _ details: ConversationDetails, makes: Bool) async throws {
+        let now = Date().millisecondsSince1970
+        let conversation = conversation(id)
+        try await history.write { db in
+            guard let number = try MessageQueries.number(of: conversation, db) else {
+                guard makes else { return }
+                try ConversationEdits.update(conversation, with: details, now: now, db)
+                return try ConversationEdits.access(conversation, now: now, db)
+            }
+            if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
+                guard makes else { return }
+                try ConversationEdits.restore(number, db)
+            }
+            try ConversationEdits.update(conversation, with: details, now: now, db)
+            try ConversationEdits.access(conversation, now: now, db)
+        }
+    }
+
+    private func listed(_ session: Conversation) -> StoredSession {
+        StoredSession(
+            id: session.id.sessionId, createdAt: session.createdAt,
+            firstUserMessage: session.firstMessage ?? session.preview,
+            lastAccessedAt: session.lastAccessedAt, workingDirectory: session.workingDirectory,
+            branchName: session.branch
+        ) { [history, known] in
+            let reading = known.beginReading(session.id.sessionId)
+            do {
+                let transcript = Transcript(try history.transcriptNow(of: session.id))
+                known.finish(reading, with: transcript)
+                return transcript.entries
+            } catch {
+                history.configuration.logger.error("the messages of a listed session cannot be read: \(error)")
+                history.events.post(StoreEvent(kind: .unreadableSession, scope: session.id.scope(agentId: "")))
+                return []
+            }
+        }
+    }
+
+    private func stored(_ session: Conversation, _ messages: [ChatMessage]) -> StoredSession {
+        StoredSession(
+            id: session.id.sessionId, createdAt: session.createdAt,
+            firstUserMessage: session.firstMessage ?? session.preview,
+            lastAccessedAt: session.lastAccessedAt, messages: messages, workingDirectory: session.workingDirectory,
+            branchName: session.branch)
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Makes a conversation show a transcript, inside a write transaction: entries with known ids are edited where they differ,
+/// others are added where they stand, and those that are gone are removed.
+///
+/// What is in the conversation and neither in the transcript nor among the removed stays: an agent saved it meanwhile.
+struct TranscriptSaving {
+    let conversation: ConversationID
+    /// The agent that new messages are saved as.
+    let agentId: String
+    let difference: TranscriptDifference
+    /// The entries to look at, their attachments kept by hash.
+    let changed: [ChatMessage]
+    /// The messages that entries belong to whose ids do not tell; `nil` if that is not known yet.
+    let owners: [UUID: String]?
+    let now: Int64
+
+    /// What the storage must know afterwards.
+    struct Outcome: Sendable {
+        var owners: [UUID: String]?
+        var orphans: [String] = []
+    }
+
+    func run(_ db: Database, _ unsettled: UnsettledIDs) throws -> Outcome {
+        var outcome = Outcome(owners: owners)
+        let number = try openConversation(db)
+        var places = try EntryPlaces(conversation: number, owners: owners, unsettled: unsettled, db)
+        let positions = try edit(&places, number, &outcome, db)
+        let isOrdered = try insert(around: positions, &places, number, unsettled, db)
+        if !isOrdered { try reorder(&places, number, db) }
+        try touch(number, db)
+        if try db.lastSequence() - places.settledThrough > Settling.limit { try Settling.settle(db) }
+        outcome.owners = places.owners
+        return outcome
+    }
+
+    // MARK: The conversation
+
+    private func openConversation(_ db: Database) throws -> Int64 {
+        guard let number = try MessageQueries.number(of: conversation, db) else {
+            return try ScopeRow.makeConversation(conversation, createdAt: now, db)
+        }
+        if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
+            try ConversationEdits.restore(number, db)
+        }
+        return number
+    }
+
+    /// Who saves a transcript has it open.
+    private func touch(_ number: Int64, _ db: Database) throws {
+        try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
+        try ConversationEdits.access(conversation, now: now, db)
+    }
+
+    // MARK: Editing and removing
+
+    /// Edits and removes; gives the positions of the entries to look at, `nil` for those that are new.
+    private func edit(
+        _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
+    ) throws -> [Int64?] {
+        let found = try changed.map { try places.find($0.id, db) }
+        var touched: [Int64: [ChatMessage]] = [:]
+        for (entry, sequence) in zip(changed, found) {
+            if let sequence { touched[sequence, default: []].append(entry) }
+        }
+        var removed: [Int64: Set<UUID>] = [:]
+        for id in difference.removed {
+            if let sequence = try places.find(id, db) { removed[sequence, default: []].insert(id) }
+        }
+        for sequence in Set(touched.keys).union(removed.keys).sorted() {
+            guard let message = try MessageQueries.message(sequence, db) else { continue }
+            let edited = touched[sequence, default: []].eachIdOnce()
+            let gone = removed[sequence, default: []]
+            let entries = message.chatMessages().filter { !gone.contains($0.id) }.map { entry in
+                edited.first { $0.id == entry.id } ?? entry
+            }
+            if let replaced = message.replacing(entries) {
+                outcome.orphans += try MessageEdits.replace(sequence, with: replaced, of: number, conversation, db)
+            } else {
+                outcome.orphans += try MessageDeletion.delete([message.id], of: number, conversation, db).orphans
+            }
+        }
+        return try found.map { sequence in
+            try sequence.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
+        }
+    }
+
+    // MARK: Adding
+
+    /// Adds the new entries next to those that are there. Returns whether the entries now stand in the transcript's order.
+    private func insert(
+        around positions: [Int64?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs,
+        _ db: Database
+    ) throws -> Bool {
+        var isOrdered = true
+        var previous = try position(before: difference.changed.lowerBound, &places, db)
+        var waiting: [ConversationMessage] = []
+        for (offset, position) in positions.enumerated() {
+            guard let position else {
+                waiting.append(message(at: offset))
+                continue
+            }
+            try insert(waiting, after: previous, before: position, number, unsettled, db)
+            waiting = []
+            // The parts of one message share its position.
+            isOrdered = isOrdered && position >= previous ?? 0
+            previous = position
+        }
+        let next = difference.isAtEnd ? nil : try MessageMoves.position(after: previous ?? 0, in: number, db)
+        try insert(waiting, after: previous, before: next, number, unsettled, db)
+        return isOrdered
+    }
+
+    private func position(before index: Int, _ places: inout EntryPlaces, _ db: Database) throws -> Int64? {
+        // The nearest that is still there: someone else may have deleted what stood before.
+        for entry in difference.transcript[..<index].reversed() {
+            if let sequence = try places.find(entry.id, db) {
+                return try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
+            }
+        }
+        return nil
+    }
+
+    private func message(at offset: Int) -> ConversationMessage {
+        let entry = changed[offset]
+        let call = difference.callId(answeredBy: difference.changed.lowerBound + offset)
+        return ConversationMessage(entry, answering: call)
+    }
+
+    /// Adds messages between two positions, or, without a next one, at the end.
+    private func insert(
+        _ messages: [ConversationMessage], after previous: Int64?, before next: Int64?, _ number: Int64,
+        _ unsettled: UnsettledIDs, _ db: Database
+    ) throws {
+        guard !messages.isEmpty else { return }
+        let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
+        let first = previous ?? 0
+        let room = next.map { $0 - first } ?? .max
+        var sequence = try db.lastSequence()
+        var inserted: [Int64] = []
+        for (offset, message) in messages.enumerated() {
+            sequence += 1
+            // Without room they go to the end first and everything behind their place follows.
+            let isBetween = next != nil && room > Int64(messages.count)
+            let position = isBetween ? first + room / Int64(messages.count + 1) * Int64(offset + 1) : nil
+            try MessageRow.insert(
+                message, sequence: sequence, conversation: number, scope: scope, position: position, db)
+            try AttachmentUse.insert(message, sequence: sequence, db)
+            unsettled.add(message.id, conversation: number, sequence: sequence)
+            inserted.append(sequence)
+        }
+        if let next, room <= Int64(messages.count) {
+            try MessageMoves.keepingWindows(of: number, db) {
+                let behind = try MessageMoves.sequences(of: number, from: next, db).filter { !inserted.contains($0) }
+                try MessageMoves.putLast(inserted + behind, db)
+            }
+        }
+    }
+
+    // MARK: Ordering
+
+    /// Gives the transcript's messages the places that they have among all others, in the transcript's order.
+    private func reorder(_ places: inout EntryPlaces, _ number: Int64, _ db: Database) throws {
+        var order: [Int64] = []
+        var seen: Set<Int64> = []
+        for entry in difference.transcript.eachIdOnce() {
+            if let sequence = try places.find(entry.id, db), seen.insert(sequence).inserted { order.append(sequence) }
+        }
+        let positions = try order.compactMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
+        try MessageMoves.keepingWindows(of: number, db) {
+            try MessageMoves.setPositions(zip(order, positions.sorted()), db)
+        }
+        try db.recordChange(.conversationRearranged, conversation)
+    }
+}
+
+/// Finds the messages that entries of a transcript belong to.
+///
+/// Most ids tell themselves: an entry that a UI made is a message of the same id. Those of agents' and imported messages are
+/// derived, so the conversation is read once when an id is met that no message has.
+struct EntryPlaces {
+    private(set) var owners: [UUID: String]?
+    let settledThrough: Int64
+    private let conversation: Int64
+    private let unsettled: UnsettledIDs
+
+    init(conversation: Int64, owners: [UUID: String]?, unsettled: UnsettledIDs, _ db: Database) throws {
+        self.conversation = conversation
+        self.owners = owners
+        self.unsettled = unsettled
+        settledThrough = try db.integer("SELECT \(Settling.through)") ?? 0
+        try unsettled.follow(settledThrough: settledThrough, last: db.lastSequence(), db)
+    }
+
+    /// The number of the message that an entry belongs to; `nil` for an entry that is new.
+    mutating func find(_ id: UUID, _ db: Database) throws -> Int64? {
+        if let owner = owners?[id] { return try sequence(of: owner, db) }
+        if let sequence = try sequence(of: id.uuidString, db) { return sequence }
+        guard owners == nil else { return nil }
+        let owners = try readOwners(db)
+        self.owners = owners
+        return try owners[id].flatMap { try sequence(of: $0, db) }
+    }
+
+    private func sequence(of id: String, _ db: Database) throws -> Int64? {
+        try unsettled.sequence(of: id, in: conversation, db)
+    }
+
+    /// The messages of the conversation whose entries have other ids than they.
+    private func readOwners(_ db: Database) throws -> [UUID: String] {
+        var owners: [UUID: String] = [:]
+        try db.sql(
+            """
+            SELECT \(MessageRow.columns) FROM message
+            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?)
+            """
+        ).bind(conversation).forEachRow { row in
+            let message = MessageRow.read(row)
+            for entry in message.chatMessages() where entry.id.uuidString != message.id {
+                owners[entry.id] = message.id
+            }
+        }
+        return owners
+    }
+}
