@@ -19,7 +19,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     public let configuration: HistoryConfiguration
 
     let connection: HistoryConnection
-    private let attachments: any AttachmentKeeping
+    let attachments: any AttachmentKeeping
     private let follower: IndexFollower?
     private let signal = ChangeSignal()
     private let nextDeletion = Locked(DispatchTime(uptimeNanoseconds: 0))
@@ -344,12 +344,7 @@ extension SQLiteHistoryStore {
     func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasInlineAttachments) else { return messages }
         return try await blocking { [attachments] in
-            try messages.map { message in
-                try message.mappingAttachments { content in
-                    guard case .inline(let bytes) = content else { return content }
-                    return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
-                }
-            }
+            try messages.map { try $0.keepingAttachments(in: attachments) }
         }
     }
 

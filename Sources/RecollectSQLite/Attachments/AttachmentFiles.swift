@@ -23,6 +23,16 @@ protocol AttachmentKeeping: Sendable {
     func remove(_ sha256: String) throws
 }
 
+extension ConversationMessage {
+    /// The message with every inline attachment kept by hash. Blocks; the bytes are on the disk when this returns.
+    func keepingAttachments(in attachments: any AttachmentKeeping) throws -> ConversationMessage {
+        try mappingAttachments { content in
+            guard case .inline(let bytes) = content else { return content }
+            return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
+        }
+    }
+}
+
 /// Attachments as files in `attachments/ab/abcdef….`.
 struct AttachmentFiles: AttachmentKeeping {
     let directory: URL

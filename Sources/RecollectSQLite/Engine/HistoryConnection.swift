@@ -12,6 +12,9 @@ final class HistoryConnection: Sendable {
         case memory
     }
 
+    /// Who writes replies here; `nil` in memory. It outlives the open database: a reply goes on when that is opened anew.
+    let replyWriters: ReplyWriters?
+
     private let place: Place
     private let configuration: HistoryConfiguration
     private let events: StoreEvents
@@ -28,7 +31,9 @@ final class HistoryConnection: Sendable {
 
     /// - Parameter directory: the history's folder; `nil` for a history in memory.
     init(directory: URL?, configuration: HistoryConfiguration, events: StoreEvents) {
-        place = directory.map { .files(HistoryFiles(directory: $0.standardizedFileURL)) } ?? .memory
+        let files = directory.map { HistoryFiles(directory: $0.standardizedFileURL) }
+        place = files.map(Place.files) ?? .memory
+        replyWriters = files.map { ReplyWriters(folder: $0.writers) }
         self.configuration = configuration
         self.events = events
     }

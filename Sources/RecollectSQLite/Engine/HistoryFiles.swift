@@ -25,6 +25,8 @@ struct HistoryFiles: Sendable {
     }
 
     var lock: String { path("history.lock") }
+    /// The folder of the locks of those who write replies: see `ReplyWriters`.
+    var writers: URL { directory.appendingPathComponent("writers", isDirectory: true) }
     var attachments: URL { directory.appendingPathComponent("attachments", isDirectory: true) }
 
     /// How the names of files begin that were set aside as damaged.
