@@ -1,11 +1,87 @@
+import GRDB
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft { throw unmade }
+    /// Begins a reply that is kept while it streams: see `HistoryStore`.
+    ///
+    /// On disk this process holds a lock file in `writers/` beside the database until its last reply in flight has ended. On iOS
+    /// a process that holds a lock in a shared container (an app group's) while it is suspended is killed: interrupt replies
+    /// before that, or keep the history in the app's own container.
+    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+        ReplyDraft(message, scope: scope, keeper: try await keepReply(message, in: scope))
+    }
+
+    /// Keeps a reply's first state, and gives what keeps the rest.
+    func keepReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyKeeper {
+        var message = message
+        message.isInFlight = false
+        let (keeper, saved) = try await write { [message, recovery, connection] db, unsettled in
+            let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, unsettled)
+            let lease = try connection.replyWriters?.enter()
+            let number = try Drafts.begin(message, in: scope, writer: lease?.writer ?? "", db)
+            return (ReplyKeeper(history: self, number: number, scope: scope, lease: lease), saved)
+        }
+        saved.forEach(events.post)
+        return keeper
+    }
+
+    /// Saves a reply of that id whose process has ended; refuses one that is in flight.
+    private static func clearWay(
+        for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ unsettled: UnsettledIDs
+    ) throws -> [StoreEvent] {
+        func writers() throws -> [String] {
+            try Drafts.all(of: scope.conversation, db).filter { $0.message.id.hasSameBytes(as: id) }.map(\.writer)
+        }
+        let saved = try recovery?.run(for: writers(), db, unsettled) ?? []
+        guard try writers().isEmpty else {
+            throw RecollectError(
+                .invalidArgument,
+                "a reply of that id is in flight in this session; end that one, or give this one an id of its own")
+        }
+        return saved
+    }
+
+    /// Makes a draft a message.
+    func endReply(_ number: Int64, begunIn scope: Scope, as message: ConversationMessage) async throws {
+        let kept = try await keepingAttachments(of: [message])
+        let orphans = try await write { [retention = configuration.retention] db, unsettled in
+            try kept.flatMap { message in
+                try ReplyEnding(number: number, message: message, scope: scope, retention: retention).run(db, unsettled)
+            }
+        }
+        try await removeAttachments(orphans)
+    }
+
+    /// The replies in flight of a conversation: see `HistoryStore`. Those whose process has ended are saved first.
     public func repliesInFlight(
         in conversation: ConversationID
-    ) async throws -> [(agentId: String, message: ConversationMessage)] { throw unmade }
-    private var unmade: RecollectError {
-        RecollectError(.invalidArgument, "comes with the next commits of this branch")
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        var drafts = try await read { try Drafts.all(of: conversation, $0) }
+        if try await saveAbandoned(drafts) {
+            drafts = try await read { try Drafts.all(of: conversation, $0) }
+        }
+        return drafts.map { draft in
+            var message = draft.message
+            message.isInFlight = true
+            return (draft.scope.agentId, message)
+        }
+    }
+
+    /// Saves those of the drafts whose process has ended; returns whether there were any.
+    private func saveAbandoned(_ drafts: [Drafts.Draft]) async throws -> Bool {
+        guard let recovery, !drafts.isEmpty else { return false }
+        // A look at the locks first: most writers live, and a write for each look would be too much.
+        let ended = try await blocking {
+            Set(drafts.map(\.writer)).filter { recovery.writers.hasEnded($0) }
+        }
+        guard !ended.isEmpty else { return false }
+        try await write { try recovery.run(for: ended, $0, $1) }.forEach(events.post)
+        return true
+    }
+
+    private var recovery: ReplyRecovery? {
+        connection.replyWriters.map {
+            ReplyRecovery(writers: $0, attachments: attachments, retention: configuration.retention)
+        }
     }
 }

@@ -19,7 +19,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     public let configuration: HistoryConfiguration
 
     let connection: HistoryConnection
-    private let attachments: any AttachmentKeeping
+    let attachments: any AttachmentKeeping
     private let follower: IndexFollower?
     private let signal = ChangeSignal()
     private let nextDeletion = Locked(DispatchTime(uptimeNanoseconds: 0))
@@ -359,23 +359,12 @@ extension SQLiteHistoryStore {
         try await blocking { [attachments] in try attachments.read(sha256) }
     }
 
-    /// The bytes of an attachment, read on the thread that asks. Blocks.
-    func attachmentNow(sha256: String) throws -> Data {
-        try attachments.read(sha256)
-    }
-
     /// The messages with every inline attachment kept by hash; the files are on the disk when this returns.
     func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasInlineAttachments) else { return messages }
-        return try await blocking { [self] in
-            try messages.map { try $0.mappingAttachments(keepNow) }
+        return try await blocking { [attachments] in
+            try messages.map { try $0.keepingAttachments(in: attachments) }
         }
-    }
-
-    /// Keeps an attachment's bytes where they are inline. Blocks.
-    func keepNow(_ content: Attachment.Content) throws -> Attachment.Content {
-        guard case .inline(let bytes) = content else { return content }
-        return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
     }
 
     /// Removes files that nothing uses, on the writer's queue: no append can begin to use one meanwhile.

@@ -35,7 +35,12 @@ package final class Worker: @unchecked Sendable {
     }
 
     package func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        send(SIGKILL)
+    }
+
+    /// Sends a signal; `SIGSTOP` stops the worker until `SIGCONT`.
+    package func send(_ signal: Int32) {
+        Foundation.kill(process.processIdentifier, signal)
     }
 
     /// Waits for the end and gives all that the worker said, whole lines only.

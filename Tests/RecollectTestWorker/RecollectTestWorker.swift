@@ -12,8 +12,12 @@ enum RecollectTestWorker {
         case "append": try await append(Array(arguments.dropFirst()))
         case "insist": try await insist(Array(arguments.dropFirst()))
         case "measure": try await measure(Array(arguments.dropFirst()))
+        case "stream": try await stream(Array(arguments.dropFirst()))
+        case "reply": try await reply(Array(arguments.dropFirst()))
+        case "recover": try await recover(Array(arguments.dropFirst()))
         default:
-            FileHandle.standardError.write(Data("usage: RecollectTestWorker append|insist|measure …\n".utf8))
+            let usage = "usage: RecollectTestWorker append|insist|measure|stream|reply|recover …\n"
+            FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }
     }

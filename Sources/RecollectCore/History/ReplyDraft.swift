@@ -62,7 +62,8 @@ public final class ReplyDraft: Sendable {
     public func finish(_ message: ConversationMessage? = nil) async throws {
         if let message, !message.id.hasSameBytes(as: id) {
             throw RecollectError(
-                .invalidArgument, "the reply in flight has another id than the message that shall end it; give that one its id")
+                .invalidArgument,
+                "the reply in flight has another id than the message that shall end it; give that one its id")
         }
         try await writing.end { message ?? $0 }
     }

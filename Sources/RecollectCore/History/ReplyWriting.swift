@@ -90,7 +90,8 @@ final class ReplyWriting: Sendable {
             var message = last(state.whole)
             message.isInFlight = false
             // A task of its own, which no cancellation of the caller reaches.
-            let ending = Task { [message, flushing = state.flushing] in try await self.end(as: message, after: flushing) }
+            let ending = Task { [message, flushing = state.flushing] in try await self.end(as: message, after: flushing)
+            }
             state.ending = ending
             return ending
         }

@@ -43,6 +43,7 @@ enum Branches {
         if let first, first < place { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
         try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, source)
+        try Drafts.move(conversation: source, to: number, db)
         try MessageDeletion.deleteEmpty(source, db)
         try Settling.recount(number, db)
         try db.recordChange(.conversationRearranged, conversation)

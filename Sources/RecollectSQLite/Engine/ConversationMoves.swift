@@ -48,6 +48,7 @@ enum ConversationMoves {
             try put(order, moving: moving, into: number, db)
         }
         try unite(from, into: number, db)
+        try Drafts.move(conversation: from, to: number, db)
         try db.run("DELETE FROM scope WHERE conversation_id = ?", from)
         try db.run("DELETE FROM conversation WHERE id = ?", from)
         try Settling.recount(number, db)

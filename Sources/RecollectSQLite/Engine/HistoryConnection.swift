@@ -12,6 +12,9 @@ final class HistoryConnection: Sendable {
         case memory
     }
 
+    /// Who writes replies here; `nil` in memory. It outlives the open database: a reply goes on when that is opened anew.
+    let replyWriters: ReplyWriters?
+
     private let place: Place
     private let configuration: HistoryConfiguration
     private let events: StoreEvents
@@ -28,7 +31,8 @@ final class HistoryConnection: Sendable {
 
     /// - Parameter files: where the history lies; `nil` for a history in memory.
     init(files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents) {
-        place = files.map { .files($0) } ?? .memory
+        place = files.map(Place.files) ?? .memory
+        replyWriters = files.map { ReplyWriters(folder: $0.writers) }
         self.configuration = configuration
         self.events = events
     }

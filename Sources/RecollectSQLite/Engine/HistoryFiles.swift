@@ -40,6 +40,8 @@ struct HistoryFiles: Sendable {
 
     var lock: String { path("\(stem).lock") }
     var attachments: URL { folder("attachments") }
+    /// Where processes that write replies hold their locks.
+    var writers: URL { folder("writers") }
 
     /// How the names of files begin that were set aside as damaged.
     private var setAsidePrefix: String { "\(stem).damaged-" }

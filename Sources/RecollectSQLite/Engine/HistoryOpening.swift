@@ -67,12 +67,33 @@ struct HistoryOpening {
                     try SearchIndex.prepare(db)
                     return .commit
                 }
+                try saveAbandonedReplies(db)
             }
             return try HistoryDatabase(files: files, configuration: configuration, connections: pool, lock: lock)
         } catch {
             // The first failure is the one to tell; whether closing fails too changes nothing.
             try? pool.close()
             throw error
+        }
+    }
+
+    /// Saves the replies of processes that ended in the middle of them. Where that fails, on a full disk say, they wait for the
+    /// next opening: what is there can be read meanwhile.
+    private func saveAbandonedReplies(_ db: Database) throws {
+        let recovery = ReplyRecovery(
+            writers: ReplyWriters(folder: files.writers), attachments: AttachmentFiles(directory: files.attachments),
+            retention: configuration.retention)
+        do {
+            let everyone = try recovery.everyone(db)
+            guard !everyone.isEmpty else { return }
+            var saved: [StoreEvent] = []
+            try db.inTransaction(.immediate) {
+                saved = try recovery.run(for: everyone, db, UnsettledIDs())
+                return .commit
+            }
+            saved.forEach(events.post)
+        } catch  where !error.spoilsConnection {
+            configuration.logger.warning("replies that were cut off wait for the next opening: \(error)")
         }
     }
 

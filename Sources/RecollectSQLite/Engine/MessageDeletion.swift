@@ -125,6 +125,7 @@ enum MessageDeletion {
     static func deleteEmpty(_ number: Int64, _ db: Database) throws {
         try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
         try db.run("DELETE FROM tag WHERE conversation_id = ?", number)
+        try Drafts.delete(conversation: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 

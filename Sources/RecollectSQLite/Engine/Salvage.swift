@@ -67,9 +67,14 @@ struct Salvage {
             WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM conversation)
             """)
         try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
+        // Replies in flight go on, or are saved when the new database is opened, each as its writer lives or has ended.
+        try reader.forEachRow(of: "draft", columns: Self.draft) { row in
+            try db.insert(row, into: "draft", Self.draft, count: row.count)
+        }
         // A message whose user or session cannot be known any more is nobody's; the damaged file still has it.
         try db.run("DELETE FROM message WHERE conversation_id NOT IN (SELECT id FROM conversation)")
         try db.run("DELETE FROM message WHERE scope_id NOT IN (SELECT id FROM scope)")
+        try db.run("DELETE FROM draft WHERE conversation_id NOT IN (SELECT id FROM conversation)")
         try db.run(
             """
             UPDATE conversation SET created_at = first.moment
@@ -94,6 +99,9 @@ struct Salvage {
         """
     private static let change = "sequence, kind, user_id, session_id, agent_id, message_id"
     private static let attachmentUse = "sha256, sequence"
+    private static let draft = """
+        id, conversation_id, agent_id, writer, message_id, role, timestamp, metadata, unknown_fields, parts, text
+        """
 
     /// Whether a row's JSON is whole; a row of prose has none.
     private static func isReadable(_ row: [SalvageReader.Value]) -> Bool {

@@ -14,6 +14,7 @@ enum Schema {
         migrator.registerMigration("2 library") { db in
             try db.execute(sql: library)
         }
+        migrator.registerMigration("3 drafts") { try $0.execute(sql: drafts) }
         return migrator
     }
 

@@ -8,7 +8,11 @@ extension SQLiteHistoryStore {
         let messages = try await read { db in
             try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        return messages + (try await repliesInFlight(in: conversation)).map(\.message)
+        let replies = try await repliesInFlight(in: conversation)
+        guard !replies.isEmpty else { return messages }
+        // A UI may have saved a reply itself while it streams.
+        let saved = Set(messages.map { ByteString($0.id) })
+        return messages + replies.map(\.message).filter { !saved.contains(ByteString($0.id)) }
     }
 
     /// The same on the thread that asks, with the bytes of attachments. Blocks.
@@ -20,7 +24,7 @@ extension SQLiteHistoryStore {
             try message.mappingAttachments { content in
                 guard case .stored(let hash, _) = content else { return content }
                 do {
-                    return .inline(try attachmentNow(sha256: hash))
+                    return .inline(try attachments.read(hash))
                 } catch let error as RecollectError where error.code == .notFound {
                     return content
                 }
@@ -31,11 +35,11 @@ extension SQLiteHistoryStore {
     /// The entries with every inline attachment kept by hash; the files are on the disk when this returns.
     func keepingAttachments(of entries: [ChatMessage]) async throws -> [ChatMessage] {
         guard entries.contains(where: { !$0.attachments.isEmpty }) else { return entries }
-        return try await blocking { [self] in
+        return try await blocking { [attachments] in
             try entries.map { entry in
                 var entry = entry
                 for index in entry.attachments.indices {
-                    entry.attachments[index].content = try keepNow(entry.attachments[index].content)
+                    entry.attachments[index].content = try attachments.keeping(entry.attachments[index].content)
                 }
                 return entry
             }

@@ -96,10 +96,14 @@ struct TranscriptSaving {
     ) throws -> Bool {
         var isOrdered = true
         var previous = try position(before: difference.changed.lowerBound, &places, db)
+        let inFlight = try Drafts.ids(of: number, db)
         var waiting: [ConversationMessage] = []
         for (offset, position) in positions.enumerated() {
             guard let position else {
-                waiting.append(message(at: offset))
+                // A reply in flight is kept already, by whoever writes it.
+                if changed[offset].isComplete || !inFlight.contains(ByteString(changed[offset].id.uuidString)) {
+                    waiting.append(message(at: offset))
+                }
                 continue
             }
             try insert(waiting, after: previous, before: position, number, unsettled, db)

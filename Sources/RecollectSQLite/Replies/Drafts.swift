@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// The replies in flight as rows of `draft`. Everything but reading happens inside a write transaction.
+enum Drafts {
+    /// A reply in flight as it is kept.
+    struct Draft: Sendable {
+        let number: Int64
+        let writer: String
+        let scope: Scope
+        let message: ConversationMessage
+    }
+
+    /// Keeps the first state of a reply and returns the draft's number; its conversation and scope are made if they are new.
+    static func begin(
+        _ message: ConversationMessage, in scope: Scope, writer: String, _ db: Database
+    ) throws -> Int64 {
+        let row = try ScopeRow.findOrMake(scope, createdAt: message.timestamp.millisecondsSince1970, db)
+        var head = message
+        let text = head.takeLastText()
+        let isProse = head.parts.isEmpty && text != nil
+        try db.run(
+            """
+            INSERT INTO draft (conversation_id, agent_id, writer, message_id, role, timestamp, metadata, unknown_fields,
+              parts, text)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """, row.conversation, scope.agentId, writer, message.id, message.role.rawValue,
+            message.timestamp.millisecondsSince1970, json(message.metadata), json(message.unknownFields),
+            isProse ? nil : ContentPart.write(list: head.parts), text)
+        return db.lastInsertedRowID
+    }
+
+    private static func json(_ object: [String: JSONValue]) -> String? {
+        object.isEmpty ? nil : JSONValue.write(object: object)
+    }
+
+    /// Keeps what a reply has grown to. A draft that is gone stays gone.
+    static func keep(_ text: String, of number: Int64, _ db: Database) throws {
+        try db.run("UPDATE draft SET text = ? WHERE id = ?", text, number)
+    }
+
+    /// Forgets what is left of a writer's drafts: those whose conversation is gone.
+    static func delete(writer: String, _ db: Database) throws {
+        try db.run("DELETE FROM draft WHERE writer = ?", writer)
+    }
+
+    /// Forgets a draft.
+    static func remove(_ number: Int64, _ db: Database) throws {
+        try db.run("DELETE FROM draft WHERE id = ?", number)
+    }
+
+    /// Forgets the drafts of a conversation that is deleted.
+    static func delete(conversation: Int64, _ db: Database) throws {
+        try db.run("DELETE FROM draft WHERE conversation_id = ?", conversation)
+    }
+
+    /// Gives the drafts of a conversation to another one: whoever writes them ends them there.
+    static func move(conversation: Int64, to target: Int64, _ db: Database) throws {
+        try db.run("UPDATE draft SET conversation_id = ? WHERE conversation_id = ?", target, conversation)
+    }
+
+    // MARK: Reading
+
+    /// One draft; `nil` if it is gone, or its conversation.
+    static func one(_ number: Int64, _ db: Database) throws -> Draft? {
+        try drafts("draft.id = ?", [number], db).first
+    }
+
+    /// The drafts of a conversation, the oldest first.
+    static func all(of conversation: ConversationID, _ db: Database) throws -> [Draft] {
+        try drafts("user_id = ? AND session_id = ?", [conversation.userId, conversation.sessionId], db)
+    }
+
+    /// The ids of a conversation's drafts.
+    static func ids(of conversation: Int64, _ db: Database) throws -> Set<ByteString> {
+        var ids: Set<ByteString> = []
+        try db.sql("SELECT message_id FROM draft WHERE conversation_id = ?").bind(conversation).forEachRow {
+            ids.insert(ByteString($0.text(0)))
+        }
+        return ids
+    }
+
+    /// The drafts of a writer, the oldest first.
+    static func all(of writer: String, _ db: Database) throws -> [Draft] {
+        try drafts("writer = ?", [writer], db)
+    }
+
+    /// The names of all who write, or wrote, drafts.
+    static func writers(_ db: Database) throws -> [String] {
+        var writers: [String] = []
+        try db.sql("SELECT DISTINCT writer FROM draft").forEachRow { writers.append($0.text(0)) }
+        return writers
+    }
+
+    private static func drafts(
+        _ condition: String, _ values: [any SQLBindable], _ db: Database
+    ) throws -> [Draft] {
+        var drafts: [Draft] = []
+        try db.sql(
+            """
+            SELECT message_id, role, timestamp, text, parts, draft.metadata, unknown_fields,
+              draft.id, writer, user_id, session_id, agent_id
+            FROM draft JOIN conversation ON conversation.id = conversation_id WHERE \(condition) ORDER BY draft.id
+            """
+        ).bind(values).forEachRow { drafts.append(draft($0)) }
+        return drafts
+    }
+
+    private static func draft(_ row: SQL) -> Draft {
+        var message = MessageRow.read(row)
+        if !row.isNull(4), let text = row.optionalText(3) { message.parts.append(.text(text)) }
+        return Draft(
+            number: row.integer(7), writer: row.text(8),
+            scope: Scope(userId: row.text(9), sessionId: row.text(10), agentId: row.text(11)), message: message)
+    }
+}

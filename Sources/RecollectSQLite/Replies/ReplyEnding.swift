@@ -1,0 +1,35 @@
+import GRDB
+import RecollectCore
+
+/// Makes a reply in flight a message, inside a write transaction: the one way in which a draft ends, whoever ends it.
+struct ReplyEnding {
+    /// The draft's number.
+    let number: Int64
+    /// What the reply has become, its attachments kept by hash.
+    let message: ConversationMessage
+    /// Where it was begun; its conversation may have been given another session id since.
+    let scope: Scope
+    let retention: Retention
+
+    /// Returns the hashes of attachments that nothing uses any more.
+    func run(_ db: Database, _ unsettled: UnsettledIDs) throws -> [String] {
+        guard let scope = try place(db) else {
+            throw RecollectError(
+                .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
+        }
+        try Drafts.remove(number, db)
+        let appending = Appending(messages: [message], scope: scope, options: AppendOptions(), retention: retention)
+        let appended = try appending.run(db, unsettled)
+        guard appended.outcome.known > 0 else { return appended.orphans }
+        return try MessageEdits.edit([message], in: scope.conversation, db).orphans
+    }
+
+    /// Where the message belongs; `nil` if nowhere any more.
+    private func place(_ db: Database) throws -> Scope? {
+        if let draft = try Drafts.one(number, db) { return draft.scope }
+        // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.
+        try Settling.settle(db)
+        return try MessageQueries.one(message.id, in: scope.conversation, db)
+            .map { scope.conversation.scope(agentId: $0.agentId) }
+    }
+}

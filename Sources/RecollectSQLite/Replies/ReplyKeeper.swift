@@ -1,0 +1,19 @@
+import RecollectCore
+
+/// Keeps one reply in flight in its history. Its lease ends with it, or with its reply.
+struct ReplyKeeper: ReplyKeeping {
+    let history: SQLiteHistoryStore
+    let number: Int64
+    let scope: Scope
+    /// `nil` in memory, where nobody else can find the draft.
+    let lease: ReplyLease?
+
+    func keep(_ text: String) async throws {
+        try await history.write { [number] in try Drafts.keep(text, of: number, $0) }
+    }
+
+    func finish(_ message: ConversationMessage) async throws {
+        try await history.endReply(number, begunIn: scope, as: message)
+        await lease?.end()
+    }
+}

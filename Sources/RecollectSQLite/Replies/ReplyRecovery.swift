@@ -1,0 +1,32 @@
+import GRDB
+import RecollectCore
+
+/// Saves the replies whose writer has ended, as far as they had come and marked as interrupted, inside a write transaction.
+struct ReplyRecovery: Sendable {
+    let writers: ReplyWriters
+    let attachments: any AttachmentKeeping
+    let retention: Retention
+
+    /// Saves the drafts of those among `names` who have ended. Returns what happened, for after the commit.
+    func run(for names: some Sequence<String>, _ db: Database, _ unsettled: UnsettledIDs) throws -> [StoreEvent] {
+        var events: [StoreEvent] = []
+        for writer in names where writers.hasEnded(writer) {
+            for draft in try Drafts.all(of: writer, db) {
+                let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
+                let ending = ReplyEnding(
+                    number: draft.number, message: message, scope: draft.scope, retention: retention)
+                // Nothing is trimmed, so nothing loses its last use.
+                _ = try ending.run(db, unsettled)
+                events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
+            }
+            try Drafts.delete(writer: writer, db)
+            try writers.remove(writer)
+        }
+        return events
+    }
+
+    /// Everyone who has a draft or a lock file.
+    func everyone(_ db: Database) throws -> Set<String> {
+        Set(try Drafts.writers(db) + writers.all())
+    }
+}
