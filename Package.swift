@@ -60,7 +60,10 @@ let package = Package(
         .target(name: "RecollectTestSupport", path: "Tests/RecollectTestSupport"),
         .testTarget(
             name: "RecollectCoreTests",
-            dependencies: ["RecollectCore", "RecollectTestSupport", "RecollectTestWorker"]),
+            dependencies: [
+                "RecollectCore", "RecollectTestSupport", "RecollectTestWorker",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "RecollectSQLiteTests",
             dependencies: [
@@ -70,6 +73,7 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
+        .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
         .testTarget(
             name: "RecollectTranscriptsTests",

@@ -128,7 +128,7 @@ public final class StoreEvents: Sendable {
     }
 
     /// An id as it may stand in a log.
-    private static func hashed(_ id: String) -> String {
+    static func hashed(_ id: String) -> String {
         String(SHA256.hash(data: Data(id.utf8)).lowercaseHexadecimal.prefix(12))
     }
 }

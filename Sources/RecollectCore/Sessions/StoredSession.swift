@@ -65,6 +65,20 @@ public struct StoredSession: Identifiable, Sendable {
         set { content = .here(newValue) }
     }
 
+    /// The session as it was before anyone asked for messages that are read at first use.
+    package var unread: StoredSession {
+        guard case .kept(let kept) = content else { return self }
+        var session = self
+        session.content = .kept(kept.unread())
+        return session
+    }
+
+    /// How many messages the session holds in memory without having been asked for any.
+    package var heldMessageCount: Int {
+        if case .here(let messages) = content { return messages.count }
+        return 0
+    }
+
     /// A title for a list: the first line of what its user said first, at most 50 characters; `New Session` where that is
     /// empty.
     public var title: String {
@@ -82,6 +96,11 @@ private final class KeptMessages: Sendable {
 
     init(read: @escaping @Sendable () -> [ChatMessage]) {
         self.read = read
+    }
+
+    /// The same, not yet read.
+    func unread() -> KeptMessages {
+        KeptMessages(read: read)
     }
 
     var messages: [ChatMessage] {

@@ -1,0 +1,4 @@
+import Recollect
+
+/// The guide's name for a storage to test with.
+public typealias MockSessionStorage = InMemorySessionStorage

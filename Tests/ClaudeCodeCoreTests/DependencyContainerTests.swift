@@ -1,0 +1,44 @@
+import ClaudeCodeCore
+import Foundation
+import Testing
+
+@Suite("The container of the custom session storage guide")
+struct DependencyContainerTests {
+    @Test("it gives the storage that it was given, and keeps sessions in user defaults otherwise")
+    func storages() {
+        let mock = MockSessionStorage()
+        let preferences = GlobalPreferencesStorage()
+        let given = DependencyContainer(globalPreferences: preferences, customSessionStorage: mock)
+        #expect(given.sessionStorage as? MockSessionStorage === mock)
+        #expect(given.globalPreferences === preferences)
+        let container = DependencyContainer(globalPreferences: preferences)
+        #expect(container.sessionStorage is UserDefaultsSessionStorage)
+    }
+
+    @Test("it may be made and used on the main actor")
+    @MainActor
+    func mainActor() async throws {
+        let container = DependencyContainer(
+            globalPreferences: GlobalPreferencesStorage(), customSessionStorage: MockSessionStorage())
+        try await container.sessionStorage.saveSession(id: "a", firstMessage: "hello")
+        #expect(try await container.sessionStorage.getAllSessions().map(\.id) == ["a"])
+    }
+
+    @Test("preferences are kept, shared by all who open them, and forgotten when set to nothing")
+    func preferences() {
+        let suite = "recollect-\(UUID().uuidString)"
+        defer { UserDefaults.standard.removePersistentDomain(forName: suite) }
+        let preferences = GlobalPreferencesStorage(suiteName: suite)
+        let others = GlobalPreferencesStorage(suiteName: suite)
+        #expect(preferences.maxTurns == nil && preferences.systemPrompt == nil)
+        preferences.maxTurns = 12
+        preferences.systemPrompt = "Be brief."
+        preferences.allowedTools = ["Read", "Grep"]
+        preferences.defaultWorkingDirectory = "/tmp"
+        #expect(others.maxTurns == 12 && others.systemPrompt == "Be brief.")
+        #expect(others.allowedTools == ["Read", "Grep"] && others.defaultWorkingDirectory == "/tmp")
+        preferences.maxTurns = nil
+        preferences.allowedTools = nil
+        #expect(others.maxTurns == nil && others.allowedTools == nil)
+    }
+}
