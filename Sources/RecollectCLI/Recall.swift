@@ -22,7 +22,7 @@
             version: Self.version,
             subcommands: [
                 ImportCommand.self, SessionsCommand.self, ShowCommand.self, SearchCommand.self, ExportCommand.self,
-                DoctorCommand.self,
+                MigrateCommand.self, DoctorCommand.self,
             ])
 
         /// The version that `--version` and `doctor` tell.

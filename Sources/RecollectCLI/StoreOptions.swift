@@ -9,11 +9,16 @@
         @Option(name: .long, help: ArgumentHelp("The history's folder.", valueName: "dir"))
         var store: String?
 
-        @Option(name: .long, help: ArgumentHelp("The user whose sessions are meant.", valueName: "id"))
-        var user = "local"
+        @Option(
+            name: .customLong("user"),
+            help: ArgumentHelp("The user whose sessions are meant (default: local).", valueName: "id"))
+        var namedUser: String?
 
         @Flag(name: .long, help: "Write JSON.")
         var json = false
+
+        /// The user that is meant.
+        var user: String { namedUser ?? "local" }
 
         /// The folder that is meant.
         var directory: URL {
@@ -27,9 +32,14 @@
         }
 
         /// Opens the history, runs a command on it, and tells on standard error what the history did of its own accord.
-        /// - Parameter makes: whether the history is made where it does not exist. Reading does not: a mistyped folder should not
-        ///   become an empty history.
-        func withHistory(makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void) async throws {
+        /// - Parameters:
+        ///   - place: the history's folder; `nil` for the one that the options name.
+        ///   - makes: whether the history is made where it does not exist. Reading does not: a mistyped folder should not become
+        ///     an empty history.
+        func withHistory(
+            at place: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
+        ) async throws {
+            let directory = place ?? directory
             guard makes || FileManager.default.fileExists(atPath: directory.path) else {
                 throw RecollectError(
                     .notFound,

@@ -19,6 +19,8 @@ public struct ImportReport: Hashable, Sendable {
 
     /// Sessions that messages were read of.
     public var sessions = 0
+    /// The users whose sessions these are, in order.
+    public var users: [String] = []
     /// Messages read.
     public var messages = 0
     /// Messages that are new in the history.

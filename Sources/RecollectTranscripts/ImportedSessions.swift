@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// What an import learns of its sessions beside their messages, and tells the history at the end.
@@ -7,22 +8,24 @@ struct ImportedSessions {
         var workingDirectory: String?
         var branch: String?
         var metadata: [String: JSONValue] = [:]
+        var lastAccessedAt: Date?
+        var firstMessage: String?
     }
 
     /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
     static let importedTitle = "importedTitle"
 
-    private let userId: String
     private var sessions: [ConversationID: Learned] = [:]
     /// Titles whose session is not known yet, by the message that it holds.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
 
-    init(userId: String) {
-        self.userId = userId
-    }
-
     /// How many sessions had messages.
     var count: Int { sessions.count }
+
+    /// Whose sessions they are, in order.
+    var users: [String] {
+        Set(sessions.keys.map { ByteString($0.userId) }).sorted().map(\.string)
+    }
 
     /// Takes note of a batch.
     mutating func note(_ batch: TranscriptBatch) {
@@ -43,6 +46,8 @@ struct ImportedSessions {
             learned.workingDirectory = details.workingDirectory ?? learned.workingDirectory
             learned.branch = details.branch ?? learned.branch
             learned.metadata.merge(details.metadata) { _, new in new }
+            learned.lastAccessedAt = details.lastAccessedAt ?? learned.lastAccessedAt
+            learned.firstMessage = details.firstMessage ?? learned.firstMessage
             sessions[conversation] = learned
         }
     }
@@ -76,8 +81,18 @@ struct ImportedSessions {
     private static func update(
         _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
     ) async throws {
-        guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
+        guard let current = try await history.conversation(conversation) else {
+            // A session without messages is one where somebody has listed it by what its user said first.
+            guard learned.firstMessage != nil else { return }
+            details.title = learned.title
+            details.workingDirectory = learned.workingDirectory
+            details.branch = learned.branch
+            details.metadata = learned.metadata
+            details.lastAccessedAt = learned.lastAccessedAt
+            details.firstMessage = learned.firstMessage
+            return try await history.update(conversation, with: details)
+        }
         if let title = learned.title, title != current.title,
             current.title == nil || current.title == current.metadata[importedTitle]?.stringValue
         {
@@ -88,6 +103,9 @@ struct ImportedSessions {
         if current.branch == nil { details.branch = learned.branch }
         for (name, value) in learned.metadata where current.metadata[name] == nil {
             details.metadata[name] = value
+        }
+        if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
+            details.lastAccessedAt = accessed
         }
         guard details != ConversationDetails() else { return }
         try await history.update(conversation, with: details)

@@ -1,7 +1,8 @@
 import Foundation
 import RecollectCore
 
-/// Brings transcripts into a history: files and folders of Claude Code, and exports of a history.
+/// Brings transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent Squad's file
+/// storage, and whatever other kinds it is given (`ClaudeCodeUIKind` of RecollectSQLite).
 ///
 /// Each line that is conversation becomes one message, in the order of its file; files are taken in the order of their
 /// paths, a session's own before its sub-agents'. Importing again adds only what is new, also while a file is still being
@@ -11,32 +12,39 @@ import RecollectCore
 /// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
 /// message, and from an export what that says of it. What a person set themselves is never replaced.
 ///
+/// A folder of Agent Squad's names the users itself: theirs the sessions become, whatever `userId` says.
+///
 /// One batch is read and decoded while the one before it is saved, so two cores are busy and at most two batches are held.
 public struct TranscriptImporter: Sendable {
     /// Where the messages go.
     public let history: any HistoryStore
     /// The user whose sessions they become.
     public let userId: String
+    /// The kinds of history that are looked for beside files of lines; the first that knows a path reads it.
+    public let kinds: [any TranscriptKind]
+    /// Whether every new message is read back and compared after it was saved.
+    public var verifies = false
     /// The most messages that are saved at once.
     public var batchSize = 500
 
     /// Makes an importer.
-    public init(history: any HistoryStore, userId: String) {
+    public init(history: any HistoryStore, userId: String, kinds: [any TranscriptKind] = [AgentSquadKind()]) {
         self.history = history
         self.userId = userId
+        self.kinds = kinds
     }
 
     /// Imports all that is below the paths; `progress` is called after each batch, on any thread.
     ///
     /// Cancelling the task ends the import after the batch under way; what was saved stays, and importing again goes on.
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be imported, before
-    ///   anything is saved; what the history throws.
+    ///   anything is saved; `notKept` where `verifies` finds a difference; what the history throws.
     public func run(
         _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport {
-        let source = TranscriptSource(paths: paths, userId: userId, batchSize: batchSize)
+        let source = TranscriptSource(paths: paths, kinds: kinds, userId: userId, batchSize: batchSize)
         var report = ImportReport()
-        var sessions = ImportedSessions(userId: userId)
+        var sessions = ImportedSessions()
         var batch = try await source.next()
         while let current = batch {
             try Task.checkCancellation()
@@ -53,6 +61,7 @@ public struct TranscriptImporter: Sendable {
             batch = try await following
         }
         report.sessions = sessions.count
+        report.users = sessions.users
         try await sessions.update(history)
         return report
     }
@@ -61,10 +70,12 @@ public struct TranscriptImporter: Sendable {
     private func save(_ batch: TranscriptBatch) async throws -> [AppendOutcome] {
         try await withThrowingTaskGroup(of: AppendOutcome.self) { group in
             for session in batch.sessions {
-                group.addTask { [history] in
+                group.addTask { [history, verifies] in
                     var total = AppendOutcome()
                     for (scope, messages) in session {
                         let outcome = try await history.append(messages, to: scope)
+                        // Of a batch that was known in part nobody can tell what is new.
+                        if verifies, outcome.known == 0 { try await history.verify(messages, in: scope) }
                         total.added += outcome.added
                         total.known += outcome.known
                     }

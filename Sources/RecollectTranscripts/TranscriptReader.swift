@@ -16,7 +16,7 @@ import RecollectCore
 /// block carried (`is_error`, for instance). All else that the line carried stands under `claudeCode` as it came. `usage` is
 /// what the line adds to the usage that earlier lines of the same API message told, so adding up messages counts every
 /// token once. A line of tool results alone has the role `tool`.
-public final class TranscriptReader {
+public final class TranscriptReader: TranscriptReading {
     /// The agent that speaks in a Claude Code session itself.
     public static let mainAgentId = "claude"
     /// The agent of side-chain lines that name none, as old versions wrote them into the session's own file.

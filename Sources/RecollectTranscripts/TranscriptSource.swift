@@ -3,9 +3,9 @@ import RecollectCore
 
 /// What an import saves at once.
 struct TranscriptBatch: Sendable {
-    /// Messages of each session, by agents in the order in which these first speak in the batch.
+    /// Messages of each session in order, in runs of one agent.
     var sessions: [[(scope: Scope, messages: [ConversationMessage])]] {
-        sessionOrder.map { id in (scopes[id] ?? []).map { ($0, messages[$0] ?? []) } }
+        sessionOrder.map { runs[$0] ?? [] }
     }
 
     private(set) var messageCount = 0
@@ -19,12 +19,11 @@ struct TranscriptBatch: Sendable {
     var bytesTotal: Int64 = 0
 
     private var sessionOrder: [ConversationID] = []
-    private var scopes: [ConversationID: [Scope]] = [:]
-    private var messages: [Scope: [ConversationMessage]] = [:]
+    private var runs: [ConversationID: [(scope: Scope, messages: [ConversationMessage])]] = [:]
 
     /// Adds a record of a file.
     mutating func add(_ record: TranscriptRecord, file: String, userId: String) {
-        let conversation = ConversationID(userId: userId, sessionId: record.sessionId)
+        let conversation = ConversationID(userId: record.userId ?? userId, sessionId: record.sessionId)
         switch record.content {
         case .message(let message): add(message, conversation.scope(agentId: record.agentId))
         case .title(let title, let id):
@@ -44,11 +43,13 @@ struct TranscriptBatch: Sendable {
 
     private mutating func add(_ message: ConversationMessage, _ scope: Scope) {
         messageCount += 1
-        if messages[scope] == nil {
-            if scopes[scope.conversation] == nil { sessionOrder.append(scope.conversation) }
-            scopes[scope.conversation, default: []].append(scope)
+        let id = scope.conversation
+        if runs[id] == nil { sessionOrder.append(id) }
+        if let last = runs[id]?.indices.last, runs[id]?[last].scope == scope {
+            runs[id]?[last].messages.append(message)
+        } else {
+            runs[id, default: []].append((scope, [message]))
         }
-        messages[scope, default: []].append(message)
     }
 }
 
@@ -58,19 +59,21 @@ struct TranscriptBatch: Sendable {
 final class TranscriptSource: @unchecked Sendable {
     private let queue = DispatchQueue(label: "recollect.import.read", qos: .userInitiated)
     private let paths: [String]
+    private let kinds: [any TranscriptKind]
     private let userId: String
     private let batchSize: Int
-    private var files: [TranscriptFiles.File]?
+    private var files: [FoundTranscript]?
     private var nextFile = 0
-    private var reader: TranscriptReader?
+    private var reader: (any TranscriptReading)?
     private var bytesOfFilesRead: Int64 = 0
     private var bytesTotal: Int64 = 0
 
     /// A batch ends when its lines have this many bytes, or this many lines, whatever they are.
     private static let (batchBytes, batchLines) = (4 << 20, 50_000)
 
-    init(paths: [String], userId: String, batchSize: Int) {
+    init(paths: [String], kinds: [any TranscriptKind], userId: String, batchSize: Int) {
         self.paths = paths
+        self.kinds = kinds
         self.userId = userId
         self.batchSize = max(1, batchSize)
     }
@@ -110,9 +113,9 @@ final class TranscriptSource: @unchecked Sendable {
     private var bytesRead: Int64 { bytesOfFilesRead + (reader?.bytesRead ?? 0) }
 
     /// The files of the import, looked for when the first batch is asked for.
-    private func found(_ batch: inout TranscriptBatch) throws -> [TranscriptFiles.File] {
+    private func found(_ batch: inout TranscriptBatch) throws -> [FoundTranscript] {
         if let files { return files }
-        let found = try TranscriptFiles.find(in: paths)
+        let found = try TranscriptFiles.find(in: paths, kinds: kinds)
         found.unreadable.forEach { batch.addUnreadable(file: $0.file, line: $0.line, $0.reason) }
         bytesTotal = found.files.reduce(0) { $0 + $1.byteCount }
         files = found.files
@@ -120,11 +123,13 @@ final class TranscriptSource: @unchecked Sendable {
     }
 
     /// Opens the next file that can be opened; `nil` after the last.
-    private func openNext(_ files: [TranscriptFiles.File], _ batch: inout TranscriptBatch) throws -> TranscriptReader? {
+    private func openNext(
+        _ files: [FoundTranscript], _ batch: inout TranscriptBatch
+    ) throws -> (any TranscriptReading)? {
         while nextFile < files.count {
             defer { nextFile += 1 }
             do {
-                reader = try TranscriptReader(path: files[nextFile].path)
+                reader = try files[nextFile].open()
                 return reader
             } catch let error as RecollectError {
                 batch.addUnreadable(file: files[nextFile].path, line: 0, error.message)

@@ -44,6 +44,10 @@ public struct RecollectError: Error, Sendable {
         public static let tooLarge = Code(rawValue: "tooLarge")
         /// A file could not be understood.
         public static let unreadable = Code(rawValue: "unreadable")
+        /// Two stores hold different content under one id; nothing was overwritten.
+        public static let conflict = Code(rawValue: "conflict")
+        /// A store gives back something else than was saved in it.
+        public static let notKept = Code(rawValue: "notKept")
     }
 
     /// What kind of failure this is.

@@ -15,9 +15,16 @@ package enum MergedChats {
     /// Of two heads with the same timestamp the agent whose id comes first in bytes goes first. A message never moves before
     /// one that its own scope holds earlier, even if its clock says so.
     package static func merge(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
+        interleave(scopes).map { $0.message.attributed(agentId: $0.agentId) }
+    }
+
+    /// The same order, each message as it is and with its agent.
+    package static func interleave(
+        _ scopes: [(agentId: String, messages: [ConversationMessage])]
+    ) -> [(agentId: String, message: ConversationMessage)] {
         let ordered = scopes.sorted { ByteString($0.agentId) < ByteString($1.agentId) }
         var heads = [Int](repeating: 0, count: ordered.count)
-        var merged: [ConversationMessage] = []
+        var merged: [(agentId: String, message: ConversationMessage)] = []
         merged.reserveCapacity(ordered.reduce(0) { $0 + $1.messages.count })
         while true {
             var next: Int?
@@ -27,7 +34,7 @@ package enum MergedChats {
                 next = index
             }
             guard let next else { return merged }
-            merged.append(ordered[next].messages[heads[next]].attributed(agentId: ordered[next].agentId))
+            merged.append((ordered[next].agentId, ordered[next].messages[heads[next]]))
             heads[next] += 1
         }
     }

@@ -6,23 +6,23 @@ import RecollectCore
 /// Imported folders are not trusted: symbolic links in them are not followed, so nothing outside them is read, and depth and
 /// number of files are bounded.
 struct TranscriptFiles {
-    /// A file to read.
-    struct File: Sendable {
-        var path: String
-        var byteCount: Int64
-    }
-
     /// How deep folders may nest, and how many files one import takes.
     static let (depthLimit, countLimit) = (16, 200_000)
 
-    private(set) var files: [File] = []
+    private(set) var files: [FoundTranscript] = []
     private(set) var unreadable: [ImportReport.Unreadable] = []
+    private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
 
-    /// Finds the files of all paths, each once, a session's own before its sub-agents', in the order of their paths.
+    private init(kinds: [any TranscriptKind]) {
+        self.kinds = kinds
+    }
+
+    /// Finds the files of all paths, each once, a session's own before its sub-agents', in the order of their paths; and what
+    /// stands at a path that is of one of the kinds. A folder that holds files of lines is taken for nothing else.
     /// - Throws: `notFound`, `permissionDenied` or `unreadable` for a path that was named and cannot be imported.
-    static func find(in paths: [String]) throws -> TranscriptFiles {
-        var found = TranscriptFiles()
+    static func find(in paths: [String], kinds: [any TranscriptKind]) throws -> TranscriptFiles {
+        var found = TranscriptFiles(kinds: kinds)
         for path in paths {
             try found.add(named: path)
         }
@@ -41,10 +41,13 @@ struct TranscriptFiles {
         case .folder:
             let before = files.count
             try add(contentsOf: path, depth: 0)
+            if files.count == before { try add(kindAt: path) }
             guard files.count > before else {
-                throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)")
+                let others = kinds.map { ", nor \($0.name)" }.joined()
+                throw RecollectError(.notFound, "\(path) holds no transcripts (files that end in .jsonl)\(others)")
             }
         case .file(let byteCount):
+            if try add(kindAt: path) { return }
             _ = try TranscriptFormat.required(path: path)
             append(path, byteCount)
             let subagents = String(path.dropLast(".jsonl".count)) + "/subagents"
@@ -83,12 +86,27 @@ struct TranscriptFiles {
         }
     }
 
+    /// Adds what is of the first kind that knows the path; false where none does.
+    @discardableResult
+    private mutating func add(kindAt path: String) throws -> Bool {
+        for kind in kinds {
+            let found = try kind.transcripts(at: path)
+            found.forEach { append($0) }
+            if !found.isEmpty { return true }
+        }
+        return false
+    }
+
     private mutating func append(_ path: String, _ byteCount: Int64) {
-        guard known.insert(path).inserted else { return }
+        append(FoundTranscript(path: path, byteCount: byteCount) { try TranscriptReader(path: path) })
+    }
+
+    private mutating func append(_ file: FoundTranscript) {
+        guard known.insert(file.path).inserted else { return }
         if files.count < Self.countLimit {
-            files.append(File(path: path, byteCount: byteCount))
+            files.append(file)
         } else if files.count == Self.countLimit, unreadable.last?.line != -1 {
-            report(path, "more than \(Self.countLimit) files: import the folders one by one")
+            report(file.path, "more than \(Self.countLimit) files: import the folders one by one")
         }
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 
 /// Reads `2026-02-01T12:34:56.789Z`, as JavaScript writes dates, without a formatter.
-enum ISO8601 {
+package enum ISO8601 {
     /// The moment that a text names in UTC or with an offset; `nil` for anything else.
-    static func date(_ text: String) -> Date? {
+    package static func date(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { milliseconds($0).map(Date.init(millisecondsSince1970:)) }
     }

@@ -1,0 +1,84 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+    import RecollectTranscripts
+
+    /// An import as commands run it, with a bar that shows how far it has come.
+    struct ImportRun {
+        let paths: [String]
+        let options: StoreOptions
+        /// Whether what is new is read back and compared.
+        var verifies = false
+
+        func run(in history: any HistoryStore) async throws -> ImportReport {
+            let bar = ProgressBar()
+            defer { bar.clear() }
+            var importer = TranscriptImporter(
+                history: history, userId: options.user,
+                kinds: [ClaudeCodeUIKind(), AgentSquadKind(userId: options.namedUser)])
+            importer.verifies = verifies
+            return try await importer.run(paths) { progress in
+                let done = Double(progress.bytesRead) / Double(max(1, progress.bytesTotal))
+                let bytes = "\(Format.bytes(progress.bytesRead)) of \(Format.bytes(progress.bytesTotal))"
+                bar.show(done, "\(bytes), \(Format.count(progress.messages, "message"))")
+            }
+        }
+    }
+
+    extension ImportReport {
+        /// What a person is told of it.
+        func summary(_ options: StoreOptions, in directory: URL? = nil, _ style: Style) -> String {
+            let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
+            let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") there before"
+            var lines = ["\(style.bold("Imported")) \(added); \(unchanged)."]
+            let left = notConversation.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            if !left.isEmpty {
+                let kinds = left.prefix(6).map { "\($0.key.oneLine) \(Format.grouped($0.value))" }
+                let more = left.count > 6 ? ", …" : ""
+                lines.append("Left out, because not conversation: \(kinds.joined(separator: ", "))\(more).")
+            }
+            if unfinished > 0 {
+                let files = Format.count(unfinished, "file")
+                lines.append("\(files) ended in half a line, which comes with the next import.")
+            }
+            let others = users.filter { !$0.hasSameBytes(as: options.user) }
+            if !others.isEmpty {
+                let names = others.prefix(6).map(\.visible).joined(separator: ", ") + (others.count > 6 ? ", …" : "")
+                lines.append("Sessions of other users: \(names); see them with --user.")
+            }
+            lines.append(style.dim("The history lies in \((directory ?? options.directory).path)."))
+            return lines.joined(separator: "\n")
+        }
+
+        /// Tells of what could not be read on standard error.
+        func tellUnreadable() {
+            guard unreadableCount > 0 else { return }
+            Output.tell(
+                "recall: \(Format.count(unreadableCount, "line or file", "lines or files")) could not be read:")
+            for entry in unreadable.prefix(20) {
+                let place = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
+                // What is said of a whole file may begin with its name.
+                let reason =
+                    entry.reason.hasPrefix(entry.file + " ")
+                    ? String(entry.reason.dropFirst(entry.file.count + 1)) : entry.reason
+                Output.tell("  \(place.oneLine): \(reason.oneLine)")
+            }
+            if unreadableCount > 20 { Output.tell("  … --json lists more of them") }
+        }
+
+        /// The report as `--json` gives it.
+        var listed: JSONValue {
+            [
+                "sessions": .integer(Int64(sessions)), "users": .array(users.map { .string($0) }),
+                "messages": .integer(Int64(messages)),
+                "added": .integer(Int64(added)), "unchanged": .integer(Int64(unchanged)),
+                "notConversation": .object(notConversation.mapValues { .integer(Int64($0)) }),
+                "unreadable": .array(
+                    unreadable.map {
+                        ["file": .string($0.file), "line": .integer(Int64($0.line)), "reason": .string($0.reason)]
+                    }),
+                "unreadableCount": .integer(Int64(unreadableCount)), "unfinished": .integer(Int64(unfinished)),
+            ]
+        }
+    }
+#endif

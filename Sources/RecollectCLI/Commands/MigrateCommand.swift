@@ -1,0 +1,133 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+    import RecollectTranscripts
+
+    struct MigrateCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "migrate",
+            abstract: "Move everything from one store to another, and compare it there.",
+            discussion: """
+                A place is a path, or store:PATH for the folder of a Recollect history, or files:PATH for a folder of chat \
+                files as Agent Squad's FileChatStorage keeps them. What stands at a plain path is seen from what is there; \
+                one that is not there becomes a Recollect history. --from also takes all that `recall import` takes. The \
+                place that is left out is the history that --store names.
+
+                The source is only read. Every message is read back and compared. What the target has of its own stays, \
+                and what it has already is passed over, so a migration that was interrupted is simply run again. All \
+                users are moved, or the one that --user names. Chat files have no place for titles, tags and the like.
+
+                JSON keys: from, to, users, sessions, messages, added, unchanged, and where other programs' files were \
+                read those of `recall import`. Exit code 1 also says that the target holds other content under some \
+                message's id: such sessions are left alone, all others were moved.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Option(name: .long, help: ArgumentHelp("Where the sessions are.", valueName: "place"))
+        var from: Place?
+
+        @Option(name: .long, help: ArgumentHelp("Where they go.", valueName: "place"))
+        var to: Place?
+
+        func validate() throws {
+            if from == nil, to == nil { throw ValidationError("Name a place with --from, with --to, or with both.") }
+        }
+
+        func run() async throws {
+            let here = Place(kind: .store, path: options.directory.path)
+            let (from, to) = (try (from ?? here).detected(isSource: true), try (to ?? here).detected(isSource: false))
+            guard from.resolved != to.resolved else {
+                throw RecollectError(.invalidArgument, "\(from.path) cannot be moved to itself; name another place")
+            }
+            switch (from.kind, to.kind) {
+            case (.store, .store):
+                try await options.withHistory(at: from.url) { source in
+                    try await options.withHistory(at: to.url, makes: true) { target in
+                        try await move(source, from, to) {
+                            try await migrate(user: $0, from: source, to: target, progress: $1)
+                        }
+                    }
+                }
+            case (.store, .files):
+                let target = FileChatStorage(baseURL: to.url, sameRole: .keep)
+                try await options.withHistory(at: from.url) { source in
+                    try await move(source, from, to) {
+                        try await migrate(user: $0, from: source, to: target, progress: $1)
+                    }
+                }
+            case (_, .store):
+                try await options.withHistory(at: to.url, makes: true) { try await importAll(into: $0, from, to) }
+            case (_, _):
+                throw RecollectError(
+                    .invalidArgument,
+                    "only a Recollect history is moved to chat files: import \(from.path) into one first, then move that"
+                )
+            }
+        }
+
+        private typealias Move =
+            (String, @escaping @Sendable (MigrationProgress) -> Void) async throws -> MigrationReport
+
+        /// Moves a history's users one after the other.
+        private func move(_ source: SQLiteHistoryStore, _ from: Place, _ to: Place, _ move: Move) async throws {
+            let users = if let user = options.namedUser { [user] } else { try await source.users() }
+            var report = MigrationReport()
+            let bar = ProgressBar()
+            do {
+                defer { bar.clear() }
+                for user in users {
+                    report =
+                        try await report
+                        + move(user) { progress in
+                            let sessions =
+                                "\(Format.grouped(progress.sessions)) of \(Format.count(progress.sessionsTotal, "session"))"
+                            bar.show(progress.fraction, "\(sessions), \(Format.count(progress.messages, "message"))")
+                        }
+                }
+            }
+            try await Output.open { [report] output in
+                guard options.json else { return try await output.line(summary(of: report, to, output.style)) }
+                let unchanged = report.messages - report.addedMessages
+                let listed: JSONValue = [
+                    "users": .array(users.map { .string($0) }), "sessions": .integer(Int64(report.sessions)),
+                    "messages": .integer(Int64(report.messages)), "added": .integer(Int64(report.addedMessages)),
+                    "unchanged": .integer(Int64(unchanged)),
+                ]
+                try await output.line(listed.naming(from, to).jsonString)
+            }
+        }
+
+        private func summary(of report: MigrationReport, _ to: Place, _ style: Style) -> String {
+            let unchanged = report.messages - report.addedMessages
+            return """
+                \(style.bold("Moved")) \(Format.count(report.addedMessages, "new message")) in \
+                \(Format.count(report.movedSessions, "session")); \(Format.grouped(unchanged)) \
+                \(unchanged == 1 ? "was" : "were") there before. All \(Format.count(report.sessions, "session")) compared.
+                \(style.dim("They lie in \(to.path).".oneLine))
+                """
+        }
+
+        private func importAll(into target: SQLiteHistoryStore, _ from: Place, _ to: Place) async throws {
+            let report = try await ImportRun(paths: [from.path], options: options, verifies: true).run(in: target)
+            try await Output.open { output in
+                let text =
+                    options.json
+                    ? report.listed.naming(from, to).jsonString : report.summary(options, in: to.url, output.style)
+                try await output.line(text)
+            }
+            if !options.json { report.tellUnreadable() }
+            if report.unreadableCount > 0 { throw ExitCode.partly }
+        }
+    }
+
+    extension JSONValue {
+        fileprivate func naming(_ from: Place, _ to: Place) -> JSONValue {
+            var members = objectValue ?? [:]
+            members["from"] = .string(from.path)
+            members["to"] = .string(to.path)
+            return .object(members)
+        }
+    }
+#endif

@@ -1,0 +1,120 @@
+import Foundation
+
+/// The folder of a file storage, ours or Agent Squad's, looked at without changing anything in it: damage is told, not healed.
+///
+/// All calls block, and throw `RecollectError`.
+package struct ChatFolder: Sendable {
+    /// What can be read of one agent's file.
+    package struct Chat {
+        package let agentId: String
+        package let path: String
+        package let messages: [ConversationMessage]
+        /// Whether the file is not one whole array of messages, so that some may be missing.
+        package let isDamaged: Bool
+    }
+
+    private let base: String
+
+    /// Names a folder.
+    package init(path: String) {
+        base = path
+    }
+
+    /// All scopes that have a file, in the order of the bytes of their ids.
+    package func scopes(of userId: String? = nil) throws -> [Scope] {
+        guard let root = try explaining("open", base, { try ifThere { try OpenFolder(path: base) } }) else { return [] }
+        var scopes: [Scope] = []
+        try forEachFolder(in: root) { user, sessions in
+            guard userId.map(user.hasSameBytes) ?? true else { return }
+            try forEachFolder(in: sessions) { session, folder in
+                scopes += try agents(in: folder).map { Scope(userId: user, sessionId: session, agentId: $0.agentId) }
+            }
+        }
+        return scopes.sorted {
+            [$0.userId, $0.sessionId, $0.agentId].map(ByteString.init)
+                .lexicographicallyPrecedes([$1.userId, $1.sessionId, $1.agentId].map(ByteString.init))
+        }
+    }
+
+    /// The chats of a session, one for each agent; files above `maxBytes` are refused.
+    package func chats(of conversation: ConversationID, maxBytes: Int) throws -> [Chat] {
+        var place = SessionPlace(conversation, base: base)
+        guard let folder = try place.open(exclusively: false) else { return [] }
+        return try agents(in: folder).sorted { ByteString($0.agentId) < ByteString($1.agentId) }.map { agentId, name in
+            try explaining("read", folder.path(of: name)) {
+                let file = try folder.file(name, forWriting: false)
+                let size = try file.size()
+                guard size <= maxBytes else {
+                    throw RecollectError(.tooLarge, "\(file.path) is larger than \(maxBytes >> 20) MB")
+                }
+                let bytes = try file.read(at: 0, count: size)
+                if let messages = bytes.isEmpty ? [] : EncodedMessage.messages(in: bytes) {
+                    return Chat(agentId: agentId, path: file.path, messages: messages, isDamaged: false)
+                }
+                return Chat(agentId: agentId, path: file.path, messages: Damage(bytes: bytes).messages, isDamaged: true)
+            }
+        }
+    }
+
+    /// How many bytes the files of a session have, and whether any of them begins as a chat does.
+    package func look(at conversation: ConversationID) throws -> (byteCount: Int64, isChat: Bool) {
+        var place = SessionPlace(conversation, base: base)
+        guard let folder = try place.open(exclusively: false) else { return (0, false) }
+        return try agents(in: folder).reduce(into: (0, false)) { result, agent in
+            try explaining("read", folder.path) {
+                let file = try folder.file(agent.name, forWriting: false)
+                let first = try file.read(at: 0, count: 64).first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+                result.byteCount += Int64(try file.size())
+                result.isChat = result.isChat || first == Byte.openingBracket
+            }
+        }
+    }
+
+    private func agents(in folder: OpenFolder) throws -> [(agentId: String, name: String)] {
+        try explaining("list", folder.path) {
+            let names = FolderNames(try folder.names(), suffix: ".json")
+            return try names.all.compactMap { name in
+                guard let id = try names.id(of: name, in: folder) else { return nil }
+                return try isThere { _ = try folder.file(name, forWriting: false) } ? (id, name) : nil
+            }
+        }
+    }
+
+    /// Goes through the folders in a folder whose names stand for ids; one is open at a time.
+    private func forEachFolder(in parent: OpenFolder, _ body: (String, OpenFolder) throws -> Void) throws {
+        let names = FolderNames(try explaining("list", parent.path) { try parent.names() })
+        for name in names.all {
+            guard let id = try explaining("read", parent.path, { try names.id(of: name, in: parent) }) else { continue }
+            var folder: OpenFolder?
+            let isFolder = try explaining("open", parent.path(of: name)) {
+                try isThere { folder = try parent.folder(name) }
+            }
+            if isFolder, let folder { try body(id, folder) }
+        }
+    }
+
+    /// Whether what a name stands for is of the kind that was to be opened; a link or a file in the place of a folder is not.
+    private func isThere(_ open: () throws -> Void) throws -> Bool {
+        do {
+            try open()
+            return true
+        } catch let failure as POSIXFailure where [ENOENT, ENOTDIR, ELOOP, EISDIR, ENXIO].contains(failure.number) {
+            return false
+        }
+    }
+}
+
+extension FileChatStorage {
+    /// The scopes that the storage has a file of, of all users or of one, in the order of the bytes of their ids.
+    ///
+    /// Reads names, no messages; the calling task waits without holding a thread.
+    /// - Throws: `permissionDenied`, `inputOutput`, `foreignStore` where the folder cannot be listed.
+    public func scopes(of userId: String? = nil) async throws -> [Scope] {
+        let folder = ChatFolder(path: baseURL.path)
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try folder.scopes(of: userId) })
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+/// Moves one conversation from a history into another.
+struct ConversationMigration {
+    private let conversation: Conversation
+    private let source: any HistoryStore
+    private let target: any HistoryStore
+    private var report = MigrationReport()
+
+    private static let pageSize = 500
+
+    init(_ conversation: Conversation, from source: any HistoryStore, to target: any HistoryStore) {
+        self.conversation = conversation
+        self.source = source
+        self.target = target
+    }
+
+    /// Completes the conversation in the target; `progress` gets the number of messages gone through.
+    mutating func run(progress: (Int) -> Void) async throws -> MigrationReport {
+        let current = try await target.conversation(conversation.id)
+        let details = details(beside: current)
+        if current != nil, case .whole(let count) = try await compared() {
+            if details != ConversationDetails() { try await target.update(conversation.id, with: details) }
+            report.count(messages: count, added: 0, isMoved: false)
+            return report
+        }
+        let added = try await append(details, progress: progress)
+        guard case .whole(let count) = try await compared(verifies: true) else {
+            throw RecollectError.notKept(
+                session: conversation.id.sessionId, "not all of its messages are there after they were saved")
+        }
+        try await finish()
+        report.count(messages: count, added: added, isMoved: true)
+        return report
+    }
+
+    // MARK: Writing
+
+    /// Appends all messages, runs of one agent at a time, so that those of several agents keep their order; what is known of
+    /// the conversation follows the first page, which makes it with the moments of its messages.
+    private func append(_ details: ConversationDetails, progress: (Int) -> Void) async throws -> Int {
+        var (count, added, isFirst) = (0, 0, true)
+        try await source.forEachPage(of: conversation.id, limit: Self.pageSize) { page in
+            for run in page.runs {
+                try Task.checkCancellation()
+                let messages = try await source.restoringAttachments(of: run.messages)
+                added += try await target.append(messages, to: conversation.id.scope(agentId: run.agentId)).added
+            }
+            if isFirst { try await target.update(conversation.id, with: details) }
+            isFirst = false
+            count += page.count
+            progress(count)
+        }
+        return added
+    }
+
+    /// What the target does not know of the conversation.
+    private func details(beside current: Conversation?) -> ConversationDetails {
+        var details = ConversationDetails()
+        if current?.title == nil { details.title = conversation.title }
+        if current?.workingDirectory == nil { details.workingDirectory = conversation.workingDirectory }
+        if current?.branch == nil { details.branch = conversation.branch }
+        var metadata = conversation.metadata
+        if let point = conversation.branchOf {
+            metadata["branchOf"] = [
+                "sessionId": .string(point.sessionId), "messageId": point.messageId.map { .string($0) } ?? .null,
+            ]
+        }
+        details.metadata = metadata.filter { current?.metadata[$0.key] == nil }
+        let tags = Set((current?.tags ?? []).map { ByteString($0) })
+        details.addedTags = conversation.tags.filter { !tags.contains(ByteString($0)) }
+        if current == nil {
+            details.isPinned = conversation.isPinned ? true : nil
+            details.isArchived = conversation.isArchived || conversation.branchOf != nil ? true : nil
+            if conversation.messageCount == 0, !conversation.preview.isEmpty {
+                details.firstMessage = conversation.preview
+            }
+        }
+        if (current?.lastAccessedAt ?? .distantPast) < conversation.lastAccessedAt {
+            details.lastAccessedAt = conversation.lastAccessedAt
+        }
+        return details
+    }
+
+    /// Sets what holds only once all messages are there.
+    private func finish() async throws {
+        if !conversation.isUnread { try await target.update(conversation.id, with: ConversationDetails(isRead: true)) }
+        if conversation.discardedAt != nil { try await target.discardConversation(conversation.id) }
+    }
+
+    // MARK: Comparing
+
+    private enum Comparison {
+        /// The target has every message of the source, of which there are so many.
+        case whole(Int)
+        /// It lacks some.
+        case partial
+    }
+
+    /// Compares what the target has with the source, message by message.
+    /// - Parameter verifies: whether all of it was just saved, so that any difference is the target's fault, and the bytes of
+    ///   attachments are looked for too.
+    /// - Throws: `conflict` or `notKept` for a message of other content.
+    private func compared(verifies: Bool = false) async throws -> Comparison {
+        var (count, isWhole) = (0, true)
+        var kept = MessageFinder(conversation.id, in: target)
+        try await source.forEachPage(of: conversation.id, limit: Self.pageSize) { page in
+            try Task.checkCancellation()
+            for stored in page {
+                guard let found = try await kept.find(stored.message.id) else {
+                    isWhole = false
+                    continue
+                }
+                let field =
+                    stored.agentId.hasSameBytes(as: found.agentId)
+                    ? MessageDifference.field(stored.message, found.message) : "agentId"
+                if let field { throw difference(field, stored.message.id, verifies) }
+                if verifies { try await verifyAttachments(of: stored.message) }
+            }
+            count += page.count
+        }
+        return isWhole ? .whole(count) : .partial
+    }
+
+    private func difference(_ field: String, _ messageId: String, _ verifies: Bool) -> RecollectError {
+        let sessionId = conversation.id.sessionId
+        guard verifies else { return .conflict(session: sessionId, message: messageId, field: field) }
+        return .notKept(session: sessionId, message: messageId, field: field)
+    }
+
+    /// Reads the attachments that the target should have by now; what the source has lost it cannot have.
+    private func verifyAttachments(of message: ConversationMessage) async throws {
+        for hash in message.storedAttachments {
+            do {
+                _ = try await target.attachment(sha256: hash)
+            } catch let error as RecollectError where error.code == .notFound {
+                guard try await !source.hasAttachment(hash) else {
+                    throw RecollectError.notKept(
+                        session: conversation.id.sessionId, "an attachment of message \(message.id) is missing")
+                }
+            }
+        }
+    }
+}
+
+/// Finds messages of a conversation by id, at the cost of one pass where they are asked for in their order.
+private struct MessageFinder {
+    private let id: ConversationID
+    private let history: any HistoryStore
+    private var page: ArraySlice<StoredMessage> = []
+    private var request: PageRequest<MessageCursor>? = PageRequest(limit: 500)
+
+    init(_ id: ConversationID, in history: any HistoryStore) {
+        self.id = id
+        self.history = history
+    }
+
+    mutating func find(_ messageId: String) async throws -> StoredMessage? {
+        while true {
+            if let place = page.firstIndex(where: { $0.message.id.hasSameBytes(as: messageId) }) {
+                defer { page = page[(place + 1)...] }
+                return page[place]
+            }
+            guard let request else { break }
+            let next = try await history.messages(of: id, agentId: nil, page: request)
+            page = next.elements[...]
+            self.request = next.next.map { PageRequest(limit: 500, after: $0) }
+        }
+        // It is not there, or stands before one that was asked for earlier.
+        return try await history.message(messageId, in: id)
+    }
+}
+
+extension [StoredMessage] {
+    /// The messages in runs of one agent, in order.
+    fileprivate var runs: [(agentId: String, messages: [ConversationMessage])] {
+        reduce(into: []) { runs, stored in
+            if let last = runs.indices.last, runs[last].agentId.hasSameBytes(as: stored.agentId) {
+                runs[last].messages.append(stored.message)
+            } else {
+                runs.append((stored.agentId, [stored.message]))
+            }
+        }
+    }
+}
+
+extension HistoryStore {
+    /// Goes through the messages of all agents of a conversation by pages; at least one, which may be empty.
+    fileprivate func forEachPage(
+        of id: ConversationID, limit: Int, _ body: ([StoredMessage]) async throws -> Void
+    ) async throws {
+        var request = PageRequest<MessageCursor>(limit: limit)
+        while true {
+            let page = try await messages(of: id, agentId: nil, page: request)
+            try await body(page.elements)
+            guard let next = page.next else { return }
+            request = PageRequest(limit: limit, after: next)
+        }
+    }
+
+    fileprivate func hasAttachment(_ hash: String) async throws -> Bool {
+        do {
+            _ = try await attachment(sha256: hash)
+            return true
+        } catch let error as RecollectError where error.code == .notFound {
+            return false
+        }
+    }
+}

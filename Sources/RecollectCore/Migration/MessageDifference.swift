@@ -1,0 +1,73 @@
+/// What differs between a message and what another store holds of it, by content: text as bytes, attachments by their hashes.
+package enum MessageDifference {
+    /// The name of the first field that differs; `nil` where none does.
+    static func field(_ left: ChatMessage, _ right: ChatMessage) -> String? {
+        if left.id != right.id { return "id" }
+        if !left.role.rawValue.hasSameBytes(as: right.role.rawValue) { return "role" }
+        if !left.content.hasSameBytes(as: right.content) { return "content" }
+        if left.timestamp != right.timestamp { return "timestamp" }
+        if left.isComplete != right.isComplete { return "isComplete" }
+        if !left.messageType.rawValue.hasSameBytes(as: right.messageType.rawValue) { return "messageType" }
+        if !areSame(left.toolName, right.toolName) { return "toolName" }
+        if left.toolInputData != right.toolInputData { return "toolInputData" }
+        if left.isError != right.isError { return "isError" }
+        if left.attachments.map(\.hashed) != right.attachments.map(\.hashed) { return "attachments" }
+        if left.wasCancelled != right.wasCancelled { return "wasCancelled" }
+        if left.taskGroupId != right.taskGroupId { return "taskGroupId" }
+        if left.isTaskContainer != right.isTaskContainer { return "isTaskContainer" }
+        return left.metadata == right.metadata ? nil : "metadata"
+    }
+
+    /// The name of the first field that differs; `nil` where none does.
+    package static func field(_ left: ConversationMessage, _ right: ConversationMessage) -> String? {
+        let (left, right) = (left.mappingAttachments(\.hashed), right.mappingAttachments(\.hashed))
+        guard EncodedMessage(left).bytes != EncodedMessage(right).bytes else { return nil }
+        if !left.id.hasSameBytes(as: right.id) { return "id" }
+        if !left.role.rawValue.hasSameBytes(as: right.role.rawValue) { return "role" }
+        if left.timestamp != right.timestamp { return "timestamp" }
+        if JSONValue.write(object: left.metadata) != JSONValue.write(object: right.metadata) { return "metadata" }
+        if left.unknownFields != right.unknownFields { return "unknownFields" }
+        return "parts"
+    }
+
+    private static func areSame(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.hasSameBytes(as: right)
+    }
+}
+
+extension RecollectError {
+    /// A migration found other content under a message's id, and left it.
+    static func conflict(session: String, message: String, field: String) -> RecollectError {
+        RecollectError(
+            .conflict,
+            "session \(session): the target already holds message \(message) with another `\(field)`; "
+                + "nothing of this session was written: delete or rename it in one of the stores and migrate again")
+    }
+
+    /// The target gives back another field of a message than was saved.
+    package static func notKept(session: String, message: String, field: String) -> RecollectError {
+        notKept(session: session, "the `\(field)` of message \(message) reads back differently")
+    }
+
+    /// The target did not keep what a migration saved.
+    static func notKept(session: String, _ what: String) -> RecollectError {
+        RecollectError(
+            .notKept,
+            "session \(session): \(what); the migration stopped there, and the source is as it was")
+    }
+}
+
+extension Attachment {
+    /// The attachment with the hash of its bytes for them.
+    fileprivate var hashed: Attachment {
+        Attachment(mediaType: mediaType, name: name, content: content.hashed)
+    }
+}
+
+extension Attachment.Content {
+    fileprivate var hashed: Attachment.Content {
+        guard case .inline(let bytes) = self else { return self }
+        return .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import RecollectCore
+
+/// A row of ClaudeCodeUI's table `messages` as the entry of a transcript that its app shows.
+struct ClaudeCodeUIMessage {
+    /// Under this key of the metadata stand columns that have no place elsewhere.
+    static let metadataKey = "claudeCodeUI"
+
+    let chat: ChatMessage
+    /// Whether it says itself which call it is or answers, as databases from version 3 on do.
+    let namesItsCall: Bool
+
+    /// Reads a row, and with `attachments` those that name it.
+    /// - Throws: `unreadable` for a row that is no message.
+    init(_ row: ForeignRow, attachments: (UUID) throws -> [Attachment]) throws {
+        var row = row
+        let text = row.text("id") ?? ""
+        guard let id = UUID(uuidString: text) else {
+            throw RecollectError(.unreadable, "its id '\(text.prefix(80))' is no UUID")
+        }
+        guard let role = row.text("role"), !role.isEmpty else { throw RecollectError(.unreadable, "it has no role") }
+        guard let timestamp = row.date("timestamp") else {
+            throw RecollectError(.unreadable, "its timestamp is not a date as SQLite.swift writes it")
+        }
+        _ = row.take("session_id")
+        let type = row.text("message_type").map(MessageType.init(rawValue:)) ?? .text
+        let callId = row.text("tool_use_id")
+        let group = row.text("task_group_id")
+        let input = row.text("tool_input_data")
+        var chat = ChatMessage(
+            id: id, role: MessageRole(rawValue: role), content: row.text("content") ?? "", timestamp: timestamp,
+            isComplete: row.isTrue("is_complete") ?? true, messageType: type, toolName: row.text("tool_name"),
+            toolInputData: input.flatMap(Self.toolInput), isError: row.isTrue("is_error") ?? false,
+            attachments: try attachments(id), wasCancelled: row.isTrue("was_cancelled") ?? false,
+            taskGroupId: group.flatMap(UUID.init(uuidString:)),
+            isTaskContainer: row.isTrue("is_task_container") ?? false)
+        var rest = row.rest
+        if chat.taskGroupId == nil { rest["task_group_id"] = group.map { .string($0) } }
+        if chat.toolInputData == nil, let input, !Self.isNothing(input) { rest["tool_input_data"] = .string(input) }
+        if let callId { chat.metadata[Self.toolCallId] = .string(callId) }
+        if !rest.isEmpty { chat.metadata[Self.metadataKey] = .object(rest) }
+        self.chat = chat
+        namesItsCall = callId != nil
+    }
+
+    /// Where the mapping between the two message models finds the id of a call.
+    private static let toolCallId = "toolCallId"
+
+    private static func toolInput(_ base64: String) -> ToolInputData? {
+        guard let json = Data(base64Encoded: base64) else { return nil }
+        // What is no tool input is kept as it came.
+        return try? JSONDecoder().decode(ToolInputData.self, from: json)
+    }
+
+    /// Whether the column says that there is no input: apps encode `null` there.
+    private static func isNothing(_ base64: String) -> Bool {
+        base64.isEmpty || Data(base64Encoded: base64) == Data("null".utf8)
+    }
+}

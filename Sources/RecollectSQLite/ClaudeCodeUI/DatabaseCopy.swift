@@ -1,0 +1,98 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// A copy of another program's SQLite database as it stood at one moment, in a folder that goes with the last reference to it.
+///
+/// The other program may go on writing meanwhile: SQLite's backup reads under its locks, and reads its log. All calls block.
+final class DatabaseCopy: Sendable {
+    private let folder: String
+    private let path: String
+    /// The database's size in bytes.
+    let byteCount: Int64
+
+    /// Copies a database.
+    init(of original: String) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+            .path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let path = folder + "/copy.sqlite"
+            try Self.copy(original, to: path, in: folder)
+            byteCount = Int64(HistoryCheck.size(of: path))
+            self.path = path
+            self.folder = folder
+        } catch {
+            // What failed is told; an empty folder among the temporary ones is the system's to remove.
+            try? FileManager.default.removeItem(atPath: folder)
+            if let error = error as? DatabaseError { throw RecollectError(error, store: original) }
+            guard let error = error as? RecollectError else {
+                throw RecollectError(.cannotOpen, "\(original) could not be copied to read it", cause: error)
+            }
+            throw error
+        }
+    }
+
+    deinit {
+        // As above.
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// A connection to the copy.
+    func open() throws -> ForeignDatabase {
+        try ForeignDatabase(uri: Self.uri(path, "mode=rw"), isReadOnly: false)
+    }
+
+    /// Whether a regular file begins as SQLite databases do.
+    static func isDatabase(_ path: String) -> Bool {
+        header(of: path)?.starts(with: Array("SQLite format 3\0".utf8)) ?? false
+    }
+
+    private static func header(of path: String) -> [UInt8]? {
+        let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 20)
+        return read(descriptor, &bytes, bytes.count) == bytes.count ? bytes : nil
+    }
+
+    private static func copy(_ original: String, to path: String, in folder: String) throws {
+        let isLogged = header(of: original)?[18] == 2
+        let (hasLog, hasIndex) = (exists(original + "-wal"), exists(original + "-shm"))
+        // A database with a log is open somewhere if its index is there too. A log alone was left by a crash, and no log at all
+        // means that nobody has it open: both are read without the files that a connection would make beside the original.
+        if isLogged, hasLog, !hasIndex {
+            return try copyFiles(original, to: path, in: folder)
+        }
+        do {
+            let source = try ForeignDatabase(
+                uri: uri(original, isLogged && !hasLog ? "mode=ro&immutable=1" : "mode=ro"), isReadOnly: true)
+            try source.backUp(to: path)
+        } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
+        {
+            // A crash left a journal that only a writer can roll back: that happens in the copy.
+            try copyFiles(original, to: path, in: folder)
+        }
+    }
+
+    private static func copyFiles(_ original: String, to path: String, in folder: String) throws {
+        let files = folder + "/files.sqlite"
+        for suffix in ["", "-wal", "-journal"] where suffix.isEmpty || exists(original + suffix) {
+            try FileManager.default.copyItem(atPath: original + suffix, toPath: files + suffix)
+        }
+        try ForeignDatabase(uri: uri(files, "mode=rw"), isReadOnly: false).backUp(to: path)
+    }
+
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_size > 0
+    }
+
+    private static func uri(_ path: String, _ parameters: String) -> String {
+        let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
+        return "file:\(escaped)?\(parameters)"
+    }
+}

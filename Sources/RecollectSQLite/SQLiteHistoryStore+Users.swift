@@ -1,0 +1,22 @@
+import Foundation
+import RecollectCore
+
+extension SQLiteHistoryStore {
+    /// The users that the history holds conversations of, in the order of the bytes of their ids.
+    ///
+    /// For whoever moves or looks after a whole history; an app that serves one user has no need of it.
+    public func users() async throws -> [String] {
+        try await read { db in
+            var users: [String] = []
+            try db.sql("SELECT DISTINCT user_id FROM conversation ORDER BY user_id").forEachRow {
+                users.append($0.text(0))
+            }
+            return users
+        }
+    }
+
+    /// Whether a folder holds a history; looks at a name alone. Blocks for that moment.
+    package static func isHistory(at directory: URL) -> Bool {
+        FileManager.default.fileExists(atPath: HistoryFiles(directory: directory).database)
+    }
+}

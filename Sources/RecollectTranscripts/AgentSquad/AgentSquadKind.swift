@@ -1,0 +1,75 @@
+import Foundation
+import RecollectCore
+
+/// Folders that Agent Squad's file storage or ours wrote: `{base}/{user}/{session}/{agent}.json`. They are only read.
+public struct AgentSquadKind: TranscriptKind {
+    /// The only user whose sessions are read; `nil` for all.
+    public let userId: String?
+
+    /// The largest file that is read, in bytes.
+    public static let maxFileBytes = 512 << 20
+
+    /// Makes the kind, for all users of a folder or for one.
+    public init(userId: String? = nil) {
+        self.userId = userId
+    }
+
+    /// What errors call it.
+    public var name: String { "chats of Agent Squad's file storage ({user}/{session}/{agent}.json)" }
+
+    /// One transcript for each session that has a file.
+    public func transcripts(at path: String) throws -> [FoundTranscript] {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
+        let folder = ChatFolder(path: path)
+        var conversations: [ConversationID] = []
+        for scope in try folder.scopes(of: userId) where scope.conversation != conversations.last {
+            conversations.append(scope.conversation)
+        }
+        let sizes = try conversations.map { try folder.look(at: $0) }
+        // Other programs name files alike; where nothing looks like a chat, it is not such a folder.
+        guard sizes.contains(where: \.isChat) else { return [] }
+        return zip(conversations, sizes).map { conversation, size in
+            let name = [conversation.userId, conversation.sessionId].map(EscapedName.escaped).joined(separator: "/")
+            return FoundTranscript(path: path + "/" + name, byteCount: size.byteCount) {
+                try AgentSquadReader(conversation, in: folder, path: path + "/" + name, byteCount: size.byteCount)
+            }
+        }
+    }
+}
+
+/// Reads one session of such a folder: its agents' messages merged by time, none of them reordered. The session is in memory.
+final class AgentSquadReader: TranscriptReading {
+    let path: String
+    private(set) var bytesRead: Int64 = 0
+
+    private let byteCount: Int64
+    private let count: Int
+    private var rest: ArraySlice<TranscriptRecord>
+
+    init(_ conversation: ConversationID, in folder: ChatFolder, path: String, byteCount: Int64) throws {
+        self.path = path
+        self.byteCount = byteCount
+        let chats = try folder.chats(of: conversation, maxBytes: AgentSquadKind.maxFileBytes)
+        let merged = MergedChats.interleave(chats.map { ($0.agentId, $0.messages) })
+        func record(_ content: TranscriptRecord.Content, agentId: String, line: Int) -> TranscriptRecord {
+            TranscriptRecord(
+                userId: conversation.userId, sessionId: conversation.sessionId, agentId: agentId, line: line,
+                content: content)
+        }
+        let damaged = chats.filter(\.isDamaged).map { chat in
+            let file = chat.path.split(separator: "/").last ?? ""
+            let reason = "\(file) is not a whole chat; \(chat.messages.count) messages could be read of it"
+            return record(.unreadable(reason: reason), agentId: chat.agentId, line: 0)
+        }
+        let messages = merged.enumerated().map { record(.message($1.message), agentId: $1.agentId, line: $0 + 1) }
+        count = damaged.count + messages.count
+        rest = (damaged + messages)[...]
+    }
+
+    func next() -> TranscriptRecord? {
+        let record = rest.popFirst()
+        bytesRead = count == 0 ? byteCount : byteCount * Int64(count - rest.count) / Int64(count)
+        return record
+    }
+}
