@@ -13,7 +13,9 @@ public final class LoggingSessionStorage: SessionStorageProtocol, Sendable {
     /// - Parameters:
     ///   - storage: the storage that keeps the sessions.
     ///   - logger: where calls are logged.
-    public init(wrapping storage: any SessionStorageProtocol & Sendable, logger: Logger) {
+    public init(
+        wrapping storage: any SessionStorageProtocol & Sendable, logger: Logger = Logger(label: "recollect.sessions")
+    ) {
         self.storage = storage
         self.logger = logger
     }

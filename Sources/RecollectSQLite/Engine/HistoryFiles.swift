@@ -44,7 +44,7 @@ struct HistoryFiles: Sendable {
     var writers: URL { folder("writers") }
 
     /// How the names of files begin that were set aside as damaged.
-    private var setAsidePrefix: String { "\(stem).damaged-" }
+    var setAsidePrefix: String { "\(stem).damaged-" }
 
     /// A folder of this history; in a folder that others may use too it has the database's name before its own.
     func folder(_ name: String) -> URL {

@@ -27,9 +27,14 @@ struct TranscriptSaving {
         var outcome = Outcome(owners: owners)
         let number = try openConversation(db)
         var places = try EntryPlaces(conversation: number, owners: owners, unsettled: unsettled, db)
-        let positions = try edit(&places, number, &outcome, db)
-        let isOrdered = try insert(around: positions, &places, number, unsettled, db)
-        if !isOrdered { try reorder(&places, number, db) }
+        let found = try edit(&places, number, &outcome, db)
+        if try isOrdered(found, &places, db) {
+            try insert(around: found, &places, number, unsettled, db)
+        } else {
+            let new = try newMessages(found, number, db)
+            try insert(new, after: nil, before: nil, number, unsettled, db)
+            try reorder(&places, number, db)
+        }
         try touch(number, db)
         if try db.lastSequence() - places.settledThrough > Settling.limit { try Settling.settle(db) }
         outcome.owners = places.owners
@@ -56,7 +61,7 @@ struct TranscriptSaving {
 
     // MARK: Editing and removing
 
-    /// Edits and removes; gives the positions of the entries to look at, `nil` for those that are new.
+    /// Edits and removes; gives the numbers of the messages of the entries to look at, `nil` for those that are new.
     private func edit(
         _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
     ) throws -> [Int64?] {
@@ -82,53 +87,57 @@ struct TranscriptSaving {
                 outcome.orphans += try MessageDeletion.delete([message.id], of: number, conversation, db).orphans
             }
         }
-        return try found.map { sequence in
-            try sequence.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
-        }
+        return found
     }
 
     // MARK: Adding
 
-    /// Adds the new entries next to those that are there. Returns whether the entries now stand in the transcript's order.
+    /// Adds the new entries between those that are there, which stand in the transcript's order.
     private func insert(
-        around positions: [Int64?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs,
-        _ db: Database
-    ) throws -> Bool {
-        var isOrdered = true
-        var previous = try position(before: difference.changed.lowerBound, &places, db)
+        around found: [Int64?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs, _ db: Database
+    ) throws {
         let inFlight = try Drafts.ids(of: number, db)
+        var previous = try position(before: difference.changed.lowerBound, &places, db)
         var waiting: [ConversationMessage] = []
-        for (offset, position) in positions.enumerated() {
-            guard let position else {
-                // A reply in flight is kept already, by whoever writes it.
-                if changed[offset].isComplete || !inFlight.contains(ByteString(changed[offset].id.uuidString)) {
-                    waiting.append(message(at: offset))
-                }
-                continue
+        for (offset, sequence) in found.enumerated() {
+            if let sequence {
+                // Read here, not before: making room moves what stands behind.
+                try insert(waiting, after: previous, before: position(of: sequence, db), number, unsettled, db)
+                waiting = []
+                previous = try position(of: sequence, db)
+            } else if let new = message(at: offset, inFlight) {
+                waiting.append(new)
             }
-            try insert(waiting, after: previous, before: position, number, unsettled, db)
-            waiting = []
-            // The parts of one message share its position.
-            isOrdered = isOrdered && position >= previous ?? 0
-            previous = position
         }
         let next = difference.isAtEnd ? nil : try MessageMoves.position(after: previous ?? 0, in: number, db)
         try insert(waiting, after: previous, before: next, number, unsettled, db)
-        return isOrdered
+    }
+
+    private func newMessages(_ found: [Int64?], _ number: Int64, _ db: Database) throws -> [ConversationMessage] {
+        let inFlight = try Drafts.ids(of: number, db)
+        return found.enumerated().compactMap { offset, sequence in
+            sequence == nil ? message(at: offset, inFlight) : nil
+        }
+    }
+
+    private func position(of sequence: Int64, _ db: Database) throws -> Int64? {
+        try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
     }
 
     private func position(before index: Int, _ places: inout EntryPlaces, _ db: Database) throws -> Int64? {
         // The nearest that is still there: someone else may have deleted what stood before.
         for entry in difference.transcript[..<index].reversed() {
             if let sequence = try places.find(entry.id, db) {
-                return try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
+                return try position(of: sequence, db)
             }
         }
         return nil
     }
 
-    private func message(at offset: Int) -> ConversationMessage {
+    /// A new entry as a message; `nil` for a reply in flight, which is kept already by whoever writes it.
+    private func message(at offset: Int, _ inFlight: Set<ByteString>) -> ConversationMessage? {
         let entry = changed[offset]
+        if !entry.isComplete, inFlight.contains(ByteString(entry.id.uuidString)) { return nil }
         let call = difference.callId(answeredBy: difference.changed.lowerBound + offset)
         return ConversationMessage(entry, answering: call)
     }
@@ -165,6 +174,18 @@ struct TranscriptSaving {
 
     // MARK: Ordering
 
+    /// Whether the entries to look at stand in the transcript's order, those that are there. Entries of one message share its place.
+    private func isOrdered(_ found: [Int64?], _ places: inout EntryPlaces, _ db: Database) throws -> Bool {
+        guard found.contains(where: { $0 != nil }) else { return true }
+        var last = try position(before: difference.changed.lowerBound, &places, db) ?? .min
+        for sequence in found {
+            guard let sequence, let position = try position(of: sequence, db) else { continue }
+            if position < last { return false }
+            last = position
+        }
+        return true
+    }
+
     /// Gives the transcript's messages the places that they have among all others, in the transcript's order.
     private func reorder(_ places: inout EntryPlaces, _ number: Int64, _ db: Database) throws {
         var order: [Int64] = []
@@ -172,7 +193,7 @@ struct TranscriptSaving {
         for entry in difference.transcript.eachIdOnce() {
             if let sequence = try places.find(entry.id, db), seen.insert(sequence).inserted { order.append(sequence) }
         }
-        let positions = try order.compactMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
+        let positions = try order.compactMap { try position(of: $0, db) }
         try MessageMoves.keepingWindows(of: number, db) {
             try MessageMoves.setPositions(zip(order, positions.sorted()), db)
         }

@@ -1,3 +1,4 @@
+import RecollectTestSupport
 import Foundation
 
 @testable import RecollectCore

@@ -1,3 +1,4 @@
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore

@@ -1,0 +1,60 @@
+import Foundation
+import Recollect
+import RecollectTesting
+import Testing
+
+/// The session storages that Recollect brings, each with what it declares.
+@Suite("Recollect's own session storages")
+struct OurSessionStoragesTests {
+    @Test("InMemorySessionStorage conforms", arguments: SessionStorageConformance.checks)
+    func memory(_ check: SessionStorageCheck) async throws {
+        try await check.run { InMemorySessionStorage() }
+    }
+
+    @Test("UserDefaultsSessionStorage conforms", arguments: SessionStorageConformance.checks)
+    func userDefaults(_ check: SessionStorageCheck) async throws {
+        // The system writes user defaults when it sees fit: no durability past a crash.
+        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>(
+            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+            open: { UserDefaultsSessionStorage(suiteName: $0) },
+            remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
+        try await check.run(on: fixture)
+    }
+
+    @Test("SQLiteSessionStorage in memory conforms", arguments: SessionStorageConformance.checks)
+    func sqliteInMemory(_ check: SessionStorageCheck) async throws {
+        try await check.run {
+            SQLiteSessionStorage(history: SQLiteHistoryStore(inMemory: HistoryConfiguration()))
+        }
+    }
+
+    @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
+    func sqlite(_ check: SessionStorageCheck) async throws {
+        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>.inFolders { folder in
+            try SQLiteSessionStorage(databasePath: folder.appendingPathComponent("sessions.sqlite").path)
+        }
+        try await check.run(on: fixture)
+    }
+
+    @Test("SQLiteSessionStorage in a history that others share conforms", arguments: SessionStorageConformance.checks)
+    func sqliteInASharedHistory(_ check: SessionStorageCheck) async throws {
+        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>.inFolders { folder in
+            let history = SQLiteHistoryStore(directory: folder)
+            // What is another user's, and looks the same, is in nobody's way.
+            let others = SQLiteSessionStorage(history: history, userId: "Local", agentId: "helper")
+            try await others.saveSession(id: "session", firstMessage: "another user's")
+            return SQLiteSessionStorage(history: history, agentId: "helper")
+        }
+        try await check.run(on: fixture)
+    }
+
+    @Test("CachedSessionStorage conforms as what it wraps", arguments: SessionStorageConformance.checks)
+    func cached(_ check: SessionStorageCheck) async throws {
+        try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage()) }
+    }
+
+    @Test("LoggingSessionStorage conforms as what it wraps", arguments: SessionStorageConformance.checks)
+    func logging(_ check: SessionStorageCheck) async throws {
+        try await check.run { LoggingSessionStorage(wrapping: InMemorySessionStorage()) }
+    }
+}
