@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// One history, two views: what an orchestrator saves a UI lists, and what a UI saves an agent is given.
+@Suite("Chat storage and session storage over one history") struct TwoViewsTests {
+    private let folder: TemporaryFolder
+    private let history: SQLiteHistoryStore
+    private let chat: DeviceChatStorage
+    private let sessions: SQLiteSessionStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        history = folder.history()
+        chat = DeviceChatStorage(history: history, userId: "ann")
+        sessions = SQLiteSessionStorage(history: history, userId: "ann", agentId: "helper")
+    }
+
+    private func save(_ messages: [ConversationMessage], agent: String = "helper") async throws {
+        try await chat.saveMessages(messages, userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
+    }
+
+    private func window(_ agent: String = "helper") async throws -> [ConversationMessage] {
+        try await chat.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
+    }
+
+    @Test("a conversation that agents saved is listed and shown with no code in between")
+    func savedByAgents() async throws {
+        try await save([ConversationMessage(role: .user, text: "Where is\nthe lamp?")])
+        try await save(
+            [
+                ConversationMessage(
+                    id: "not a UUID", role: .assistant,
+                    parts: [
+                        .thinking("the lamp…", signature: "sig"), .text("Let me see."),
+                        .toolCall(id: "call 1", name: "look", arguments: ["place": "tower", "deep": ["a": 1]]),
+                    ])
+            ])
+        try await save([
+            ConversationMessage(role: .tool, parts: [.toolResult(id: "call 1", content: "in the tower")]),
+            ConversationMessage(role: .assistant, text: "In the tower."),
+        ])
+        try await save([ConversationMessage(role: .assistant, text: "I agree.")], agent: "other")
+
+        let listed = try #require(try await sessions.getAllSessions().first)
+        #expect(listed.firstUserMessage == "Where is the lamp?")
+        #expect(listed.title == "Where is the lamp?")
+        let shown = try #require(try await sessions.getSession(id: "s"))
+        #expect(shown == listed)
+        #expect(
+            shown.messages.map(\.messageType) == [.text, .thinking, .text, .toolUse, .toolResult, .text, .text])
+        #expect(shown.messages.map(\.content).contains("I agree."))
+        #expect(shown.messages[3].toolName == "look")
+        #expect(shown.messages[3].toolInputData?.parameters["place"] == "tower")
+
+        let before = try await window()
+        try await sessions.updateSessionMessages(id: "s", messages: shown.messages)
+        #expect(try await window() == before, "saving what was read changes nothing")
+        try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
+            id: "s", messages: shown.messages)
+        #expect(try await window() == before, "nor does a storage that has not read it")
+        #expect(try await history.conversation(sessions.conversation("s"))?.agents == ["helper", "other"])
+    }
+
+    @Test("a session that a UI saved is continued by an agent, its tool calls whole")
+    func savedByTheUI() async throws {
+        try await sessions.saveSession(id: "s", firstMessage: "Hello")
+        var transcript = [
+            ChatMessage(role: .user, content: "Hello"),
+            ChatMessage(
+                role: .toolUse, content: "", messageType: .toolUse, toolName: "read",
+                toolInputData: ToolInputData(parameters: ["file": "a.txt"])),
+            ChatMessage(
+                role: .toolUse, content: "", messageType: .toolUse, toolName: "read",
+                toolInputData: ToolInputData(parameters: ["file": "b.txt"])),
+            ChatMessage(role: .toolResult, content: "A", messageType: .toolResult, toolName: "read"),
+            ChatMessage(role: .toolError, content: "no b", messageType: .toolError, toolName: "read", isError: true),
+            ChatMessage(role: .assistant, content: "It says A."),
+        ]
+        try await sessions.updateSessionMessages(id: "s", messages: transcript)
+        let given = try await window()
+        #expect(given.wholeExchanges() == given, "every call has its result")
+        #expect(given.map(\.role) == [.user, .assistant, .assistant, .tool, .tool, .assistant])
+        let calls = given.flatMap(\.parts).compactMap { part -> String? in
+            if case .toolCall(let id, _, _) = part { return id }
+            return nil
+        }
+        let results = given.flatMap(\.parts).compactMap { part -> String? in
+            if case .toolResult(let id, _) = part { return id }
+            return nil
+        }
+        #expect(calls == results && Set(calls).count == 2, "results answer the calls in their order")
+
+        try await save([ConversationMessage(role: .user, text: "And b?")])
+        try await save([ConversationMessage(role: .assistant, text: "There is none.")])
+        // The UI has not seen these: its next save leaves them alone.
+        transcript[5].content = "It says A!"
+        try await sessions.updateSessionMessages(id: "s", messages: transcript)
+        let shown = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(shown.map(\.content) == ["Hello", "", "", "A", "no b", "It says A!", "And b?", "There is none."])
+        // Now it has.
+        try await sessions.updateSessionMessages(id: "s", messages: Array(shown.dropLast()))
+        #expect(try await window().last?.text == "And b?")
+    }
+
+    @Test("removing or editing an entry of a message of several parts leaves its other parts as they were")
+    func partsOfMessages() async throws {
+        let message = ConversationMessage(
+            id: "several", role: .assistant,
+            parts: [.thinking("hm", signature: "sig"), .text("one"), .text("two")], metadata: ["model": "m"])
+        try await save([ConversationMessage(role: .user, text: "count")])
+        try await save([message])
+        var shown = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(shown.count == 4)
+        shown[2].content = "ONE"
+        try await sessions.updateSessionMessages(id: "s", messages: shown)
+        #expect(
+            try await window().last?.parts == [.thinking("hm", signature: "sig"), .text("ONE"), .text("two")])
+        shown.remove(at: 1)
+        try await sessions.updateSessionMessages(id: "s", messages: shown)
+        #expect(try await window().last?.parts == [.text("ONE"), .text("two")])
+        shown.removeLast(2)
+        try await sessions.updateSessionMessages(id: "s", messages: shown)
+        #expect(try await window().map(\.text) == ["count"])
+    }
+
+    @Test("a reply in flight is the last entry, and the UI that saves it does not save it twice")
+    func replyInFlight() async throws {
+        let question = ChatMessage(role: .user, content: "Tell me.")
+        try await sessions.updateSessionMessages(id: "s", messages: [question])
+        let reply = try await sessions.beginReply(in: "s")
+        reply.append("Once upon")
+        var shown = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(shown.count == 2)
+        #expect(!shown[1].isComplete)
+        #expect(shown[1].id.uuidString == reply.id)
+        try await sessions.updateSessionMessages(id: "s", messages: shown)
+        try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(id: "s", messages: shown)
+        #expect(try await window().count == 1, "agents are not given what is in flight")
+        reply.append(" a time.")
+        try await reply.finish()
+        shown = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(shown.map(\.content) == ["Tell me.", "Once upon a time."])
+        #expect(shown.map(\.isComplete) == [true, true])
+    }
+
+    @Test("overlapping saves of one session lose nothing")
+    func overlappingSaves() async throws {
+        let shared = [ChatMessage(role: .user, content: "shared")]
+        try await sessions.updateSessionMessages(id: "s", messages: shared)
+        let own = (0..<20).map { ChatMessage(role: .assistant, content: "\($0)") }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for message in own {
+                let storage = SQLiteSessionStorage(history: history, userId: "ann")
+                _ = try await storage.getSession(id: "s")
+                group.addTask { try await storage.updateSessionMessages(id: "s", messages: shared + [message]) }
+            }
+            try await group.waitForAll()
+        }
+        let kept = try #require(try await sessions.getSession(id: "s")).messages
+        #expect(Set(kept) == Set(shared + own))
+        #expect(kept.count == 21)
+    }
+
+    @Test("deleting a session deletes its messages, attachments, search entries and branches for good")
+    func deletion() async throws {
+        let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("a picture".utf8)))
+        let message = ChatMessage(role: .user, content: "xylophone", attachments: [picture])
+        try await sessions.saveSession(id: "s", firstMessage: "xylophone")
+        try await sessions.updateSessionMessages(
+            id: "s", messages: [message, ChatMessage(role: .assistant, content: "glockenspiel")])
+        #expect(try await sessions.getSession(id: "s")?.messages.first?.attachments == [picture])
+        let hash = Attachment.sha256(of: Data("a picture".utf8))
+        #expect(try await history.attachment(sha256: hash) == Data("a picture".utf8))
+        let reply = try #require(try await sessions.getSession(id: "s")).messages[1].id.uuidString
+        _ = try await history.branch(sessions.conversation("s"), from: reply)
+
+        try await sessions.deleteSession(id: "s")
+        #expect(try await sessions.getAllSessions().isEmpty)
+        #expect(try await sessions.getSession(id: "s") == nil)
+        for word in ["xylophone", "glockenspiel"] {
+            #expect(try await history.search(SearchQuery(userId: "ann", text: word)).elements.isEmpty)
+        }
+        await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
+        await history.close()
+        for name in try folder.names where name.hasPrefix("history.sqlite") {
+            let bytes = try Data(contentsOf: folder.file(name))
+            #expect(bytes.range(of: Data("xylophone".utf8)) == nil, "\(name)")
+            #expect(bytes.range(of: Data("glockenspiel".utf8)) == nil, "\(name)")
+        }
+    }
+
+    @Test("listing reads no message, and a session's messages are read when they are asked for")
+    func listing() async throws {
+        try await save(messages(0..<4))
+        let listed = try #require(try await sessions.getAllSessions().first)
+        try await save(messages(4..<6))
+        #expect(listed.messages.count == 6)
+        let read = try await sessions.getSession(id: "s")
+        #expect(listed.messages == read?.messages)
+    }
+
+    @Test("a database of a name of one's own lies where it was named, and a stranger's is left untouched")
+    func databasePath() async throws {
+        let path = folder.file("sub/chats.sqlite").path
+        let storage = try SQLiteSessionStorage(databasePath: path)
+        try await storage.updateSessionMessages(
+            id: "s",
+            messages: [
+                ChatMessage(
+                    role: .user, content: "hi",
+                    attachments: [Attachment(mediaType: "text/plain", content: .inline(Data("a".utf8)))])
+            ])
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(FileManager.default.fileExists(atPath: path + ".attachments"))
+        let other = try SQLiteSessionStorage(databasePath: folder.file("sub/other.sqlite").path)
+        #expect(try await other.getAllSessions().isEmpty)
+
+        let foreign = folder.file("foreign.sqlite")
+        try Data("SQLite format 3\u{0}".utf8 + [UInt8](repeating: 0, count: 4096)).write(to: foreign)
+        let before = try Data(contentsOf: foreign)
+        await expectError(.foreignStore) {
+            try await SQLiteSessionStorage(databasePath: foreign.path).saveSession(id: "s", firstMessage: "hi")
+        }
+        #expect(try Data(contentsOf: foreign) == before)
+    }
+}
