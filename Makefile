@@ -4,7 +4,8 @@
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests
+	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
+	Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
 
 export FROM STORE SEARCH
 
@@ -40,4 +41,5 @@ doc:
 	@Scripts/doc.sh
 
 clean:
-	rm -rf .build .build-plain .build-doc Benchmarks/.build Samples/AgentSquadGuides/.build
+	rm -rf .build .build-plain .build-doc Benchmarks/.build Samples/AgentSquadGuides/.build \
+		Samples/SessionStorageGuide/.build

@@ -3,7 +3,7 @@
 #   lint          swift-format with the repository's configuration, warnings are errors
 #   dependencies  what an app that asks for Recollect alone resolves
 #   plain         recall's stub without the trait, and the benchmarks: both must build
-#   samples       the guides' samples in a package of their own, and their tests
+#   samples       the guides' samples in packages of their own, and their tests
 #   tests         everything with the command line, and all tests; last, so that what it says at its end is seen
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +17,8 @@ plain="$root/.build-plain"
 
 step_lint() {
     swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
-        Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests
+        Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
+        Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
 }
 
 step_tests() {
@@ -37,7 +38,9 @@ step_plain() {
 }
 
 step_samples() {
-    swift test --scratch-path "$plain" --package-path Samples/AgentSquadGuides
+    for guide in AgentSquadGuides SessionStorageGuide; do
+        swift test --scratch-path "$plain" --package-path "Samples/$guide"
+    done
 }
 
 step_dependencies() {
