@@ -68,6 +68,7 @@
                 let what =
                     switch event.kind {
                     case .salvaged: "the history was damaged and has been salvaged"
+                    case .interruptedReply: "a reply that was cut off has been saved as far as it had come"
                     case .missingFile: "a file of the history was missing"
                     case .rebuiltIndex: "the search index was made anew"
                     default: "the history reports \(event.kind.rawValue)"

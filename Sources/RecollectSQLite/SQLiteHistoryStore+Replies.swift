@@ -29,11 +29,10 @@ extension SQLiteHistoryStore {
     private static func clearWay(
         for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ unsettled: UnsettledIDs
     ) throws -> [StoreEvent] {
-        func writers() throws -> [String] {
-            try Drafts.all(of: scope.conversation, db).filter { $0.message.id.hasSameBytes(as: id) }.map(\.writer)
-        }
-        let saved = try recovery?.run(for: writers(), db, unsettled) ?? []
-        guard try writers().isEmpty else {
+        let writers = try Drafts.writers(ofReply: id, in: scope.conversation, db)
+        guard !writers.isEmpty else { return [] }
+        let saved = try recovery?.run(for: writers, db, unsettled) ?? []
+        guard try Drafts.writers(ofReply: id, in: scope.conversation, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
                 "a reply of that id is in flight in this session; end that one, or give this one an id of its own")

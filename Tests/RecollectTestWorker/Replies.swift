@@ -21,7 +21,9 @@ func stream(_ arguments: [String]) async throws {
 /// `reply FOLDER ID COUNT`: begins replies with ids `ID0`, `ID1`, …, says `kept` once what it said in each is kept, and goes on living
 /// until it is killed.
 func reply(_ arguments: [String]) async throws {
-    let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
+    // Nothing goes on in the background: a worker that is stopped must not hold the database just then.
+    let history = SQLiteHistoryStore(
+        directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     let text = "as far as it came"
     var replies: [ReplyDraft] = []
     for number in 0..<(Int(arguments[2]) ?? 0) {

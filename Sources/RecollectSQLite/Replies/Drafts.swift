@@ -93,6 +93,18 @@ enum Drafts {
         return writers
     }
 
+    /// Who writes, or wrote, the draft of a message of that id.
+    static func writers(ofReply id: String, in conversation: ConversationID, _ db: Database) throws -> [String] {
+        var writers: [String] = []
+        try db.sql(
+            """
+            SELECT writer FROM draft
+            WHERE conversation_id = (SELECT id FROM conversation WHERE user_id = ? AND session_id = ?) AND message_id = ?
+            """
+        ).bind(conversation.userId, conversation.sessionId, id).forEachRow { writers.append($0.text(0)) }
+        return writers
+    }
+
     private static func drafts(
         _ condition: String, _ values: [any SQLBindable], _ db: Database
     ) throws -> [Draft] {

@@ -36,6 +36,8 @@ final class ReplyWriters: Sendable {
     /// Holds this process's lock for one reply more. In a write transaction.
     func enter() throws -> ReplyLease {
         let writer = try held.withLock { held in
+            // A lock whose file somebody removed protects nobody.
+            if let writer = held?.writer, hasEnded(writer) { held = nil }
             var now = try held ?? lockNewFile()
             now.leases += 1
             held = now
@@ -44,14 +46,14 @@ final class ReplyWriters: Sendable {
         return ReplyLease(writer: writer, of: self)
     }
 
-    /// Lets go of the lock if this was the last reply.
-    fileprivate func leave() {
+    /// Lets go of a lock if this was its last reply.
+    fileprivate func leave(_ writer: String) {
         held.withLock { held in
-            guard let now = held else { return }
+            guard let now = held, now.writer == writer else { return }
             held?.leases -= 1
             guard now.leases == 1 else { return }
             // A file that stays behind is in nobody's way; the next opening removes it.
-            try? remove(now.writer)
+            try? remove(writer)
             held = nil
         }
     }
@@ -131,7 +133,7 @@ final class ReplyLease: Sendable {
 
     deinit {
         guard !hasEnded.withLock({ $0 }) else { return }
-        Self.queue.async { [writers] in writers.leave() }
+        Self.queue.async { [writers, writer] in writers.leave(writer) }
     }
 
     /// Ends the lease, once; when this returns the lock is gone if this was the last.
@@ -142,8 +144,8 @@ final class ReplyLease: Sendable {
         }
         guard isFirst else { return }
         await withCheckedContinuation { continuation in
-            Self.queue.async { [writers] in
-                writers.leave()
+            Self.queue.async { [writers, writer] in
+                writers.leave(writer)
                 continuation.resume()
             }
         }

@@ -17,6 +17,6 @@ extension Schema {
           parts TEXT,
           text TEXT
         );
-        CREATE INDEX draft_by_conversation ON draft (conversation_id);
+        CREATE INDEX draft_by_conversation ON draft (conversation_id, message_id);
         """
 }

@@ -5,12 +5,13 @@ import RecollectCore
 extension SQLiteHistoryStore {
     /// All messages of a conversation in order, replies in flight at the end.
     func transcript(of conversation: ConversationID) async throws -> [ConversationMessage] {
+        // Replies first: one that ends between the two is then in both, and not in neither.
+        let replies = try await repliesInFlight(in: conversation)
         let messages = try await read { db in
             try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        let replies = try await repliesInFlight(in: conversation)
         guard !replies.isEmpty else { return messages }
-        // A UI may have saved a reply itself while it streams.
+        // It may have ended meanwhile, or a UI saved it itself while it streams.
         let saved = Set(messages.map { ByteString($0.id) })
         return messages + replies.map(\.message).filter { !saved.contains(ByteString($0.id)) }
     }

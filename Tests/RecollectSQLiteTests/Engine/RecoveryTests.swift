@@ -48,8 +48,7 @@ import Testing
             let kept = try await ids(in: history)
             #expect(kept == ["w-0-q", "w-0-a"] || kept.isEmpty && !wasSaved, "\(call) \(number)")
             let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
-            #expect(
-                !names.contains { $0.hasPrefix(HistoryFiles(directory: place).setAsidePrefix) }, "\(call) \(number)")
+            #expect(!names.contains { $0.hasPrefix("history.damaged-") }, "\(call) \(number)")
             try await expectUsable(history)
         }
         #expect(reachedTheEnd)

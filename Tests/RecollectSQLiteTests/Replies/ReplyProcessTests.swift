@@ -1,0 +1,94 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Replies in flight in real processes that are killed, stopped and opened beside.
+@Suite("Replies in flight of other processes") struct ReplyProcessTests {
+    private let folder: TemporaryFolder
+    private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var path: String { folder.url.path }
+
+    private func locks() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.file("writers").path)
+    }
+
+    @Test("killed while it streams: the reply is there, interrupted, with at most the last second missing")
+    func killed() async throws {
+        try await folder.history().append(messages(0..<1), to: scope)
+        let worker = try Worker(["stream", path, "r"])
+        _ = await worker.wait(forLines: 150)
+        worker.kill()
+        let pieces = await worker.finish().compactMap { Int($0) }
+        let history = folder.history()
+        let kept = try await history.window(of: scope, maxMessages: nil)
+        #expect(kept.map(\.id) == ["m0", "r"])
+        let reply = try #require(kept.last)
+        #expect(reply.isInterrupted && !reply.isInFlight)
+        let said = reply.text.split(separator: " ").compactMap { Int($0) }
+        // A piece may be in the reply that the worker was killed before it told of.
+        #expect(said.prefix(pieces.count) == pieces.prefix(said.count))
+        #expect(!said.isEmpty)
+        let last = try #require(pieces.last)
+        #expect(try last - #require(said.last) <= 1000, "\(pieces.count - said.count) pieces are missing")
+        #expect(try await history.wholeWindow(of: scope, maxMessages: nil) == kept)
+        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try locks().isEmpty)
+    }
+
+    @Test(
+        "a living process's reply is left alone, by openings too and while the process is stopped; killed, it is saved")
+    func living() async throws {
+        let worker = try Worker(["reply", path, "r", "1"])
+        _ = await worker.wait(forLines: 1)
+        let history = folder.history()
+        func isInFlight() async throws -> Bool {
+            let replies = try await history.repliesInFlight(in: scope.conversation)
+            let kept = try await history.window(of: scope, maxMessages: nil)
+            #expect(replies.map(\.message.text) == ["as far as it came"])
+            #expect(replies.allSatisfy { $0.message.isInFlight })
+            return replies.count == 1 && kept.isEmpty
+        }
+        #expect(try await isInFlight())
+        worker.send(SIGSTOP)
+        await history.close()
+        #expect(try await isInFlight())
+        worker.send(SIGCONT)
+        worker.kill()
+        _ = await worker.finish()
+        // The history is open: looking for replies is what finds it.
+        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        let kept = try await history.window(of: scope, maxMessages: nil)
+        #expect(kept.map(\.text) == ["as far as it came"])
+        #expect(kept.map(\.isInterrupted) == [true])
+        #expect(history.events.takeUnheard().map(\.kind) == [.interruptedReply])
+        #expect(try locks().isEmpty)
+    }
+
+    @Test("processes that find the same replies at once save each once")
+    func atOnce() async throws {
+        let worker = try Worker(["reply", path, "r", "30"])
+        _ = await worker.wait(forLines: 1)
+        worker.kill()
+        _ = await worker.finish()
+        let finders = try (0..<4).map { _ in try Worker(["recover", path]) }
+        var found: [String] = []
+        for finder in finders {
+            found += await finder.finish()
+            #expect(finder.endedWell)
+        }
+        let ids = (0..<30).map { "r\($0)" }
+        #expect(found.sorted() == ids.sorted())
+        let kept = try await folder.history().window(of: scope, maxMessages: nil)
+        #expect(kept.map(\.id) == ids)
+        #expect(kept.allSatisfy { $0.isInterrupted && $0.text == "as far as it came" })
+        #expect(try await folder.history().check().problems.isEmpty)
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Replies that were cut off") struct ReplyRecoveryTests {
+    private let folder: TemporaryFolder
+    private let start = ConversationMessage(id: "r", role: .assistant, text: "so far")
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var writers: URL { folder.file("writers") }
+    private let gone = "1B9D6BCD-BBFD-4B2D-9B5D-AB8DFBBD4BED"
+
+    private var interrupted: ConversationMessage { start.asInterrupted }
+
+    /// A closed history with a reply in flight of a writer that has ended.
+    private func abandonedReply(_ message: ConversationMessage? = nil) async throws {
+        let history = folder.history()
+        _ = try await history.keepReply(message ?? start, in: scope)
+        try await history.write { [gone] in try $0.run("UPDATE draft SET writer = ? WHERE message_id = 'r'", gone) }
+        await history.close()
+    }
+
+    private func saved(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
+        try await history.window(of: scope, maxMessages: nil)
+    }
+
+    @Test("opening the history saves it, marked as interrupted, with its attachments, and tells of it")
+    func opening() async throws {
+        let bytes = Data([1, 2, 3])
+        var begun = start
+        begun.parts.insert(.attachment(Attachment(mediaType: "a/b", content: .inline(bytes))), at: 0)
+        try await abandonedReply(begun)
+        let history = folder.history()
+        let kept = try await saved(in: history)
+        #expect(kept.map(\.text) == ["so far"])
+        #expect(kept.allSatisfy { $0.isInterrupted && !$0.hasInlineAttachments })
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: bytes)) == bytes)
+        #expect(history.events.takeUnheard().map(\.kind) == [.interruptedReply])
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("beginning a reply of its id saves it first, so that the new one edits it")
+    func beginningAnew() async throws {
+        let history = folder.history()
+        _ = try await history.keepReply(start, in: scope)
+        try await history.write { [gone] in try $0.run("UPDATE draft SET writer = ? WHERE message_id = 'r'", gone) }
+        let second = try await history.beginReply(ConversationMessage(id: "r", role: .assistant, text: ""), in: scope)
+        #expect(try await saved(in: history) == [interrupted])
+        second.append("anew")
+        try await second.finish()
+        #expect(try await saved(in: history).map(\.text) == ["anew"])
+    }
+
+    @Test("a name that is no writer's is never taken for a file")
+    func foreignName() async throws {
+        let precious = folder.file("precious.lock")
+        try Data("mine".utf8).write(to: precious)
+        for name in ["../precious", "", ".", "1b9d6bcd-bbfd-4b2d-9b5d-ab8dfbbd4bed", "a\0b"] {
+            let history = folder.history()
+            _ = try await history.keepReply(
+                ConversationMessage(id: name, role: .assistant, text: "so far"), in: scope)
+            try await history.write { try $0.run("UPDATE draft SET writer = ?", name) }
+            #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+            #expect(try await saved(in: history).last?.isInterrupted == true)
+        }
+        #expect(try Data(contentsOf: precious) == Data("mine".utf8))
+    }
+
+    @Test("a lock that is left without a reply goes at the next opening; what we did not make stays")
+    func strayLocks() async throws {
+        let files = FileManager.default
+        try files.createDirectory(at: writers, withIntermediateDirectories: true)
+        let link = writers.appendingPathComponent("\(UUID().uuidString).lock")
+        let precious = folder.file("precious")
+        try Data("mine".utf8).write(to: precious)
+        try files.createSymbolicLink(at: link, withDestinationURL: precious)
+        let directory = "\(UUID().uuidString).lock"
+        try files.createDirectory(at: writers.appendingPathComponent(directory), withIntermediateDirectories: false)
+        try Data().write(to: writers.appendingPathComponent("notes.lock"))
+        try Data().write(to: writers.appendingPathComponent("\(gone).lock"))
+        let history = try await folder.history().open()
+        await history.close()
+        let left = try files.contentsOfDirectory(atPath: writers.path)
+        #expect(Set(left) == [link.lastPathComponent, directory, "notes.lock"])
+        #expect(try Data(contentsOf: precious) == Data("mine".utf8))
+    }
+
+    @Test("a lock that cannot be looked at is in doubt: its replies are left in flight")
+    func doubt() async throws {
+        try await abandonedReply()
+        try FileManager.default.createDirectory(
+            at: writers.appendingPathComponent("\(gone).lock"), withIntermediateDirectories: true)
+        let history = folder.history()
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["r"])
+        #expect(try await saved(in: history).isEmpty)
+    }
+
+    @Test("what stands where the locks belong is not followed: replies cannot begin, but all else works")
+    func inTheWay() async throws {
+        let elsewhere = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(at: writers, withDestinationURL: elsewhere.url)
+        let history = folder.history()
+        await expectError(.cannotOpen) { _ = try await history.beginReply(start, in: scope) }
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await saved(in: history) == messages(0..<2))
+        #expect(try elsewhere.names.isEmpty)
+    }
+
+    @Test("only this user may read the locks")
+    func permissions() async throws {
+        let history = folder.history()
+        let reply = try await history.beginReply(start, in: scope)
+        let lock = try #require(try FileManager.default.contentsOfDirectory(atPath: writers.path).first)
+        for (path, mode) in [(writers.path, 0o700), (writers.appendingPathComponent(lock).path, 0o600)] {
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == mode)
+        }
+        try await reply.finish()
+    }
+
+    @Test("a living reply whose lock file somebody removed is saved as interrupted; its end sets that right")
+    func removedLock() async throws {
+        let history = folder.history()
+        let reply = try await history.beginReply(start, in: scope)
+        try FileManager.default.removeItem(at: writers)
+        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await saved(in: history) == [interrupted])
+        reply.append(", and to the end")
+        try await reply.finish()
+        #expect(try await saved(in: history).map(\.text) == ["so far, and to the end"])
+        #expect(try await saved(in: history).map(\.isInterrupted) == [false])
+    }
+
+    @Test("a reply that begins after somebody removed the lock file has a new one")
+    func newLock() async throws {
+        let history = folder.history()
+        let first = try await history.beginReply(start, in: scope)
+        try FileManager.default.removeItem(at: writers)
+        let second = try await history.beginReply(ConversationMessage(id: "2", role: .assistant, text: ""), in: scope)
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["2"])
+        try await first.finish()
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["2"])
+        try await second.finish()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: writers.path).isEmpty)
+    }
+
+    @Test("a damaged database gives its replies back: those of a living writer go on, others are saved")
+    func salvage() async throws {
+        let history = folder.history()
+        let reply = try await history.beginReply(ConversationMessage(id: "l", role: .assistant, text: ""), in: scope)
+        try await abandonedReply()
+        await history.close()
+        let file = folder.file("history.sqlite")
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<60, with: Data(repeating: 0, count: 60))
+        try bytes.write(to: file)
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message.id) == ["l"])
+        #expect(history.events.takeUnheard().map(\.kind).contains(.salvaged))
+        #expect(try await saved(in: history) == [interrupted])
+        reply.append("goes on")
+        try await reply.finish()
+        #expect(try await saved(in: history).map(\.text) == ["so far", "goes on"])
+    }
+}

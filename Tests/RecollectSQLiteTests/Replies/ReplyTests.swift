@@ -1,0 +1,229 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Replies in flight") struct ReplyTests {
+    private let folder: TemporaryFolder
+    private let history: SQLiteHistoryStore
+    private let start = ConversationMessage(id: "r", role: .assistant, text: "")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        history = folder.history()
+    }
+
+    private var writers: URL { folder.file("writers") }
+
+    private func locks() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: writers.path)
+    }
+
+    private func saved(in history: SQLiteHistoryStore? = nil) async throws -> [ConversationMessage] {
+        try await (history ?? self.history).window(of: scope, maxMessages: nil)
+    }
+
+    private func saying(_ text: String, isInterrupted: Bool = false) -> ConversationMessage {
+        var message = start
+        message.parts = [.text(text)]
+        message.isInterrupted = isInterrupted
+        return message
+    }
+
+    private func inFlight(_ message: ConversationMessage) -> ConversationMessage {
+        var message = message
+        message.isInFlight = true
+        return message
+    }
+
+    private func replies(of conversation: ConversationID = scope.conversation) async throws -> [ConversationMessage] {
+        try await history.repliesInFlight(in: conversation).map(\.message)
+    }
+
+    private func drafts() async throws -> Int64? {
+        try await history.read { try $0.integer("SELECT count(*) FROM draft") }
+    }
+
+    /// Makes it as if the process that writes the drafts had ended: they name a writer whose lock nobody holds.
+    private func endWriters(_ name: String = "1B9D6BCD-BBFD-4B2D-9B5D-AB8DFBBD4BED") async throws {
+        try await history.write { try $0.run("UPDATE draft SET writer = ?", name) }
+    }
+
+    @Test("a reply is listed as far as it is kept and given to no agent; finished, it is a message like any other")
+    func life() async throws {
+        try await history.append(messages(0..<1), to: scope)
+        let keeper = try await history.keepReply(start, in: scope)
+        #expect(try await replies() == [inFlight(start)])
+        try await keeper.keep("half")
+        #expect(try await replies() == [inFlight(saying("half"))])
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.agentId) == [scope.agentId])
+        #expect(try await saved() == messages(0..<1))
+        try await keeper.finish(saying("half and half"))
+        #expect(try await replies().isEmpty)
+        #expect(try await saved() == messages(0..<1) + [saying("half and half")])
+        #expect(try await history.conversation(scope.conversation)?.messageCount == 2)
+    }
+
+    @Test(
+        "the whole way through a draft: appended, flushed by itself, finished with tool calls, marked when interrupted")
+    func draft() async throws {
+        let reply = try await history.beginReply(start, in: scope)
+        let other = try await history.beginReply(messages(1..<2)[0], in: scope)
+        reply.append("all of it")
+        var whole = saying("all of it")
+        whole.parts.append(.toolCall(id: "c", name: "look", arguments: ["at": "it"]))
+        whole.metadata["usage"] = ["output_tokens": 7]
+        try await reply.finish(whole)
+        other.append(" so far")
+        try await other.interrupt()
+        let kept = try await saved()
+        #expect(kept.map(\.id) == ["r", "m1"])
+        #expect(kept[0] == whole)
+        #expect(kept[1].isInterrupted && kept[1].text == "text 1 so far")
+        #expect(try await drafts() == 0)
+    }
+
+    @Test("what a reply began with comes back as it was, with text behind it; U+0000 and empty parts too")
+    func shapes() async throws {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        let picture = ContentPart.attachment(Attachment(mediaType: "a/b", content: .inline(Data([1, 2]))))
+        let shapes: [[ContentPart]] = [
+            [], [.text("")], [.text("a\0b")], [call], [picture], [.text("a"), call], [call, .text("a")],
+            [.text("a"), .text("b")], [.unknown(["x": 1])],
+        ]
+        for (number, parts) in shapes.enumerated() {
+            let first = ConversationMessage(
+                id: "\(number)", role: .assistant, parts: parts, metadata: ["model": "m\0"],
+                unknownFields: ["later": [1, 2]])
+            let keeper = try await history.keepReply(first, in: scope)
+            #expect(try await replies() == [inFlight(first)])
+            var grown = first
+            let text = (grown.takeLastText() ?? "") + " \0 more"
+            grown.parts.append(.text(text))
+            try await keeper.keep(text)
+            #expect(try await replies() == [inFlight(grown)])
+            try await keeper.finish(grown)
+            let kept = try #require(try await history.message("\(number)", in: scope.conversation)).message
+            #expect(kept.text == grown.text && kept.parts.count == grown.parts.count)
+            #expect(!kept.hasInlineAttachments)
+        }
+        #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2]))) == Data([1, 2]))
+    }
+
+    @Test("two replies of one id cannot be in flight in a session, but in two sessions, and one after the other")
+    func sameId() async throws {
+        let first = try await history.beginReply(start, in: scope)
+        await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
+        let elsewhere = try await history.beginReply(
+            start, in: Scope(userId: scope.userId, sessionId: "other", agentId: scope.agentId))
+        try await elsewhere.finish()
+        try await first.interrupt()
+        // Regenerated under the same id: the message is edited and keeps its place.
+        try await history.append(messages(5..<6), to: scope)
+        let second = try await history.beginReply(start, in: scope)
+        second.append("again")
+        try await second.finish()
+        #expect(try await saved() == [saying("again")] + messages(5..<6))
+    }
+
+    @Test("a reply whose conversation is deleted, or whose user, goes along and cannot bring it back")
+    func deletion() async throws {
+        for delete in [
+            { _ = try await history.deleteConversation(scope.conversation) },
+            { try await history.deleteUser(scope.userId) },
+        ] {
+            let reply = try await history.beginReply(start, in: scope)
+            try await delete()
+            #expect(try await drafts() == 0)
+            reply.append("more")
+            await expectError(.notFound) { try await reply.finish() }
+            #expect(try await history.conversation(scope.conversation) == nil)
+        }
+    }
+
+    @Test(
+        "a reply follows its conversation to another session id, one that is there already too",
+        arguments: [false, true])
+    func move(isThere: Bool) async throws {
+        let target = Scope(userId: scope.userId, sessionId: "new", agentId: scope.agentId)
+        try await history.append(messages(0..<1), to: scope)
+        if isThere { try await history.append(messages(8..<9), to: target) }
+        let reply = try await history.beginReply(start, in: scope)
+        try await history.moveConversation(scope.conversation, to: "new")
+        #expect(try await replies(of: target.conversation) == [inFlight(start)])
+        reply.append("said")
+        try await reply.finish()
+        #expect(try await history.window(of: target, maxMessages: nil).last == saying("said"))
+        #expect(try await history.conversation(scope.conversation) == nil)
+    }
+
+    @Test("a draft that is released unfinished becomes an interrupted message")
+    func release() async throws {
+        var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
+        try await history.beginReply(start, in: scope).append("half")
+        #expect(try await changes.next()?.messageId == "r")
+        #expect(try await saved() == [saying("half", isInterrupted: true)])
+    }
+
+    @Test("an interrupted reply with half a tool exchange does not reach an agent in halves")
+    func wholeExchanges() async throws {
+        try await history.append(messages(0..<1), to: scope)
+        var half = saying("I look")
+        half.parts.append(.toolCall(id: "c", name: "look", arguments: [:]))
+        _ = try await history.keepReply(half, in: scope)
+        try await endWriters()
+        #expect(try await replies().isEmpty)
+        #expect(try await saved().last?.isInterrupted == true)
+        let whole = try await history.wholeWindow(of: scope, maxMessages: nil)
+        #expect(try await saved().wholeExchanges() == whole)
+        #expect(whole.count { $0.belongsToToolExchange } == 0)
+    }
+
+    @Test("a reply in flight goes on when the history is closed and opened anew; nobody takes its writer for dead")
+    func reopening() async throws {
+        let reply = try await history.beginReply(start, in: scope)
+        await history.close()
+        #expect(try await replies() == [inFlight(start)])
+        reply.append("after all")
+        try await reply.finish()
+        #expect(try await saved() == [saying("after all")])
+        #expect(try locks().isEmpty)
+    }
+
+    @Test("1,000 replies at once hold one lock, and leave neither it nor a draft behind")
+    func thousand() async throws {
+        let replies = try await withThrowingTaskGroup(of: ReplyDraft.self) { group in
+            for number in 0..<1000 {
+                group.addTask { [history] in
+                    try await history.beginReply(
+                        ConversationMessage(id: "\(number)", role: .assistant, text: ""), in: scope)
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(try locks().count == 1)
+        try await withThrowingTaskGroup { group in
+            for (number, reply) in replies.enumerated() {
+                reply.append("\(number)")
+                group.addTask { try await number.isMultiple(of: 2) ? reply.finish() : reply.interrupt() }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try locks().isEmpty)
+        #expect(try await drafts() == 0)
+        let kept = try await saved()
+        #expect(kept.count == 1000)
+        #expect(kept.count { $0.isInterrupted } == 500)
+    }
+
+    @Test("a history in memory has replies in flight, too")
+    func inMemory() async throws {
+        let history = memory()
+        let reply = try await history.beginReply(start, in: scope)
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.message) == [inFlight(start)])
+        reply.append("said")
+        try await reply.finish()
+        #expect(try await saved(in: history) == [saying("said")])
+    }
+}
