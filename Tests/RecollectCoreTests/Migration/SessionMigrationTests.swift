@@ -27,6 +27,27 @@ struct SessionMigrationTests {
         for (left, right) in zip(expected, found) { #expect(left.messages == right.messages, "seed \(seed)") }
     }
 
+    @Test("from memory to user defaults and on into memory everything stays what it was, an empty first message too")
+    func ourStorages() async throws {
+        var random = RandomJSON(seed: 7)
+        let suite = "recollect.migration.\(UUID().uuidString)"
+        defer { UserDefaults().removePersistentDomain(forName: suite) }
+        let (first, last) = (InMemorySessionStorage(), InMemorySessionStorage())
+        let middle = UserDefaultsSessionStorage(suiteName: suite)
+        for number in 0..<5 {
+            let messages = RandomJSON.roles.map { random.chat(role: $0, type: .text) }
+            try await first.add("s\(number)", messages, first: number == 0 ? "" : "first \(number)")
+        }
+        try await migrate(from: first, to: middle)
+        let report = try await migrate(from: middle, to: last)
+        #expect((report.sessions, report.addedMessages) == (5, 5 * RandomJSON.roles.count))
+        let (expected, found) = (try await first.getAllSessions(), try await last.getAllSessions())
+        #expect(found.map(\.id) == expected.map(\.id))
+        #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
+        #expect(found.map(\.messages) == expected.map(\.messages))
+        #expect(try await migrate(from: first, to: last).movedSessions == 0)
+    }
+
     @Test("running again writes nothing, and brings what is new in the source")
     func again() async throws {
         let (source, target) = (ListedSessions(), ListedSessions())
