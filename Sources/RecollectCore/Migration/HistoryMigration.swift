@@ -63,17 +63,16 @@ extension HistoryStore {
             var request = PageRequest<ConversationCursor>(limit: 200)
             while true {
                 let page = try await conversations(query, page: request)
-                for conversation in page.elements {
-                    for branch in try await branches(of: conversation.id) {
-                        try Task.checkCancellation()
-                        try await body(branch)
-                    }
-                    try Task.checkCancellation()
-                    try await body(conversation)
-                }
+                for conversation in page.elements { try await visit(conversation, body) }
                 guard let next = page.next else { break }
                 request = PageRequest(limit: 200, after: next)
             }
         }
+    }
+
+    private func visit(_ conversation: Conversation, _ body: (Conversation) async throws -> Void) async throws {
+        for branch in try await branches(of: conversation.id) { try await visit(branch, body) }
+        try Task.checkCancellation()
+        try await body(conversation)
     }
 }

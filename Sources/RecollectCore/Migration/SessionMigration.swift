@@ -48,7 +48,8 @@ private struct SessionMigration {
     nonisolated(nonsending) func move(
         _ id: String
     ) async throws -> (messages: Int, added: Int, isMoved: Bool)? {
-        guard let session = try await source.getSession(id: id) else { return nil }
+        guard var session = try await source.getSession(id: id) else { return nil }
+        session.messages = session.messages.eachIdOnce()
         let known = try await target.getSession(id: id)
         let merged = try merge(session, into: known?.messages ?? [])
         let isMoved = known == nil || merged.added > 0

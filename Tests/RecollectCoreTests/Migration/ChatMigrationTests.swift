@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Migration between chat storages")
+struct ChatMigrationTests {
+    private let folder: TemporaryFolder
+    private let files: FileChatStorage
+
+    init() throws {
+        folder = try TemporaryFolder()
+        files = FileChatStorage(baseURL: folder.url, durability: .relaxed, sameRole: .keep)
+    }
+
+    @Test("a file storage names its scopes, whatever is in their ids, and nothing that is not its own")
+    func scopes() async throws {
+        #expect(try await FileChatStorage(baseURL: folder.url.appendingPathComponent("none")).scopes() == [])
+        let long = String(repeating: "long ", count: 80)
+        let ids = ["", "Bob", "bob", "a/b", "..", "\u{0}", "\u{E9}", "e\u{301}", long]
+        let expected = ids.flatMap { user in ids.map { Scope(userId: user, sessionId: $0, agentId: user) } }
+        for scope in expected {
+            try await files.save(turn(1), agent: scope.agentId, session: scope.sessionId, user: scope.userId)
+        }
+        try Data("note".utf8).write(to: folder.url.appendingPathComponent("note.json"))
+        #expect(Set(try await files.scopes()) == Set(expected))
+        #expect(try await files.scopes(of: "\u{E9}").count == ids.count)
+        #expect(try await files.scopes(of: "nobody") == [])
+    }
+
+    @Test("scopes arrive whole and in order; running again saves nothing, and the target's own messages stay")
+    func moves() async throws {
+        let target = InMemoryChatStorage()
+        for user in ["u", "v"] {
+            try await files.save(turns(0..<20), agent: "a", user: user)
+            try await files.save(turns(30..<35), agent: "b", user: user)
+        }
+        let scopes = try await files.scopes()
+        let steps = Locked<[MigrationProgress]>([])
+        let report = try await migrate(scopes, from: files, to: target) { step in steps.withLock { $0.append(step) } }
+        #expect((report.sessions, report.messages, report.addedMessages) == (4, 100, 100))
+        #expect(steps.withLock { $0.map(\.messages) } == [40, 50, 90, 100])
+        for scope in scopes {
+            let expected = try await files.load(agent: scope.agentId, user: scope.userId)
+            #expect(try await target.load(agent: scope.agentId, user: scope.userId) == expected)
+        }
+        try await target.save(turn(99))
+        try await files.save(turn(20))
+        let again = try await migrate(scopes, from: files, to: target)
+        #expect((again.movedSessions, again.addedMessages) == (1, 2))
+        #expect(try await target.load() == turns(0..<20) + turn(99) + turn(20))
+    }
+
+    @Test("a target that drops a repeated role is told of with what helps")
+    func sameRole() async throws {
+        let twice = [turn(0)[0], turn(1)[0]]
+        try await files.save(twice)
+        let scopes = try await files.scopes()
+        let error = await #expect(throws: RecollectError.self) {
+            try await migrate(scopes, from: files, to: InMemoryChatStorage())
+        }
+        #expect(error?.code == .notKept)
+        #expect(error?.message.contains("sameRole: .keep") == true)
+    }
+
+    @Test("other content under an id is left alone and told of; other scopes are moved")
+    func conflict() async throws {
+        let target = InMemoryChatStorage()
+        try await files.save(turn(1), session: "s1")
+        try await files.save(turn(1), session: "s2")
+        try await target.save(turn(1).map { $0.mappingText { _ in "other" } }, session: "s1")
+        let scopes = try await files.scopes()
+        let error = await #expect(throws: RecollectError.self) { try await migrate(scopes, from: files, to: target) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("session s1") == true)
+        #expect(try await target.load(session: "s1").first?.text == "other")
+        #expect(try await target.load(session: "s2") == turn(1))
+    }
+
+    @Test("looking into a folder heals nothing there: damage is told with what can be read")
+    func damageIsLeft() async throws {
+        try await files.save(turns(0..<3))
+        let whole = try Data(contentsOf: folder.file())
+        let torn = whole.prefix(whole.count - 40)
+        try torn.write(to: folder.file())
+        let conversation = ConversationID(userId: "u", sessionId: "s")
+        let chats = try ChatFolder(path: folder.url.path).chats(of: conversation, maxBytes: 1 << 20)
+        #expect(chats.map(\.isDamaged) == [true])
+        #expect(chats.first?.messages == Array(turns(0..<3).dropLast()))
+        #expect(try Data(contentsOf: folder.file()) == torn)
+        #expect(try folder.names() == ["a.json"])
+        #expect(throws: RecollectError.self) {
+            try ChatFolder(path: folder.url.path).chats(of: conversation, maxBytes: 10)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Migration between session storages")
+struct SessionMigrationTests {
+    @Test("random transcripts arrive with every field, in the source's order, and the source is not written")
+    func everything() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max / 2)
+        var random = RandomJSON(seed: seed)
+        let (source, target) = (ListedSessions(), ListedSessions())
+        for number in 0..<20 {
+            let messages = RandomJSON.roles.flatMap { role in RandomJSON.types.map { random.chat(role: role, type: $0) }
+            }
+            try await source.add("s\(number)", messages.shuffled(), first: "first \(number)")
+        }
+        try await source.updateLastAccessed(id: "s3")
+        let writes = source.writes
+        let report = try await migrate(from: source, to: target)
+        #expect(source.writes == writes)
+        #expect(report.sessions == 20 && report.movedSessions == 20, "seed \(seed)")
+        #expect(report.messages == report.addedMessages)
+        let (expected, found) = (try await source.getAllSessions(), try await target.getAllSessions())
+        #expect(found.map(\.id) == expected.map(\.id) && found.first?.id == "s3")
+        #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
+        for (left, right) in zip(expected, found) { #expect(left.messages == right.messages, "seed \(seed)") }
+    }
+
+    @Test("from memory to user defaults and on into memory everything stays what it was, an empty first message too")
+    func ourStorages() async throws {
+        var random = RandomJSON(seed: 7)
+        let suite = "recollect.migration.\(UUID().uuidString)"
+        defer { UserDefaults().removePersistentDomain(forName: suite) }
+        let (first, last) = (InMemorySessionStorage(), InMemorySessionStorage())
+        let middle = UserDefaultsSessionStorage(suiteName: suite)
+        for number in 0..<5 {
+            let messages = RandomJSON.roles.map { random.chat(role: $0, type: .text) }
+            try await first.add("s\(number)", messages, first: number == 0 ? "" : "first \(number)")
+        }
+        try await migrate(from: first, to: middle)
+        let report = try await migrate(from: middle, to: last)
+        #expect((report.sessions, report.addedMessages) == (5, 5 * RandomJSON.roles.count))
+        let (expected, found) = (try await first.getAllSessions(), try await last.getAllSessions())
+        #expect(found.map(\.id) == expected.map(\.id))
+        #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
+        #expect(found.map(\.messages) == expected.map(\.messages))
+        #expect(try await migrate(from: first, to: last).movedSessions == 0)
+    }
+
+    @Test("running again writes nothing, and brings what is new in the source")
+    func again() async throws {
+        let (source, target) = (ListedSessions(), ListedSessions())
+        try await source.add("a", chats(0..<4))
+        try await source.add("b", [])
+        try await migrate(from: source, to: target)
+        let writes = target.writes
+        let again = try await migrate(from: source, to: target)
+        #expect(target.writes == writes)
+        #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (2, 0, 4, 0))
+
+        let kept = try await source.getSession(id: "a")?.messages ?? []
+        try await source.updateSessionMessages(id: "a", messages: kept + chats(4..<6))
+        let third = try await migrate(from: source, to: target)
+        #expect((third.movedSessions, third.addedMessages) == (1, 2))
+        #expect(try await target.contents().map(\.id) == ["a", "b"], "what was said last is listed first")
+    }
+
+    @Test("what the target has of its own stays, and gaps are filled where the source has them")
+    func ownMessages() async throws {
+        let (source, target) = (ListedSessions(), ListedSessions())
+        let all = chats(0..<8)
+        let own = chats(100..<102)
+        try await source.add("s", all)
+        try await target.add("s", [all[0], all[1], own[0], all[4], all[5], own[1]], first: "mine")
+        try await target.add("other", own)
+        let report = try await migrate(from: source, to: target)
+        #expect(report.addedMessages == 4)
+        let found = try await target.getSession(id: "s")
+        #expect(
+            found?.messages == [all[0], all[1], all[2], all[3], own[0], all[4], all[5], all[6], all[7], own[1]])
+        #expect(found?.firstUserMessage == "mine")
+        #expect(try await target.getSession(id: "other")?.messages == own)
+    }
+
+    @Test("other content under an id is left alone, told with its session and field, and holds nothing else up")
+    func conflict() async throws {
+        let (source, target) = (ListedSessions(), ListedSessions())
+        let messages = chats(0..<3)
+        var edited = messages
+        edited[1].content = "edited in the target"
+        for id in ["a", "b", "c", "d"] { try await source.add(id, messages) }
+        try await target.add("b", edited)
+        try await target.add("c", edited)
+        let error = await #expect(throws: RecollectError.self) { try await migrate(from: source, to: target) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("session b") == true && error?.message.contains("1 more: c") == true)
+        #expect(error?.message.contains("`content`") == true)
+        #expect(error?.message.contains(messages[1].id.uuidString) == true)
+        #expect(try await target.getSession(id: "b")?.messages == edited)
+        #expect(try await target.getSession(id: "a")?.messages == messages)
+        #expect(try await target.getSession(id: "d")?.messages == messages)
+    }
+
+    @Test(
+        "a target that keeps a message with less stops the migration at its first session",
+        arguments: ["toolName", "metadata", "timestamp", "attachments", "isComplete", "wasCancelled", "content"])
+    func lossy(field: String) async throws {
+        let (source, picture) = (ListedSessions(), Attachment(mediaType: "image/png", content: .inline(Data([1]))))
+        let message = ChatMessage(
+            role: .toolUse, content: "caf\u{E9}", timestamp: Date(millisecondsSince1970: 1_700_000_000_001),
+            isComplete: false, messageType: .toolUse, toolName: "Read", attachments: [picture], wasCancelled: true,
+            metadata: ["k": 1])
+        try await source.add("s", [message])
+        try await source.add("t", [message])
+        let target = ListedSessions(keeping: { saved in
+            var kept = saved
+            switch field {
+            case "toolName": kept.toolName = nil
+            case "metadata": kept.metadata = [:]
+            case "timestamp":
+                kept.timestamp = Date(timeIntervalSince1970: kept.timestamp.timeIntervalSince1970.rounded())
+            case "attachments": kept.attachments = []
+            case "isComplete": kept.isComplete = true
+            case "wasCancelled": kept.wasCancelled = false
+            default: kept.content = kept.content.decomposedStringWithCanonicalMapping
+            }
+            return kept
+        })
+        let error = await #expect(throws: RecollectError.self) { try await migrate(from: source, to: target) }
+        #expect(error?.code == .notKept)
+        #expect(error?.message.contains("session s") == true && error?.message.contains("`\(field)`") == true)
+        #expect(try await target.contents().count == 1)
+    }
+
+    @Test("an attachment that one side keeps by its hash is the same")
+    func hashedAttachments() async throws {
+        let (source, bytes) = (ListedSessions(), Data("picture".utf8))
+        try await source.add(
+            "s",
+            [
+                ChatMessage(
+                    role: .user, content: "x",
+                    attachments: [Attachment(mediaType: "image/png", content: .inline(bytes))])
+            ])
+        let target = ListedSessions(keeping: { saved in
+            var kept = saved
+            kept.attachments[0].content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+            return kept
+        })
+        #expect(try await migrate(from: source, to: target).addedMessages == 1)
+        #expect(try await migrate(from: source, to: target).addedMessages == 0)
+    }
+
+    @Test("5,000 messages, cancelled at random writes and run again until done: equal content, nothing twice")
+    func interrupted() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max / 2)
+        let random = Locked(SeededGenerator(seed: seed))
+        let source = ListedSessions()
+        for number in 0..<50 { try await source.add("s\(number)", chats(0..<100)) }
+        let target = ListedSessions(beforeWrite: {
+            guard random.withLock({ Int.random(in: 0..<10, using: &$0) }) == 0 else { return }
+            withUnsafeCurrentTask { $0?.cancel() }
+            // Some storages notice at once, others go on.
+            if random.withLock({ Bool.random(using: &$0) }) { throw CancellationError() }
+        })
+        var runs = 0
+        while true {
+            runs += 1
+            let run = Task { try await migrate(from: source, to: target) }
+            do {
+                let report = try await run.value
+                #expect(report.sessions == 50 && report.messages == 5000)
+                break
+            } catch is CancellationError {
+                continue
+            }
+        }
+        #expect(runs > 1, "seed \(seed)")
+        let (expected, found) = (try await source.contents(), try await target.contents())
+        #expect(found.map(\.id) == expected.map(\.id), "seed \(seed)")
+        for (left, right) in zip(expected, found) { #expect(left.messages == right.messages, "seed \(seed)") }
+    }
+
+    @Test("storages that are not Sendable are moved where they are called")
+    @MainActor
+    func notSendable() async throws {
+        final class Wrapped: SessionStorageProtocol {
+            var calls = 0
+            let inner = ListedSessions()
+
+            func saveSession(id: String, firstMessage: String) async throws {
+                MainActor.assertIsolated()
+                calls += 1
+                try await inner.saveSession(id: id, firstMessage: firstMessage)
+            }
+            func getAllSessions() async throws -> [StoredSession] { try await inner.getAllSessions() }
+            func getSession(id: String) async throws -> StoredSession? { try await inner.getSession(id: id) }
+            func updateLastAccessed(id: String) async throws { try await inner.updateLastAccessed(id: id) }
+            func deleteSession(id: String) async throws { try await inner.deleteSession(id: id) }
+            func deleteAllSessions() async throws { try await inner.deleteAllSessions() }
+            func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
+                try await inner.updateSessionMessages(id: id, messages: messages)
+            }
+            func updateSessionId(oldId: String, newId: String) async throws {
+                try await inner.updateSessionId(oldId: oldId, newId: newId)
+            }
+        }
+        let (source, target) = (ListedSessions(), Wrapped())
+        try await source.add("s", chats(0..<2))
+        var steps: [MigrationProgress] = []
+        try await migrate(from: source, to: target) { steps.append($0) }
+        #expect(target.calls == 1)
+        #expect(steps == [MigrationProgress(sessions: 1, sessionsTotal: 1, messages: 2)])
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Migration between histories")
+struct HistoryMigrationTests {
+    private let source = memory()
+    private let target = memory()
+
+    /// A history with all that a conversation can have.
+    private func fill() async throws {
+        let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("picture".utf8)))
+        let s = ConversationID(userId: "ann", sessionId: "s")
+        for index in 0..<6 {
+            // Two agents by turns: the conversation's order is that of saving.
+            try await source.append(
+                [messages(index..<(index + 1))[0]], to: s.scope(agentId: index.isMultiple(of: 2) ? "a" : "b"))
+        }
+        try await source.append(
+            [
+                ConversationMessage(
+                    id: "odd", role: Role(rawValue: "narrator"),
+                    parts: [.text("\u{0}e\u{301}"), .attachment(picture), .unknown(["x": 1])],
+                    metadata: ["usage": ["input_tokens": 3]], unknownFields: ["later": [1, 2]])
+            ], to: s.scope(agentId: "a"))
+        try await source.update(
+            s,
+            with: ConversationDetails(
+                title: "Title", workingDirectory: "/w", branch: "main", metadata: ["k": [1]], isPinned: true,
+                isArchived: true, isRead: true, addedTags: ["blue", "red"]))
+        for (number, session) in ["t", "u", "gone", "empty"].enumerated() {
+            let id = ConversationID(userId: "ann", sessionId: session)
+            if session == "empty" {
+                try await source.update(id, with: ConversationDetails(firstMessage: "said first"))
+            } else {
+                try await source.append(
+                    messages((10 * number)..<(10 * number + 4), prefix: session), to: id.scope(agentId: "a"))
+            }
+        }
+        try await source.discardConversation(ConversationID(userId: "ann", sessionId: "gone"))
+        try await source.append(messages(0..<2), to: Scope(userId: "bob", sessionId: "s", agentId: ""))
+    }
+
+    private func all(_ history: SQLiteHistoryStore, _ user: String) async throws -> [Conversation] {
+        try await history.conversations(of: user, sessionIdPrefix: "", limit: 1000)
+    }
+
+    private func expectEqual(_ user: String = "ann") async throws {
+        let (left, right) = (try await all(source, user), try await all(target, user))
+        #expect(left.count == right.count)
+        for (left, right) in zip(left, right) {
+            var (expected, found) = (left, right)
+            // Moments that are the move's own.
+            if left.discardedAt != nil {
+                (expected.discardedAt, found.discardedAt) = (.distantPast, right.discardedAt.map { _ in .distantPast })
+            }
+            if left.messageCount == 0 {
+                (expected.createdAt, found.createdAt) = (.distantPast, .distantPast)
+                (expected.lastActivityAt, found.lastActivityAt) = (.distantPast, .distantPast)
+            }
+            (expected.lastAccessedAt, found.lastAccessedAt) = (.distantPast, .distantPast)
+            #expect(expected == found)
+            let page = PageRequest<MessageCursor>(limit: .max)
+            let saved = try await source.messages(of: left.id, agentId: nil, page: page).elements
+            let moved = try await target.messages(of: left.id, agentId: nil, page: page).elements
+            #expect(saved.map(\.agentId) == moved.map(\.agentId))
+            #expect(saved.map(\.message) == moved.map(\.message))
+        }
+    }
+
+    @Test("conversations arrive with agents, order, attachments, titles, tags and state; discarded ones stay discarded")
+    func everything() async throws {
+        try await fill()
+        #expect(try await source.users() == ["ann", "bob"])
+        let latest = try await source.latestChange()
+        let report = try await migrate(user: "ann", from: source, to: target)
+        #expect((report.sessions, report.movedSessions, report.messages, report.addedMessages) == (5, 5, 19, 19))
+        try await expectEqual()
+        #expect(try await target.users() == ["ann"])
+        #expect(try await source.latestChange() == latest)
+        #expect(
+            try await target.attachment(sha256: Attachment.sha256(of: Data("picture".utf8))) == Data("picture".utf8))
+        let query = ConversationQuery(userId: "ann", order: .lastAccess)
+        let orders = try await [source, target].asyncMap { history in
+            try await history.conversations(query, page: PageRequest(limit: 10)).elements.map(\.id.sessionId)
+        }
+        #expect(orders[0] == orders[1])
+    }
+
+    @Test("running again changes nothing; what both have of their own since then is kept and brought")
+    func again() async throws {
+        try await fill()
+        try await migrate(user: "ann", from: source, to: target)
+        let latest = try await target.latestChange()
+        let again = try await migrate(user: "ann", from: source, to: target)
+        #expect((again.sessions, again.movedSessions, again.messages, again.addedMessages) == (5, 0, 19, 0))
+        #expect(try await target.latestChange() == latest)
+
+        let t = Scope(userId: "ann", sessionId: "t", agentId: "a")
+        try await target.append(messages(0..<1, prefix: "own"), to: t)
+        try await target.update(t.conversation, with: ConversationDetails(title: "Mine", addedTags: ["mine"]))
+        try await source.append(messages(20..<22, prefix: "new"), to: t)
+        try await source.update(t.conversation, with: ConversationDetails(title: "Theirs", addedTags: ["theirs"]))
+        let third = try await migrate(user: "ann", from: source, to: target)
+        #expect((third.movedSessions, third.addedMessages) == (1, 2))
+        let moved = try await target.conversation(t.conversation)
+        #expect(moved?.title == "Mine" && moved?.tags == ["mine", "theirs"])
+        #expect(
+            try await target.window(of: t, maxMessages: nil).map(\.id) == [
+                "t0", "t1", "t2", "t3", "own0", "new20", "new21",
+            ])
+    }
+
+    @Test("a branch becomes an archived conversation that tells where it left")
+    func branches() async throws {
+        let s = ConversationID(userId: "ann", sessionId: "s")
+        try await source.append(messages(0..<6), to: s.scope(agentId: "a"))
+        let branch = try await source.branch(s, from: "m4")
+        try await source.append(messages(7..<8), to: s.scope(agentId: "a"))
+        let report = try await migrate(user: "ann", from: source, to: target)
+        #expect((report.sessions, report.messages) == (2, 7))
+        let moved = try #require(try await target.conversation(branch))
+        #expect(moved.isArchived)
+        #expect(moved.metadata["branchOf"] == ["sessionId": "s", "messageId": "m3"])
+        #expect(try await target.window(of: branch.scope(agentId: "a"), maxMessages: nil).map(\.id) == ["m4", "m5"])
+        #expect(
+            try await target.window(of: s.scope(agentId: "a"), maxMessages: nil).map(\.id) == [
+                "m0", "m1", "m2", "m3", "m7",
+            ])
+        #expect(try await migrate(user: "ann", from: source, to: target).movedSessions == 0)
+    }
+
+    @Test("other content under an id is left alone, told with its session and field, and holds nothing else up")
+    func conflict() async throws {
+        for session in ["s", "t"] {
+            try await source.append(messages(0..<4), to: Scope(userId: "ann", sessionId: session, agentId: "a"))
+        }
+        try await target.append(messages(0..<4).map { $0.mappingText { _ in "e\u{301}" } }, to: scope)
+        let error = await #expect(throws: RecollectError.self) {
+            try await migrate(user: "ann", from: source, to: target)
+        }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("session s") == true && error?.message.contains("`parts`") == true)
+        #expect(try await target.conversation(ConversationID(userId: "ann", sessionId: "t"))?.messageCount == 4)
+        #expect(try await target.window(of: scope, maxMessages: nil).first?.text == "e\u{301}")
+    }
+
+    @Test("5,000 messages, cancelled at random points and run again until done: equal content, nothing twice")
+    func interrupted() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max / 2)
+        let random = Locked(Seeded(seed: seed))
+        for session in 0..<4 {
+            for agent in ["a", "b"] {
+                try await source.append(
+                    messages(0..<625, prefix: "\(session)\(agent)"),
+                    to: Scope(userId: "ann", sessionId: "s\(session)", agentId: agent))
+            }
+        }
+        var runs = 0
+        while true {
+            runs += 1
+            let run = Task { [source, target] in
+                try await migrate(user: "ann", from: source, to: target) { _ in
+                    guard random.withLock({ Int.random(in: 0..<3, using: &$0) }) == 0 else { return }
+                    withUnsafeCurrentTask { $0?.cancel() }
+                }
+            }
+            do {
+                let report = try await run.value
+                #expect((report.sessions, report.messages) == (4, 5000))
+                break
+            } catch is CancellationError {
+                continue
+            }
+        }
+        #expect(runs > 1, "seed \(seed)")
+        try await expectEqual()
+    }
+
+    @Test("a history moves to chat files with every message, also those that left the window, and attachments inside")
+    func toFiles() async throws {
+        let folder = try TemporaryFolder()
+        try await fill()
+        try await source.append(messages(50..<60), to: scope, options: AppendOptions(maxMessages: 2))
+        let files = FileChatStorage(baseURL: folder.url, sameRole: .keep)
+        let report = try await migrate(user: "ann", from: source, to: files)
+        #expect((report.messages, report.addedMessages) == (29, 29))
+        let page = PageRequest<MessageCursor>(limit: .max)
+        let stored = try await source.messages(of: scope.conversation, agentId: "a", page: page).elements.map(\.message)
+        let found = try await files.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+        #expect(found == (try await source.restoringAttachments(of: stored)))
+        #expect(found.contains { $0.hasInlineAttachments })
+        #expect(try await migrate(user: "ann", from: source, to: files).addedMessages == 0)
+    }
+}
+
+extension Array {
+    fileprivate func asyncMap<Result>(_ transform: (Element) async throws -> Result) async throws -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await transform(element)) }
+        return results
+    }
+}
