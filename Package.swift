@@ -74,7 +74,9 @@ let package = Package(
             resources: [.copy("Fixtures")]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
-        .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
+        .testTarget(
+            name: "RecollectTestingTests",
+            dependencies: ["Recollect", "RecollectTesting", .product(name: "Logging", package: "swift-log")]),
         .testTarget(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],
