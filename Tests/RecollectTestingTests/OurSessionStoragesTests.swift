@@ -1,14 +1,33 @@
 import Foundation
+import Logging
 import Recollect
 import RecollectTesting
 import Testing
 
-/// The session storages that Recollect brings, each with what it declares.
+/// The session storages that Recollect brings, and its wrappers. All of them keep every promise that they declare.
 @Suite("Recollect's own session storages")
 struct OurSessionStoragesTests {
     @Test("InMemorySessionStorage conforms", arguments: SessionStorageConformance.checks)
     func memory(_ check: SessionStorageCheck) async throws {
         try await check.run { InMemorySessionStorage() }
+    }
+
+    @Test("CachedSessionStorage conforms", arguments: SessionStorageConformance.checks)
+    func cached(_ check: SessionStorageCheck) async throws {
+        try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage()) }
+    }
+
+    @Test("CachedSessionStorage with room for little conforms", arguments: SessionStorageConformance.checks)
+    func littleCached(_ check: SessionStorageCheck) async throws {
+        try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage(), capacity: 5) }
+    }
+
+    @Test("LoggingSessionStorage conforms", arguments: SessionStorageConformance.checks)
+    func logging(_ check: SessionStorageCheck) async throws {
+        try await check.run {
+            LoggingSessionStorage(
+                wrapping: InMemorySessionStorage(), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
     }
 
     @Test("UserDefaultsSessionStorage conforms", arguments: SessionStorageConformance.checks)
@@ -19,6 +38,22 @@ struct OurSessionStoragesTests {
             open: { UserDefaultsSessionStorage(suiteName: $0) },
             remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
         try await check.run(on: fixture)
+    }
+
+    @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
+    func sqlite(_ check: SessionStorageCheck) async throws {
+        try await check.run(
+            on: .inFolders { folder in
+                try SQLiteSessionStorage(databasePath: folder.appendingPathComponent("sessions.sqlite").path)
+            })
+    }
+
+    @Test("SQLiteSessionStorage over a shared history conforms", arguments: SessionStorageConformance.checks)
+    func shared(_ check: SessionStorageCheck) async throws {
+        try await check.run {
+            SQLiteSessionStorage(
+                history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "e\u{301}", agentId: "writer")
+        }
     }
 
     @Test("SQLiteSessionStorage in memory conforms", arguments: SessionStorageConformance.checks)
@@ -46,15 +81,5 @@ struct OurSessionStoragesTests {
             return SQLiteSessionStorage(history: history, agentId: "helper")
         }
         try await check.run(on: fixture)
-    }
-
-    @Test("CachedSessionStorage conforms as what it wraps", arguments: SessionStorageConformance.checks)
-    func cached(_ check: SessionStorageCheck) async throws {
-        try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage()) }
-    }
-
-    @Test("LoggingSessionStorage conforms as what it wraps", arguments: SessionStorageConformance.checks)
-    func logging(_ check: SessionStorageCheck) async throws {
-        try await check.run { LoggingSessionStorage(wrapping: InMemorySessionStorage()) }
     }
 }

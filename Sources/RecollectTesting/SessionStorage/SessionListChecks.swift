@@ -14,13 +14,13 @@ enum SessionListChecks {
                 try await store.deleteSession(id: id)
                 try await store.updateSessionId(oldId: id, newId: "other")
             }
-            try await store.deleteAllSessions()
             for id in ["unknown", "", "other"] {
                 let session = try await store.getSession(id: id)
                 try expect(
                     session == nil, "nil for session \(id.debugDescription)", came: "\(session.debugDescription)")
             }
             try await expectEqual(store.listedIDs(), [], "the list after calls for unknown sessions")
+            try await store.deleteAllSessions()
         },
         SessionStorageCheck(
             "sessions.keepTheirFirstMessage",

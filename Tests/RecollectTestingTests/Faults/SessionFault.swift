@@ -1,0 +1,67 @@
+/// A way for a session storage to be wrong, and the check that names it.
+enum SessionFault: String, CaseIterable, Sendable {
+    case makesWhatIsTouched = "sessions.unknownIsNil"
+    case replacesTheFirstMessage = "sessions.keepTheirFirstMessage"
+    case insertsOrReplaces = "sessions.keepTheirCreation"
+    case ignoresTouches = "sessions.accessMoves"
+    case takesTranscriptsForNoAccess = "sessions.savingATranscriptIsAccess"
+    case sortsByWholeSeconds = "sessions.lastAccessedFirst"
+    case listsNoMessages = "sessions.listedAsGot"
+    case composesIds = "sessions.anyStringIsAnId"
+    case endsIdsAtNUL = "sessions.keepsNULInIds"
+    case deletesByPrefix = "sessions.idsThatSharePieces"
+
+    case sortsByClock = "transcript.orderIsTheArrays"
+    case ignoresEmptyTranscripts = "transcript.emptyIsASession"
+    case updatesWhatIsThereAlone = "transcript.makesItsSession"
+    case duplicatesOnTheSecondSave = "transcript.growsByTurns"
+    case keepsCompleteMessagesAlone = "transcript.growsByChunks"
+    case failsOnKnownIds = "transcript.savingAgainIsHarmless"
+    case seesEditsOfTextAlone = "transcript.edits"
+    case appendsWhatIsNew = "transcript.insertsWhereTheyStand"
+    case neverRemoves = "transcript.removes"
+    case keepsTheOrderOfKnownMessages = "transcript.reorders"
+    case knowsIdsOfAllSessions = "transcript.sameMessagesElsewhere"
+    case savesUpToTheFailure = "transcript.failedSaveLeavesTheLast"
+    case savesUpToTheCancellation = "transcript.cancelledSaveTellsTheTruth"
+    case editsOrRemoves = "transcript.randomSaves"
+    case capsATranscript = "transcript.largeOnesGrow"
+
+    case foldsUnknownKinds = "content.everyKind"
+    case forgetsTaskGroups = "content.everyField"
+    case forgetsMilliseconds = "content.milliseconds"
+    case trimsWhitespace = "content.everyCharacter"
+    case endsTextAtNUL = "content.keepsNUL"
+    case cutsLongText = "content.longText"
+    case takesEmptyInputForNone = "content.toolInput"
+    case readsNumbersAsDoubles = "content.metadata"
+    case cutsAttachments = "content.attachments"
+
+    case cascadesOnRenaming = "renaming.movesTheMessages"
+    case losesTrackOnRenaming = "renaming.goesOn"
+    case keepsTheOldIdAsAnAlias = "renaming.freesTheOldId"
+    case refusesAnIdThatIsThere = "renaming.ontoANewSession"
+    case replacesTheNewSession = "renaming.mergesSessions"
+    case keepsTheNewWordsAlone = "renaming.mergeLosesNoWords"
+    case copiesThenDeletes = "renaming.toItselfChangesNothing"
+    case movesNothingOverSomething = "renaming.againIsHarmless"
+
+    case deletesFromTheListAlone = "removal.ofOneSession"
+    case deletesTenAtMost = "removal.ofAllSessions"
+    case keepsMessagesOfTheDeleted = "removal.messagesStayGone"
+
+    case writesAllSessionsAsOne = "parallel.differentSessions"
+    case writesBackWhatItRead = "parallel.touchesLoseNoMessages"
+    case writesMessageByMessage = "parallel.oneTranscriptWins"
+    case showsHalfATranscript = "parallel.readersSeeWholeTranscripts"
+    case looksForTheOldIdTooEarly = "parallel.renamesAtOnce"
+
+    case losesAllOnReopening = "reopened.keepsEverything"
+    case removesOnlyWhatItSaved = "reopened.goesOn"
+    case deletesFromItsMemoryAlone = "reopened.staysDeleted"
+    case writesOneSaveLate = "reopened.savedBeforeReturning"
+    case overwritesOtherInstances = "reopened.instancesShareAPlace"
+
+    /// The check that must fail.
+    var caughtBy: String { rawValue }
+}
