@@ -55,31 +55,4 @@ struct OurSessionStoragesTests {
                 history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "e\u{301}", agentId: "writer")
         }
     }
-
-    @Test("SQLiteSessionStorage in memory conforms", arguments: SessionStorageConformance.checks)
-    func sqliteInMemory(_ check: SessionStorageCheck) async throws {
-        try await check.run {
-            SQLiteSessionStorage(history: SQLiteHistoryStore(inMemory: HistoryConfiguration()))
-        }
-    }
-
-    @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
-    func sqlite(_ check: SessionStorageCheck) async throws {
-        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>.inFolders { folder in
-            try SQLiteSessionStorage(databasePath: folder.appendingPathComponent("sessions.sqlite").path)
-        }
-        try await check.run(on: fixture)
-    }
-
-    @Test("SQLiteSessionStorage in a history that others share conforms", arguments: SessionStorageConformance.checks)
-    func sqliteInASharedHistory(_ check: SessionStorageCheck) async throws {
-        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>.inFolders { folder in
-            let history = SQLiteHistoryStore(directory: folder)
-            // What is another user's, and looks the same, is in nobody's way.
-            let others = SQLiteSessionStorage(history: history, userId: "Local", agentId: "helper")
-            try await others.saveSession(id: "session", firstMessage: "another user's")
-            return SQLiteSessionStorage(history: history, agentId: "helper")
-        }
-        try await check.run(on: fixture)
-    }
 }
