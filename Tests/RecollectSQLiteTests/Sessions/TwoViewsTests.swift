@@ -151,17 +151,27 @@ import Testing
         let shared = [ChatMessage(role: .user, content: "shared")]
         try await sessions.updateSessionMessages(id: "s", messages: shared)
         let own = (0..<20).map { ChatMessage(role: .assistant, content: "\($0)") }
+        var storages: [SQLiteSessionStorage] = []
+        for _ in own {
+            let storage = SQLiteSessionStorage(history: history, userId: "ann")
+            _ = try await storage.getSession(id: "s")
+            storages.append(storage)
+        }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for message in own {
-                let storage = SQLiteSessionStorage(history: history, userId: "ann")
-                _ = try await storage.getSession(id: "s")
+            for (storage, message) in zip(storages, own) {
                 group.addTask { try await storage.updateSessionMessages(id: "s", messages: shared + [message]) }
             }
             try await group.waitForAll()
         }
+        // One instance that saves twice at once has shown neither save the other's message, either.
+        async let first: Void = sessions.updateSessionMessages(
+            id: "s", messages: shared + [ChatMessage(role: .assistant, content: "20")])
+        async let second: Void = sessions.updateSessionMessages(
+            id: "s", messages: shared + [ChatMessage(role: .assistant, content: "21")])
+        _ = try await (first, second)
         let kept = try #require(try await sessions.getSession(id: "s")).messages
-        #expect(Set(kept) == Set(shared + own))
-        #expect(kept.count == 21)
+        #expect(Set(kept.map(\.content)) == Set((shared + own).map(\.content) + ["20", "21"]))
+        #expect(kept.count == 23)
     }
 
     @Test("deleting a session deletes its messages, attachments, search entries and branches for good")
