@@ -1,7 +1,8 @@
 import GRDB
 import RecollectCore
 
-/// Saves the replies whose writer has ended, as far as they had come and marked as interrupted, inside a write transaction.
+/// Saves the replies whose writer has ended, as far as they had come and marked as interrupted, inside a write transaction. A message
+/// that holds as much already stays as it is.
 struct ReplyRecovery: Sendable {
     let writers: ReplyWriters
     let attachments: any AttachmentKeeping
@@ -11,7 +12,7 @@ struct ReplyRecovery: Sendable {
     func run(for names: some Sequence<String>, _ db: Database, _ unsettled: UnsettledIDs) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
-            for draft in try Drafts.all(of: writer, db) {
+            for draft in try Drafts.all(of: writer, db) where try !isSaved(draft, db) {
                 let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
                 let ending = ReplyEnding(
                     number: draft.number, message: message, scope: draft.scope, retention: retention)
@@ -23,6 +24,15 @@ struct ReplyRecovery: Sendable {
             try writers.remove(writer)
         }
         return events
+    }
+
+    /// Whether the session holds the reply already with at least as much text: a UI may have saved it whole just before the end.
+    private func isSaved(_ draft: Drafts.Draft, _ db: Database) throws -> Bool {
+        try Settling.settle(db)
+        guard let held = try MessageQueries.one(draft.message.id, in: draft.scope.conversation, db) else {
+            return false
+        }
+        return held.message.text.utf8.starts(with: draft.message.text.utf8)
     }
 
     /// Everyone who has a draft or a lock file.

@@ -44,6 +44,20 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
+    @Test("a message that was saved whole meanwhile stays as it is; one that says something else is edited")
+    func savedMeanwhile() async throws {
+        let whole = ConversationMessage(id: "r", role: .assistant, text: "so far and to the end")
+        let other = ConversationMessage(id: "r", role: .assistant, text: "what it said the first time")
+        for (held, kept) in [(whole, whole), (other, interrupted)] {
+            let history = folder.history()
+            try await history.append([held], to: scope)
+            try await history.edit([held], in: scope.conversation)
+            try await abandonedReply()
+            #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+            #expect(try await saved(in: history) == [kept])
+        }
+    }
+
     @Test("beginning a reply of its id saves it first, so that the new one edits it")
     func beginningAnew() async throws {
         let history = folder.history()
