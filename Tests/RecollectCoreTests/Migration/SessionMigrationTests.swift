@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
