@@ -52,7 +52,7 @@ enum SessionFault: String, CaseIterable, Sendable {
 
     case writesAllSessionsAsOne = "parallel.differentSessions"
     case writesBackWhatItRead = "parallel.touchesLoseNoMessages"
-    case writesMessageByMessage = "parallel.oneTranscriptWins"
+    case writesMessageByMessage = "parallel.transcriptsStayWhole"
     case showsHalfATranscript = "parallel.readersSeeWholeTranscripts"
     case looksForTheOldIdTooEarly = "parallel.renamesAtOnce"
 
