@@ -5,14 +5,16 @@ enum DiscardChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
             "discarding.takesOutOfSight",
-            "A discarded conversation is in no list and no search, but where discarded ones are asked for.",
+            "A discarded conversation is in no list and no search, nor are its branches, but where discarded ones are asked for.",
             needs: .keepsWhatIsTrimmed
         ) { store in
             try await Self.fill(store)
+            _ = try await store.branch(Self.id, from: "m3")
             try await expectEqual(store.discardConversation(Self.id), true, "whether there was one")
             try await expectEqual(store.listedSessions(), ["other"], "the list")
             try await expectEqual(store.listedSessions(isDiscarded: true), ["session"], "the discarded ones")
             try await expectEqual(store.found("m1"), [], "a search for its words")
+            try await expectEqual(store.found("m3"), [], "a search for its branch's words")
             let found = try await store.list(ConversationQuery(userId: "user", text: "m1"))
             try expectEqual(found, [], "a list by its words")
             let byPrefix = try await store.conversations(of: "user", sessionIdPrefix: "", limit: 10)
