@@ -80,8 +80,8 @@ enum TranscriptChecks {
             let edits: [(inout ChatMessage) -> Void] = [
                 { $0.content = "other words" }, { $0.content = "e\u{301}" }, { $0.content = "\u{E9}" },
                 { $0.role = .system }, { $0.messageType = .thinking }, { $0.isComplete = false },
-                { $0.wasCancelled = true }, { $0.isError = true }, { $0.toolName = "read" },
-
+                { $0.wasCancelled = true }, { $0.isError = true }, { $0.toolName = "\u{E9}" }, { $0.isError = false },
+                { $0.toolName = "e\u{301}" },
                 { $0.toolInputData = ToolInputData(parameters: ["path": "a"]) }, { $0.metadata = ["model": "x"] },
                 { $0.timestamp = Date(millisecondsSince1970: 1) }, { $0.taskGroupId = UUID() },
                 { $0.isTaskContainer = true },
