@@ -30,11 +30,13 @@ struct SessionStorageConformanceTests {
         let named = try #require(checks.first { $0.name == fault.caughtBy })
         let failure = await #expect(throws: ConformanceFailure.self) { try await named.run(on: fixture) }
         #expect(failure?.check == fault.caughtBy)
+        // Every fourth of the other checks, others for each fault: all of them for every fault would take minutes.
+        let place = try #require(SessionFault.allCases.firstIndex(of: fault))
+        let sample = checks.enumerated().filter { $0.offset % 4 == place % 4 }.map(\.element)
+            .filter { $0.name != named.name && !$0.isLong }
         var others = 0
-        for check in checks where check.name != named.name && !check.isLong {
-            if (try? await check.run(on: fixture)) == nil { others += 1 }
-        }
-        #expect(others <= checks.count / 3, "\(others) of \(checks.count) other checks failed")
+        for check in sample where (try? await check.run(on: fixture)) == nil { others += 1 }
+        #expect(others <= sample.count / 3, "\(others) of \(sample.count) other checks failed")
     }
 
     @Test("reports every check of a storage in one table")

@@ -99,7 +99,7 @@ enum ChangeChecks {
 
 /// Throws unless a change stream tells of what is there (`early`), and then, once `work` runs, of exactly what that writes,
 /// in any order. A stream that falls silent is given up after some ten seconds.
-private func expectTold(
+func expectTold(
     _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
 ) async throws {

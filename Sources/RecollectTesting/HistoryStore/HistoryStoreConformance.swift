@@ -3,8 +3,8 @@ import RecollectCore
 /// A promise of `HistoryStore` as a named value.
 public typealias HistoryStoreCheck = ConformanceCheck<any HistoryStore>
 
-/// What `HistoryStore` promises beyond the four methods of `ChatStorage`: pages, look-ups, deletion, forks, the change feed
-/// and search.
+/// What `HistoryStore` promises beyond the four methods of `ChatStorage`: lists, pages, look-ups, edits, moves, branches, forks,
+/// deletion that can be undone and deletion for good, replies in flight, the change feed and search.
 ///
 /// An engine proves the rules of its windows through the view that stands on it, with `ChatStorageConformance` and
 /// `DeviceChatStorage(history:userId:)`, and the rest here. The checks are used as those of `ChatStorageConformance` are.
@@ -12,7 +12,9 @@ public enum HistoryStoreConformance {
     /// Every check.
     public static let checks: [HistoryStoreCheck] =
         AppendChecks.all + PageChecks.all + ConversationChecks.all + DeletionChecks.all + ForkChecks.all
-        + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all + ReopeningChecks.all
+        + ListChecks.all + DetailChecks.all + EditChecks.all + MoveChecks.all + BranchChecks.all + DiscardChecks.all
+        + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all
+        + ReopeningChecks.all
 
     /// Runs all checks one after the other and reports.
     ///
@@ -84,7 +86,7 @@ extension HistoryStore {
 }
 
 /// Reads pages until there is no next one; throws where a page is larger than asked for or is empty with a next one.
-private func walk<Element, Cursor>(
+func walk<Element, Cursor>(
     _ limit: Int, _ read: (Cursor?) async throws -> Page<Element, Cursor>
 ) async throws -> [Element] {
     var all: [Element] = []

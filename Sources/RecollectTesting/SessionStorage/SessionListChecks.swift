@@ -10,9 +10,9 @@ enum SessionListChecks {
         ) { store in
             try await expectEqual(store.listedIDs(), [], "the list of a new storage")
             for id in ["unknown", ""] {
-                try await store.updateLastAccessed(id: id)
                 try await store.deleteSession(id: id)
                 try await store.updateSessionId(oldId: id, newId: "other")
+                try await store.updateLastAccessed(id: id)
             }
             for id in ["unknown", "", "other"] {
                 let session = try await store.getSession(id: id)

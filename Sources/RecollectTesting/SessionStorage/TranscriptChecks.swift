@@ -110,6 +110,19 @@ enum TranscriptChecks {
             }
         },
         SessionStorageCheck(
+            "transcript.insertsAtOnePlace", rule: 5,
+            "However often messages are put in at the same places, there is room for more."
+        ) { store in
+            var messages = Invented.transcript(4)
+            try await store.fill("s", messages)
+            for round in 0..<50 {
+                messages.insert(Invented.entry("late \(round)", .assistant), at: messages.count - 1)
+                messages.insert(Invented.entry("early \(round)", .assistant), at: 1)
+                try await store.updateSessionMessages(id: "s", messages: messages)
+                try await expectTranscript(store.transcript(of: "s"), messages, "the transcript after round \(round)")
+            }
+        },
+        SessionStorageCheck(
             "transcript.removes", "Messages that are missing from the array are removed, and may come again."
         ) { store in
             let messages = Invented.transcript(8)

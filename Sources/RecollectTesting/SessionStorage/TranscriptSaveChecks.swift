@@ -53,16 +53,20 @@ enum TranscriptSaveChecks {
             var sessions: [String: [ChatMessage]] = ["a": [], "b": []]
             for step in 0..<150 {
                 let id = random.next() % 2 == 0 ? "a" : "b"
-                if random.next() % 20 == 0 {
-                    try await store.updateSessionId(oldId: id, newId: "between")
-                    try await store.updateSessionId(oldId: "between", newId: id)
-                } else {
-                    let messages = Self.changed(sessions[id] ?? [], step, &random)
-                    try await store.updateSessionMessages(id: id, messages: messages)
-                    sessions[id] = messages
+                let what = "session \(id) after step \(step) of seed \(seed)"
+                do {
+                    if random.next() % 20 == 0 {
+                        try await store.updateSessionId(oldId: id, newId: "between")
+                        try await store.updateSessionId(oldId: "between", newId: id)
+                    } else {
+                        let messages = Self.changed(sessions[id] ?? [], step, &random)
+                        try await store.updateSessionMessages(id: id, messages: messages)
+                        sessions[id] = messages
+                    }
+                } catch {
+                    throw BrokenPromise(expected: "\(what): no error", actual: "\(error)")
                 }
-                let came = try await store.getSession(id: id)?.messages ?? []
-                try expectTranscript(came, sessions[id] ?? [], "session \(id) after step \(step) of seed \(seed)")
+                try await expectTranscript(store.getSession(id: id)?.messages ?? [], sessions[id] ?? [], what)
             }
         },
         SessionStorageCheck(

@@ -17,6 +17,12 @@ extension FaultyHistoryStore {
                 elements: shown, next: next.map { ConversationCursor(key: .integer(Int64($0)), sessionId: "") })
         }
         query.userId = kept(query.userId)
+        switch fault {
+        case .neverTurnsAList: query.isReversed = false
+        case .asksForOneTag: query.tags = Array(query.tags.prefix(1))
+        case .takesPercentForAnything where query.text == "%": query.text = ""
+        default: break
+        }
         var page = try await base.conversations(query, page: request)
         page.elements = page.elements.map(shown)
         if fault == .turnsConversationPages { page.elements.reverse() }
@@ -31,48 +37,13 @@ extension FaultyHistoryStore {
         of userId: String, sessionIdPrefix prefix: String, limit: Int
     ) async throws -> [Conversation] {
         guard fault == .foldsCaseOfPrefixes else {
-            return try await base.conversations(of: kept(userId), sessionIdPrefix: prefix, limit: limit)
+            let found = try await base.conversations(of: kept(userId), sessionIdPrefix: prefix, limit: limit)
+            guard fault == .showsDiscardedByPrefix else { return found }
+            let discarded = ConversationQuery(userId: userId, isDiscarded: true)
+            return try await found + base.conversations(discarded, page: PageRequest(limit: limit)).elements
         }
         let all = try await base.conversations(of: userId, sessionIdPrefix: "", limit: 1000)
         return Array(all.filter { $0.id.sessionId.lowercased().hasPrefix(prefix.lowercased()) }.prefix(limit))
-    }
-
-    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
-        try await base.edit(messages, in: kept(conversation))
-    }
-
-    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
-        try await base.moveConversation(kept(conversation), to: newSessionId)
-    }
-
-    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
-        try await base.branch(kept(conversation), from: messageId)
-    }
-
-    func branches(of conversation: ConversationID) async throws -> [Conversation] {
-        try await base.branches(of: kept(conversation))
-    }
-
-    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
-        try await base.restoreBranch(branch, in: kept(conversation))
-    }
-
-    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.discardConversation(kept(conversation))
-    }
-
-    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
-        try await base.restoreConversation(kept(conversation))
-    }
-
-    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
-        try await base.beginReply(message, in: kept(scope.conversation).scope(agentId: scope.agentId))
-    }
-
-    func repliesInFlight(
-        in conversation: ConversationID
-    ) async throws -> [(agentId: String, message: ConversationMessage)] {
-        try await base.repliesInFlight(in: kept(conversation))
     }
 
     func messages(
@@ -104,8 +75,13 @@ extension FaultyHistoryStore {
         try await base.message(fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(conversation))
     }
 
-    private func shown(_ conversation: Conversation) -> Conversation {
+    func shown(_ conversation: Conversation) -> Conversation {
         var conversation = conversation
+        memory.withLock { $0.lies[conversation.id] }?(&conversation)
+        if fault == .forgetsCachedTokens { conversation.usage.cacheRead = 0 }
+        if fault == .takesNoMessageForEmpty && conversation.branchOf?.messageId == nil {
+            conversation.branchOf?.messageId = ""
+        }
         if fault == .sortsAgents { conversation.agents.sort() }
         if fault == .showsLongPreviews && conversation.preview.count > 100 {
             conversation.preview += conversation.preview
@@ -149,6 +125,7 @@ extension FaultyHistoryStore {
             if fault == .hidesDeletions && change.kind.rawValue.hasSuffix("Deleted") { return nil }
             var change = change
             change.cursor = relative(change.cursor)
+            if fault == .tellsEditsAsNew && change.kind == .messageEdited { change.kind = .messageAdded }
             return change
         }
     }

@@ -57,6 +57,8 @@ extension FaultyHistoryStore {
     /// Whether a search that understands less would find this, too.
     private func shows(_ hit: SearchHit, for query: SearchQuery) async throws -> Bool {
         if fault == .indexesLater { return hit.messageId != memory.withLock { $0.hiddenID } }
+        if fault == .losesEditedMessagesInSearch { return !memory.withLock { $0.editedIDs.contains(hit.messageId) } }
+        if fault == .searchesNoBranches { return try await base.conversation(hit.conversation)?.branchOf == nil }
         let isChinese = query.text.unicodeScalars.contains { $0.value > 0x3000 }
         let text = try await base.message(hit.messageId, in: hit.conversation)?.message.text ?? ""
         let words = query.text.lowercased().split(separator: " ")

@@ -11,6 +11,12 @@ final class FaultyHistoryStore: HistoryStore {
         var bytes: [String: Data] = [:]
         var hiddenID: String?
         var listeners: [AsyncStream<Void>.Continuation] = []
+        /// What summaries say that is not so.
+        var lies: [ConversationID: @Sendable (inout Conversation) -> Void] = [:]
+        var editedIDs: Set<String> = []
+        var movedIDs: Set<ConversationID> = []
+        var begunReplies: [(conversation: ConversationID, agentId: String, message: ConversationMessage)] = []
+        var drafts: [ReplyDraft] = []
     }
 
     let fault: HistoryFault?
@@ -55,6 +61,9 @@ final class FaultyHistoryStore: HistoryStore {
         var options = options
         var messages = messages
         let scope = kept(scope.conversation).scope(agentId: scope.agentId)
+        if fault == .startsAfreshAfterDiscarding, try await base.conversation(scope.conversation)?.discardedAt != nil {
+            try await base.deleteConversation(scope.conversation)
+        }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
         if fault == .refusesDeletedIds {
             let deleted = memory.withLock { $0.deletedIDs }
@@ -84,12 +93,6 @@ final class FaultyHistoryStore: HistoryStore {
         }
         for listener in listeners { listener.yield() }
         return fault == .countsAllAsAdded ? AppendOutcome(added: messages.count) : outcome
-    }
-
-    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
-        var details = details
-        if fault == .removesNoMetadata { details.metadata = details.metadata.filter { $0.value != .null } }
-        try await base.update(kept(conversation), with: details)
     }
 
     func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
@@ -135,7 +138,14 @@ final class FaultyHistoryStore: HistoryStore {
     // MARK: - What an agent is given
 
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
-        try await base.window(of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+        let window = try await base.window(
+            of: kept(scope.conversation).scope(agentId: scope.agentId), maxMessages: maxMessages)
+        guard fault == .forgetsInterruptions else { return window }
+        return window.map { message in
+            var message = message
+            message.isInterrupted = false
+            return message
+        }
     }
 
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {

@@ -21,6 +21,7 @@ extension FaultySessionStorage {
                 return old
             }
         case .appendsWhatIsNew: return edited + new
+        case .runsOutOfRoom where before.count > 60: return edited + new
         case .neverRemoves:
             let ids = Set(wanted.map(\.id))
             return wanted + before.filter { !ids.contains($0.id) }

@@ -19,6 +19,7 @@ enum SessionFault: String, CaseIterable, Sendable {
     case failsOnKnownIds = "transcript.savingAgainIsHarmless"
     case seesEditsOfTextAlone = "transcript.edits"
     case appendsWhatIsNew = "transcript.insertsWhereTheyStand"
+    case runsOutOfRoom = "transcript.insertsAtOnePlace"
     case neverRemoves = "transcript.removes"
     case keepsTheOrderOfKnownMessages = "transcript.reorders"
     case knowsIdsOfAllSessions = "transcript.sameMessagesElsewhere"

@@ -1,0 +1,165 @@
+import RecollectCore
+
+/// What a conversation said before it was said anew.
+enum BranchChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "branches.holdWhatFollows", rule: 5,
+            "A branch holds the messages from the named one on, of every agent, in order; the conversation keeps the others."
+        ) { store in
+            try await Self.fill(store)
+            let all = try await store.everything(in: Self.id)
+            let before = try await store.latestChange()
+            let branch = try await store.branch(Self.id, from: "b0")
+            try await expectStored(
+                store.everything(in: Self.id), all[..<2].map { ($0.agentId, $0.message) }, "the conversation")
+            try await expectStored(
+                store.everything(in: branch), all[2...].map { ($0.agentId, $0.message) }, "the branch")
+            try await expectIDs(
+                store.window(of: Scope.plain.agent("a"), maxMessages: nil), ["a0", "a1"], "the window of an agent")
+            try await expectIDs(
+                store.window(of: Scope.plain.agent("b"), maxMessages: nil), [], "the window of an agent that came later"
+            )
+            let (kept, left) = (try await store.summary(Self.id), try await store.summary(branch))
+            try expectEqual([kept.messageCount, left.messageCount], [2, 4], "the counts")
+            try expectEqual(left.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "where it left")
+            try expectEqual(kept.branchOf, nil, "where the conversation left another")
+            let told = try await store.everyChange(after: before)
+            try expect(
+                told.contains { $0.kind == .conversationRearranged && $0.conversation == Self.id },
+                "a feed that tells of the conversation", came: "\(told.map(\.kind.rawValue))")
+            try await store.append(Invented.dialogue(1, "new "), to: Scope.plain.agent("b"))
+            try await expectIDs(
+                store.everything(in: Self.id).map(\.message), ["a0", "a1", "new 0"], "what is said anew")
+        },
+        HistoryStoreCheck(
+            "branches.ofTheFirstMessage", "A branch from the first message on leaves a conversation without messages."
+        ) { store in
+            try await Self.fill(store)
+            try await store.update(Self.id, with: ConversationDetails(title: "t"))
+            let branch = try await store.branch(Self.id, from: "a0")
+            try await expectEqual(store.everything(in: Self.id), [], "the conversation's messages")
+            try await expectEqual(store.summary(Self.id).title, "t", "its title")
+            try await expectEqual(
+                store.summary(branch).branchOf, BranchPoint(sessionId: "session", messageId: nil), "where it left")
+            try await store.append(Invented.dialogue(2, "new "), to: .plain)
+            try await store.restoreBranch(branch, in: Self.id)
+            try await expectIDs(
+                store.everything(in: Self.id).map(\.message), ["a0", "a1", "b0", "a2", "b1", "b2"], "restored")
+            try await expectEqual(
+                store.branches(of: Self.id).map(\.messageCount), [2], "what was said anew, as a branch")
+        },
+        HistoryStoreCheck(
+            "branches.exchange",
+            "Restoring a branch makes what was said since a branch in its turn, so nothing is ever lost."
+        ) { store in
+            try await Self.fill(store)
+            let first = try await store.branch(Self.id, from: "b0")
+            try await store.append(Invented.dialogue(3, "new "), to: Scope.plain.agent("a"))
+            let old = ["a0", "a1", "b0", "a2", "b1", "b2"]
+            let new = ["a0", "a1", "new 0", "new 1", "new 2"]
+            var branch = first
+            for (round, expected) in [old, new, old, new].enumerated() {
+                try await store.restoreBranch(branch, in: Self.id)
+                try await expectIDs(store.everything(in: Self.id).map(\.message), expected, "round \(round)")
+                let branches = try await store.branches(of: Self.id)
+                try expectEqual(branches.map(\.messageCount), [expected == old ? 3 : 4], "branches of round \(round)")
+                try expectEqual(
+                    branches.first?.branchOf, BranchPoint(sessionId: "session", messageId: "a1"), "where it left")
+                try await expectEqual(store.summary(Self.id).messageCount, expected.count, "the count")
+                branch = branches.first?.id ?? first
+            }
+            try await store.append(Invented.dialogue(1, "last "), to: Scope.plain.agent("b"))
+            try await expectIDs(
+                store.everything(in: Self.id).map(\.message), new + ["last 0"], "what is said after the exchanges")
+        },
+        HistoryStoreCheck(
+            "branches.oldestFirst", "The branches of a conversation come in the order in which they left it."
+        ) { store in
+            try await Self.fill(store)
+            var branches: [ConversationID] = []
+            for (round, from) in ["b1", "a2", "new 1", "a1"].enumerated() {
+                branches.append(try await store.branch(Self.id, from: from))
+                try await expectEqual(store.branches(of: Self.id).map(\.id), branches, "branches after \(round + 1)")
+                try await store.append(Invented.dialogue(1, "new ", from: round), to: .plain)
+            }
+            try await expectEqual(store.branches(of: branches[0]), [], "branches of a branch")
+            try await expectEqual(store.branches(of: Scope.plain.session("b").conversation), [], "of another session")
+        },
+        HistoryStoreCheck(
+            "branches.refuseWhatIsNoPlace",
+            "Branching at an unknown message, and restoring what is no branch or has lost its place, changes nothing."
+        ) { store in
+            try await Self.fill(store)
+            try await store.append(Invented.dialogue(2), to: Scope.plain.session("other"))
+            let late = try await store.branch(Self.id, from: "b1")
+            let early = try await store.branch(Self.id, from: "a1")
+            let messages = try await store.everything(in: Self.id)
+            for (what, work) in [
+                ("an unknown message", { _ = try await store.branch(Self.id, from: "unknown") }),
+                (
+                    "an unknown session",
+                    { _ = try await store.branch(Scope.plain.session("x").conversation, from: "a0") }
+                ),
+                (
+                    "no branch",
+                    { try await store.restoreBranch(Scope.plain.session("other").conversation, in: Self.id) }
+                ),
+                ("itself", { try await store.restoreBranch(Self.id, in: Self.id) }),
+                ("another's", { try await store.restoreBranch(early, in: Scope.plain.session("other").conversation) }),
+                ("a lost place", { try await store.restoreBranch(late, in: Self.id) }),
+            ] as [(String, () async throws -> Void)] {
+                try await expectError(.notFound, what, work)
+            }
+            try await expectEqual(store.everything(in: Self.id), messages, "the messages")
+            try await expectEqual(store.branches(of: Self.id).map(\.id), [late, early], "the branches")
+        },
+        HistoryStoreCheck(
+            "branches.areFound", "A search finds what is in a branch, and no list shows a branch."
+        ) { store in
+            try await Self.fill(store)
+            let branch = try await store.branch(Self.id, from: "b1")
+            let hits = try await store.everyHit(SearchQuery(userId: "user", text: "b2"))
+            try expectEqual(hits.map(\.conversation), [branch], "where a search finds a message of the branch")
+            for order in ConversationQuery.Order.allCases {
+                let listed = try await store.list(ConversationQuery(userId: "user", order: order)).map(\.id)
+                try expectEqual(listed, [Self.id], "the list by \(order)")
+            }
+            for query in [
+                ConversationQuery(userId: "user", text: "b2"), ConversationQuery(userId: "user", agentId: "b"),
+                ConversationQuery(userId: "user", isDiscarded: true),
+            ] {
+                let listed = try await store.list(query).map(\.id).filter { $0 != Self.id }
+                try expectEqual(listed, [], "branches in a list of conditions")
+            }
+            let byPrefix = try await store.conversations(of: "user", sessionIdPrefix: "", limit: 10)
+            try expectEqual(byPrefix.map(\.id), [Self.id], "conversations by prefix")
+        },
+        HistoryStoreCheck(
+            "branches.goWithTheirConversation", "Branches move with their conversation and are deleted with it."
+        ) { store in
+            try await Self.fill(store)
+            let branch = try await store.branch(Self.id, from: "a2")
+            try await store.moveConversation(Self.id, to: "new")
+            let new = Scope.plain.session("new").conversation
+            try await expectEqual(store.branches(of: new).map(\.id), [branch], "branches under the new id")
+            try await expectEqual(store.summary(branch).branchOf?.sessionId, "new", "where the branch left")
+            try await store.restoreBranch(branch, in: new)
+            try await expectEqual(store.summary(new).messageCount, 6, "the count after restoring")
+            let again = try await store.branch(new, from: "a2")
+            try await store.deleteConversation(new)
+            try await expectEqual(store.conversation(again), nil, "the branch of a deleted conversation")
+            try await expectEqual(store.found("b2"), [], "a search for what was in it")
+        },
+    ]
+
+    private static let id = Scope.plain.conversation
+
+    /// Two agents that speak in turn: a0 a1 b0 a2 b1 b2 in the order of saving.
+    private static func fill(_ store: any HistoryStore) async throws {
+        try await store.append(Invented.dialogue(2, "a"), to: Scope.plain.agent("a"))
+        try await store.append(Invented.dialogue(1, "b"), to: Scope.plain.agent("b"))
+        try await store.append(Invented.dialogue(1, "a", from: 2), to: Scope.plain.agent("a"))
+        try await store.append(Invented.dialogue(2, "b", from: 1), to: Scope.plain.agent("b"))
+    }
+}

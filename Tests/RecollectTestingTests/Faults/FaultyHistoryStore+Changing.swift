@@ -1,0 +1,147 @@
+import Foundation
+import Recollect
+
+/// Details, edits, moves, branches, discarding and replies, with their faults.
+extension FaultyHistoryStore {
+    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+        var details = details
+        let id = kept(conversation)
+        switch fault {
+        case .removesNoMetadata: details.metadata = details.metadata.filter { $0.value != .null }
+        case .unpinsWhatIsArchived where details.isArchived == true: details.isPinned = false
+        case .foldsTags: details.addedTags = details.addedTags.map { $0.lowercased() }
+        case .readsOnceForEver where details.isRead == true: lie(about: id) { $0.isUnread = false }
+        case .ignoresEmptyTitles where details.title == "": details.title = nil
+        case .showsTheLastAccessSet:
+            if let moment = details.lastAccessedAt { lie(about: id) { $0.lastAccessedAt = moment } }
+        case .replacesTheFirstMessage:
+            if let first = details.firstMessage { lie(about: id) { $0.firstMessage = first } }
+        default: break
+        }
+        try await base.update(id, with: details)
+    }
+
+    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
+        let id = kept(conversation)
+        if fault == .keepsTotalsOnEdits, let usage = try await base.conversation(id)?.usage {
+            lie(about: id) { $0.usage = usage }
+        }
+        let count = try await base.edit(messages, in: id)
+        memory.withLock { $0.editedIDs.formUnion(messages.map(\.id)) }
+        return fault == .countsUnknownEdits ? messages.count : count
+    }
+
+    // MARK: - Moves
+
+    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
+        let (old, new) = (kept(conversation), ConversationID(userId: conversation.userId, sessionId: newSessionId))
+        let there = try await base.conversation(new)
+        switch fault {
+        case .losesDetailsOnMoving where there == nil: lie(about: new) { $0.title = nil }
+        case .losesTagsOnMerging where there != nil: lie(about: new) { $0.tags = there?.tags ?? [] }
+        case .dropsOldContentOnMerging:
+            for stored in try await everything(in: old) {
+                guard let known = try await base.message(stored.message.id, in: new), known.message != stored.message
+                else { continue }
+                try await base.deleteMessages([stored.message.id], in: old)
+            }
+        case .mergesByAppending where there != nil:
+            for stored in try await everything(in: old) {
+                try await base.append([stored.message], to: new.scope(agentId: stored.agentId))
+            }
+            return try await base.deleteConversation(old)
+        default: break
+        }
+        let moved = try await base.moveConversation(old, to: newSessionId)
+        memory.withLock { _ = $0.movedIDs.insert(new) }
+        return moved || fault == .alwaysMoves
+    }
+
+    // MARK: - Branches
+
+    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+        let id = kept(conversation)
+        guard fault == .branchesAfterTheMessage else { return try await base.branch(id, from: messageId) }
+        let ids = try await everything(in: id).map(\.message.id)
+        let next = ids.firstIndex(of: messageId).map { ids.index(after: $0) }.flatMap { $0 < ids.count ? ids[$0] : nil }
+        return try await base.branch(id, from: next ?? messageId)
+    }
+
+    func branches(of conversation: ConversationID) async throws -> [Conversation] {
+        let id = kept(conversation)
+        if fault == .leavesBranchesBehind && memory.withLock({ $0.movedIDs.contains(id) }) { return [] }
+        let branches = try await base.branches(of: id).map(shown)
+        return fault == .listsNewestBranchesFirst ? branches.reversed() : branches
+    }
+
+    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
+        let id = kept(conversation)
+        let before = try await base.branches(of: id).map(\.id)
+        do {
+            try await base.restoreBranch(branch, in: id)
+        } catch {
+            if fault != .ignoresWhatItCannotRestore { throw error }
+        }
+        guard fault == .forgetsWhatWasSaidSince else { return }
+        for new in try await base.branches(of: id) where !before.contains(new.id) {
+            try await base.deleteConversation(new.id)
+        }
+    }
+
+    // MARK: - Discarding
+
+    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.discardConversation(kept(conversation))
+    }
+
+    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
+        let existed = try await base.restoreConversation(kept(conversation))
+        if fault == .unpinsWhatItRestores {
+            try await base.update(kept(conversation), with: ConversationDetails(isPinned: false))
+        }
+        return existed
+    }
+
+    // MARK: - Replies
+
+    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+        let scope = kept(scope.conversation).scope(agentId: scope.agentId)
+        let draft: ReplyDraft
+        do {
+            draft = try await base.beginReply(message, in: scope)
+        } catch {
+            guard fault == .renamesRepliesOfOneId else { throw error }
+            let renamed = ConversationMessage(role: message.role, parts: message.parts)
+            draft = try await base.beginReply(renamed, in: scope)
+        }
+        if fault == .showsRepliesInFlight { try await base.append([message], to: scope) }
+        memory.withLock { memory in
+            memory.begunReplies.append((scope.conversation, scope.agentId, message))
+            if fault == .keepsDrafts { memory.drafts.append(draft) }
+        }
+        return draft
+    }
+
+    func repliesInFlight(
+        in conversation: ConversationID
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        let id = kept(conversation)
+        let replies = try await base.repliesInFlight(in: id)
+        switch fault {
+        case .sortsReplies: return replies.sorted { $0.message.id < $1.message.id }
+        case .neverEndsReplies where replies.isEmpty:
+            return memory.withLock { $0.begunReplies.filter { $0.conversation == id }.map { ($0.agentId, $0.message) } }
+        default: return replies
+        }
+    }
+
+    // MARK: -
+
+    private func lie(about id: ConversationID, _ lie: @escaping @Sendable (inout Conversation) -> Void) {
+        memory.withLock { $0.lies[id] = lie }
+    }
+
+    private func everything(in id: ConversationID) async throws -> [StoredMessage] {
+        try await base.messages(of: id, agentId: nil, page: PageRequest(limit: .max)).elements
+    }
+}
