@@ -37,6 +37,26 @@ public struct ChatMessage: Identifiable, Sendable {
         var taskGroupId: UUID?
         var isTaskContainer: Bool
         var metadata: [String: JSONValue]
+
+        /// Whether what is equal and mostly absent is the same in bytes too: everything but the content, which is always there.
+        func hasSameBytes(as other: Fields) -> Bool {
+            func same(_ one: [String: String]?, _ other: [String: String]?) -> Bool {
+                (one ?? [:]).allSatisfy { key, value in
+                    (other ?? [:]).contains { $0.hasSameBytes(as: key) && $1.hasSameBytes(as: value) }
+                }
+            }
+            return (toolName ?? "").hasSameBytes(as: other.toolName ?? "")
+                && role.rawValue.hasSameBytes(as: other.role.rawValue)
+                && messageType.rawValue.hasSameBytes(as: other.messageType.rawValue)
+                && same(toolInputData?.parameters, other.toolInputData?.parameters)
+                && same(toolInputData?.rawParameters, other.toolInputData?.rawParameters)
+                && zip(attachments, other.attachments).allSatisfy { one, other in
+                    (one.name ?? "").hasSameBytes(as: other.name ?? "")
+                        && one.mediaType.hasSameBytes(as: other.mediaType)
+                }
+                && (metadata.isEmpty
+                    || JSONValue.write(object: metadata).hasSameBytes(as: JSONValue.write(object: other.metadata)))
+        }
     }
 
     /// `@unchecked Sendable`: changed only while one message alone refers to it.
@@ -144,10 +164,11 @@ extension ChatMessage {
 }
 
 extension ChatMessage: Hashable {
-    /// Equal when all fields are; text is compared as bytes.
+    /// Equal when all fields are; text is compared as bytes, where `==` of strings takes canonically equivalent ones for equal.
     public static func == (left: ChatMessage, right: ChatMessage) -> Bool {
-        left.storage === right.storage
-            || left.content.hasSameBytes(as: right.content) && left.storage.fields == right.storage.fields
+        if left.storage === right.storage { return true }
+        let (one, other) = (left.storage.fields, right.storage.fields)
+        return one.content.hasSameBytes(as: other.content) && one == other && one.hasSameBytes(as: other)
     }
 
     /// Hashes the id.

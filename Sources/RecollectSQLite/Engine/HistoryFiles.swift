@@ -19,15 +19,18 @@ struct HistoryFiles: Sendable {
 
     /// Names the files of a history in a folder of its own.
     init(directory: URL) {
-        self.init(database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history")
+        self.init(
+            database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history", prefix: "")
     }
 
     /// Names the files of a history whose database someone chose a name for; all else lies beside it under longer names.
     init(database: URL) {
-        self.init(database: database, stem: database.lastPathComponent)
+        let name = database.lastPathComponent
+        self.init(database: database, stem: name, prefix: name + ".")
     }
 
-    private init(database: URL, stem: String) {
+    private init(database: URL, stem: String, prefix: String) {
+        self.prefix = prefix
         directory = database.deletingLastPathComponent()
         self.database = database.path
         self.stem = stem
@@ -35,8 +38,10 @@ struct HistoryFiles: Sendable {
         sharedMemory = self.database + "-shm"
     }
 
-    /// How the names of what lies beside the database begin.
+    /// How the names of files that lie beside the database begin.
     private let stem: String
+    /// How the names of folders begin: in a folder that others may use too they tell whose they are.
+    private let prefix: String
 
     var lock: String { path("\(stem).lock") }
     var attachments: URL { folder("attachments") }
@@ -46,9 +51,8 @@ struct HistoryFiles: Sendable {
     /// How the names of files begin that were set aside as damaged.
     var setAsidePrefix: String { "\(stem).damaged-" }
 
-    /// A folder of this history; in a folder that others may use too it has the database's name before its own.
-    func folder(_ name: String) -> URL {
-        directory.appendingPathComponent(stem == "history" ? name : "\(stem).\(name)", isDirectory: true)
+    private func folder(_ name: String) -> URL {
+        directory.appendingPathComponent(prefix + name, isDirectory: true)
     }
 
     private func path(_ name: String) -> String {

@@ -49,8 +49,9 @@ extension ConversationMessage {
     /// Whether all but the ids is the same.
     func hasSameContent(as other: ConversationMessage) -> Bool {
         // `==` takes canonically equivalent texts for equal; what is written tells them apart.
-        role == other.role && timestamp == other.timestamp && metadata == other.metadata
-            && unknownFields == other.unknownFields
-            && ContentPart.write(list: parts) == ContentPart.write(list: other.parts)
+        role.rawValue.hasSameBytes(as: other.role.rawValue) && timestamp == other.timestamp
+            && ContentPart.write(list: parts).hasSameBytes(as: ContentPart.write(list: other.parts))
+            && JSONValue.write(object: metadata).hasSameBytes(as: JSONValue.write(object: other.metadata))
+            && JSONValue.write(object: unknownFields).hasSameBytes(as: JSONValue.write(object: other.unknownFields))
     }
 }

@@ -27,8 +27,13 @@ final class SearchFilter {
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
+        // A branch is out of sight with the conversation that it left.
         conversationUser = try db.sql(
-            "SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL")
+            """
+            SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
+              branch_of IS NULL OR
+              (SELECT discarded_at FROM conversation AS origin WHERE origin.id = conversation.branch_of) IS NULL)
+            """)
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
