@@ -20,7 +20,8 @@ struct HistoryFiles: Sendable {
     /// Names the files of a history in a folder of its own.
     init(directory: URL) {
         self.init(
-            database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history", prefix: "")
+            database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history",
+            prefix: "")
     }
 
     /// Names the files of a history whose database someone chose a name for; all else lies beside it under longer names.
