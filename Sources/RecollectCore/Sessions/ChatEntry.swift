@@ -105,7 +105,7 @@ extension ChatEntry {
     /// Only the first entry of a message may have files before its head: after another one they would become that one's.
     func parts(showing chat: ChatMessage, isFirst: Bool) -> [(part: ContentPart, index: Int?)] {
         let kind = Kind(of: chat)
-        let hasSameFiles = chat.attachments == self.chat.attachments
+        let hasSameFiles = chat.attachments.hasSameBytes(as: self.chat.attachments)
         var shown: (part: ContentPart, index: Int?)?
         if let head, let part = parts.first(where: { $0.index == head })?.part {
             let isSameKind = kind == Kind(of: self.chat)

@@ -38,24 +38,14 @@ public struct ChatMessage: Identifiable, Sendable {
         var isTaskContainer: Bool
         var metadata: [String: JSONValue]
 
-        /// Whether what is equal and mostly absent is the same in bytes too: everything but the content, which is always there.
+        /// Whether text that is equal is the same in bytes too: everything but the content.
         func hasSameBytes(as other: Fields) -> Bool {
-            func same(_ one: [String: String]?, _ other: [String: String]?) -> Bool {
-                (one ?? [:]).allSatisfy { key, value in
-                    (other ?? [:]).contains { $0.hasSameBytes(as: key) && $1.hasSameBytes(as: value) }
-                }
-            }
-            return (toolName ?? "").hasSameBytes(as: other.toolName ?? "")
-                && role.rawValue.hasSameBytes(as: other.role.rawValue)
+            role.rawValue.hasSameBytes(as: other.role.rawValue)
                 && messageType.rawValue.hasSameBytes(as: other.messageType.rawValue)
-                && same(toolInputData?.parameters, other.toolInputData?.parameters)
-                && same(toolInputData?.rawParameters, other.toolInputData?.rawParameters)
-                && zip(attachments, other.attachments).allSatisfy { one, other in
-                    (one.name ?? "").hasSameBytes(as: other.name ?? "")
-                        && one.mediaType.hasSameBytes(as: other.mediaType)
-                }
-                && (metadata.isEmpty
-                    || JSONValue.write(object: metadata).hasSameBytes(as: JSONValue.write(object: other.metadata)))
+                && toolName.hasSameBytes(as: other.toolName)
+                && (toolInputData?.parameters).hasSameBytes(as: other.toolInputData?.parameters)
+                && (toolInputData?.rawParameters).hasSameBytes(as: other.toolInputData?.rawParameters)
+                && attachments.hasSameBytes(as: other.attachments) && metadata.hasSameBytes(as: other.metadata)
         }
     }
 

@@ -11,7 +11,7 @@ enum ChatNote {
     static func difference(from plain: ChatMessage, to chat: ChatMessage) -> [String: JSONValue] {
         var note: [String: JSONValue] = [:]
         func set(_ field: Field, _ old: JSONValue, _ new: JSONValue) {
-            if !old.isSameText(as: new) { note[field.rawValue] = new }
+            if !old.hasSameBytes(as: new) { note[field.rawValue] = new }
         }
         set(.id, .string(plain.id.uuidString), .string(chat.id.uuidString))
         set(.role, .string(plain.role.rawValue), .string(chat.role.rawValue))
@@ -25,14 +25,15 @@ enum ChatNote {
         set(.wasCancelled, .bool(plain.wasCancelled), .bool(chat.wasCancelled))
         set(.taskGroupId, JSONValue(plain.taskGroupId?.uuidString), JSONValue(chat.taskGroupId?.uuidString))
         set(.isTaskContainer, .bool(plain.isTaskContainer), .bool(chat.isTaskContainer))
-        if let old = plain.toolInputData, let new = chat.toolInputData, old.parameters == new.parameters {
+        if let old = plain.toolInputData, let new = chat.toolInputData, old.parameters.hasSameBytes(as: new.parameters)
+        {
             set(.rawParameters, JSONValue(old.rawParameters), JSONValue(new.rawParameters))
         } else {
             set(.toolInputData, JSONValue(plain.toolInputData), JSONValue(chat.toolInputData))
         }
         let (old, new) = (plain.metadata, chat.metadata)
-        if old != new {
-            let changed = new.filter { old[$0.key] != $0.value }
+        if !old.hasSameBytes(as: new) {
+            let changed = new.filter { old[$0.key]?.hasSameBytes(as: $0.value) != true }
             let removed = old.keys.filter { new[$0] == nil }.sorted()
             if !changed.isEmpty { note[Field.metadata.rawValue] = .object(changed) }
             if !removed.isEmpty { note[Field.removedMetadata.rawValue] = .array(removed.map { .string($0) }) }
@@ -96,11 +97,5 @@ extension JSONValue {
 
     fileprivate var toolInputData: ToolInputData? {
         self["parameters"]?.texts.map { ToolInputData(parameters: $0, rawParameters: self["rawParameters"]?.texts) }
-    }
-
-    /// Equality that tells strings apart by their bytes.
-    fileprivate func isSameText(as other: JSONValue) -> Bool {
-        if case .string(let left) = self, case .string(let right) = other { return left.hasSameBytes(as: right) }
-        return self == other
     }
 }

@@ -29,7 +29,7 @@ extension ContentPart {
         // A signature vouches for the text that it came with.
         case .thinking: return hasSameText ? self : .thinking(new.content, signature: nil)
         case .toolCall(let id, let name, let arguments):
-            let hasSameName = (new.toolName ?? "").hasSameBytes(as: old.toolName ?? "")
+            let hasSameName = new.toolName.hasSameBytes(as: old.toolName)
             return .toolCall(
                 id: Self.callId(id, from: old, to: new), name: hasSameName ? name : new.toolName ?? "",
                 arguments: arguments.edited(
@@ -43,7 +43,8 @@ extension ContentPart {
 
     private static func callId(_ id: String, from old: ChatMessage, to new: ChatMessage) -> String {
         let (old, new) = (old.metadata[ChatEntry.toolCallId], new.metadata[ChatEntry.toolCallId])
-        return old == new ? id : new?.stringValue ?? id
+        if let old, let new, old.hasSameBytes(as: new) { return id }
+        return new?.stringValue ?? id
     }
 
     /// The file, if this part is one.
@@ -68,13 +69,13 @@ extension JSONValue {
     ///
     /// Where a value was no string, JSON that takes its place is read as such.
     func edited(from old: [String: String], to new: [String: String]) -> JSONValue {
-        guard old != new else { return self }
+        guard !old.hasSameBytes(as: new) else { return self }
         let members = objectValue ?? [:]
         return .object(
             Dictionary(
                 uniqueKeysWithValues: new.map { name, text in
                     guard let value = members[name], value.stringValue == nil else { return (name, .string(text)) }
-                    if old[name] == text { return (name, value) }
+                    if old[name].hasSameBytes(as: text) { return (name, value) }
                     // Text that is no JSON is a string.
                     return (name, (try? JSONValue(parsing: text)) ?? .string(text))
                 }))

@@ -144,7 +144,8 @@ extension ConversationMessage {
 
     /// Sets what has changed between two states of an entry's metadata, but for what lies elsewhere: the id of a call, and states.
     private mutating func setMetadata(from old: [String: JSONValue], to new: [String: JSONValue]) {
-        for key in Set(old.keys).union(new.keys) where old[key] != new[key] && !Self.hidden.contains(key) {
+        for key in Set(old.keys).union(new.keys) where !Self.hidden.contains(key) {
+            if let old = old[key], let new = new[key], old.hasSameBytes(as: new) { continue }
             if key == ChatEntry.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
             if Self.states.contains(key), new[key] == true || metadata[key] == true { continue }
             metadata[key] = new[key]

@@ -202,6 +202,29 @@ struct MessageMappingTests {
         #expect(message.replacing([chat])?.metadata == ["chat": ["0": ["mood": "good"]]])
     }
 
+    @Test("a change from é to é is a change, wherever it is made")
+    func sameLook() throws {
+        let (one, two) = ("\u{E9}", "e\u{301}")
+        func chat(_ text: String) -> ChatMessage {
+            ChatMessage(
+                id: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)), role: .toolUse, content: text,
+                timestamp: Date(millisecondsSince1970: 0), messageType: .toolUse, toolName: text,
+                toolInputData: ToolInputData(parameters: ["a": text], rawParameters: ["b": text]),
+                attachments: [Attachment(mediaType: "text/plain", name: text, content: .remote(url: text))],
+                metadata: ["c": [.string(text)], "toolCallId": .string(text)])
+        }
+        let message = try #require(ConversationMessage(chat(one)).replacing([chat(two)]))
+        let shown = message.chatMessages()[0]
+        #expect(chat(one) != chat(two) && shown == chat(two))
+        for text in [
+            shown.content, shown.toolName, shown.toolInputData?.parameters["a"],
+            shown.toolInputData?.rawParameters?["b"], shown.attachments[0].name,
+            shown.metadata["toolCallId"]?.stringValue, shown.metadata["c"]?.arrayValue?[0].stringValue,
+        ] {
+            #expect(text?.unicodeScalars.count == 2)
+        }
+    }
+
     @Test("entries given twice are one: at the first place, as last given")
     func eachIdOnce() {
         let (first, second) = (ChatMessage(role: .user, content: "a"), ChatMessage(role: .user, content: "b"))
