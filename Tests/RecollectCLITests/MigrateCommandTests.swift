@@ -25,7 +25,7 @@
             let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
             #expect(sessions.map { $0["preview"] } == ["How far is the moon?", "Name the crater at the south."])
             #expect(sessions.last?["id"] == "11111111-0000-4000-8000-000000000001")
-            #expect(sessions.last?["createdAt"] == 1_770_109_200_250)
+            #expect(sessions.last?["createdAt"] == 1_770_109_200_000)
             #expect(try await recall.run("sessions", "--json", "--user", "ada").json().arrayValue?.count == 2)
             #expect(try await recall.run("search", "Tycho", "--json").json().arrayValue?.isEmpty == false)
         }
