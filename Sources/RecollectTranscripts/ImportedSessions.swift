@@ -9,7 +9,6 @@ struct ImportedSessions {
         var branch: String?
         var metadata: [String: JSONValue] = [:]
         var lastAccessedAt: Date?
-        var firstMessage: String?
     }
 
     /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
@@ -47,8 +46,15 @@ struct ImportedSessions {
             learned.branch = details.branch ?? learned.branch
             learned.metadata.merge(details.metadata) { _, new in new }
             learned.lastAccessedAt = details.lastAccessedAt ?? learned.lastAccessedAt
-            learned.firstMessage = details.firstMessage ?? learned.firstMessage
             sessions[conversation] = learned
+        }
+    }
+
+    /// Makes the sessions of a batch whose history tells when they were made: they may have no messages.
+    static func make(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
+        for (conversation, details) in batch.details where details.createdAt != nil {
+            guard try await history.conversation(conversation) == nil else { continue }
+            try await history.update(conversation, with: details)
         }
     }
 
@@ -81,18 +87,8 @@ struct ImportedSessions {
     private static func update(
         _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
     ) async throws {
+        guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
-        guard let current = try await history.conversation(conversation) else {
-            // A session without messages is one where somebody has listed it by what its user said first.
-            guard learned.firstMessage != nil else { return }
-            details.title = learned.title
-            details.workingDirectory = learned.workingDirectory
-            details.branch = learned.branch
-            details.metadata = learned.metadata
-            details.lastAccessedAt = learned.lastAccessedAt
-            details.firstMessage = learned.firstMessage
-            return try await history.update(conversation, with: details)
-        }
         if let title = learned.title, title != current.title,
             current.title == nil || current.title == current.metadata[importedTitle]?.stringValue
         {

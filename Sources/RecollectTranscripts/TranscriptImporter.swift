@@ -49,6 +49,7 @@ public struct TranscriptImporter: Sendable {
         while let current = batch {
             try Task.checkCancellation()
             async let following = source.next()
+            try await ImportedSessions.make(current, in: history)
             for outcome in try await save(current) {
                 report.added += outcome.added
                 report.unchanged += outcome.known

@@ -25,7 +25,7 @@
             let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
             #expect(sessions.map { $0["preview"] } == ["How far is the moon?", "Name the crater at the south."])
             #expect(sessions.last?["id"] == "11111111-0000-4000-8000-000000000001")
-            #expect(sessions.last?["createdAt"] == 1_770_109_200_250)
+            #expect(sessions.last?["createdAt"] == 1_770_109_200_000)
             #expect(try await recall.run("sessions", "--json", "--user", "ada").json().arrayValue?.count == 2)
             #expect(try await recall.run("search", "Tycho", "--json").json().arrayValue?.isEmpty == false)
         }
@@ -115,17 +115,21 @@
         func conflict() async throws {
             let recall = try RecallProcess()
             let other = recall.folder + "/other"
-            let line = Lines.user("a1", "hello")
-            #expect(
-                try await recall.run("import", recall.write("a.jsonl", line + Lines.user("b1", "x", session: "2222")))
-                    .code == 0)
-            #expect(
-                try await recall.run("import", recall.write("b.jsonl", Lines.user("a1", "changed")), "--store", other)
-                    .code == 0)
+            let lines = Lines.user("a1", "hello") + Lines.user("b1", "x", session: "2222")
+            let (ours, theirs) = (
+                try recall.write("a.jsonl", lines), try recall.write("b.jsonl", Lines.user("a1", "changed"))
+            )
+            for user in ["local", "zoe"] {
+                #expect(try await recall.run("import", ours, "--user", user).code == 0)
+            }
+            #expect(try await recall.run("import", theirs, "--store", other).code == 0)
             let outcome = try await recall.run("migrate", "--to", other)
             #expect(outcome.code == 1)
             #expect(outcome.messages.contains("11111111-aaaa"))
-            #expect(try await recall.run("sessions", "--json", "--store", other).json().arrayValue?.count == 2)
+            for user in ["local", "zoe"] {
+                let sessions = try await recall.run("sessions", "--json", "--store", other, "--user", user)
+                #expect(try sessions.json().arrayValue?.count == 2)
+            }
         }
     }
 #endif

@@ -12,9 +12,9 @@ struct OurSessionStoragesTests {
         try await check.run { InMemorySessionStorage() }
     }
 
-    @Test("CachedSessionStorage conforms", arguments: SessionStorageConformance.checks)
+    @Test("CachedSessionStorage over another storage conforms", arguments: SessionStorageConformance.checks)
     func cached(_ check: SessionStorageCheck) async throws {
-        try await check.run { CachedSessionStorage(wrapping: InMemorySessionStorage()) }
+        try await check.run(on: Self.userDefaults { CachedSessionStorage(wrapping: $0) })
     }
 
     @Test("CachedSessionStorage with room for little conforms", arguments: SessionStorageConformance.checks)
@@ -32,12 +32,7 @@ struct OurSessionStoragesTests {
 
     @Test("UserDefaultsSessionStorage conforms", arguments: SessionStorageConformance.checks)
     func userDefaults(_ check: SessionStorageCheck) async throws {
-        // The system writes user defaults when it sees fit: no durability past a crash.
-        let fixture = StoreFixture<any SessionStorageProtocol & Sendable>(
-            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
-            open: { UserDefaultsSessionStorage(suiteName: $0) },
-            remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
-        try await check.run(on: fixture)
+        try await check.run(on: Self.userDefaults { $0 })
     }
 
     @Test("SQLiteSessionStorage on the disk conforms", arguments: SessionStorageConformance.checks)
@@ -54,5 +49,15 @@ struct OurSessionStoragesTests {
             SQLiteSessionStorage(
                 history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "e\u{301}", agentId: "writer")
         }
+    }
+
+    /// The system writes user defaults when it sees fit: no durability past a crash.
+    private static func userDefaults(
+        wrap: @escaping @Sendable (any SessionStorageProtocol & Sendable) -> any SessionStorageProtocol & Sendable
+    ) -> StoreFixture<any SessionStorageProtocol & Sendable> {
+        StoreFixture(
+            capabilities: .all.subtracting(.durable), place: { "recollect-\(UUID().uuidString)" },
+            open: { wrap(UserDefaultsSessionStorage(suiteName: $0)) },
+            remove: { UserDefaults.standard.removePersistentDomain(forName: $0) })
     }
 }

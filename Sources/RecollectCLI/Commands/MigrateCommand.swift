@@ -74,19 +74,28 @@
         private func move(_ source: SQLiteHistoryStore, _ from: Place, _ to: Place, _ move: Move) async throws {
             let users = if let user = options.namedUser { [user] } else { try await source.users() }
             var report = MigrationReport()
+            var conflict: RecollectError?
             let bar = ProgressBar()
             do {
                 defer { bar.clear() }
                 for user in users {
-                    report =
-                        try await report
-                        + move(user) { progress in
-                            let sessions =
-                                "\(Format.grouped(progress.sessions)) of \(Format.count(progress.sessionsTotal, "session"))"
-                            bar.show(progress.fraction, "\(sessions), \(Format.count(progress.messages, "message"))")
-                        }
+                    do {
+                        report =
+                            try await report
+                            + move(user) { progress in
+                                let sessions = Format.count(progress.sessionsTotal, "session")
+                                let messages = Format.count(progress.messages, "message")
+                                bar.show(
+                                    progress.fraction,
+                                    "\(Format.grouped(progress.sessions)) of \(sessions), \(messages)")
+                            }
+                    } catch let error as RecollectError where error.code == .conflict {
+                        // One user's conflicts do not hold up the others.
+                        conflict = conflict ?? error
+                    }
                 }
             }
+            if let conflict { throw conflict }
             try await Output.open { [report] output in
                 guard options.json else { return try await output.line(summary(of: report, to, output.style)) }
                 let unchanged = report.messages - report.addedMessages

@@ -139,12 +139,15 @@ public struct ConversationDetails: Hashable, Sendable {
     public var lastAccessedAt: Date?
     /// What its user said first, for a conversation that has no message yet; a first one given stays.
     public var firstMessage: String?
+    /// When it was made, for a conversation that comes from elsewhere and is new here; a known one's stays.
+    public var createdAt: Date?
 
     /// Makes details.
     public init(
         title: String? = nil, workingDirectory: String? = nil, branch: String? = nil,
         metadata: [String: JSONValue] = [:], isPinned: Bool? = nil, isArchived: Bool? = nil, isRead: Bool? = nil,
-        addedTags: [String] = [], removedTags: [String] = [], lastAccessedAt: Date? = nil, firstMessage: String? = nil
+        addedTags: [String] = [], removedTags: [String] = [], lastAccessedAt: Date? = nil, firstMessage: String? = nil,
+        createdAt: Date? = nil
     ) {
         self.title = title
         self.workingDirectory = workingDirectory
@@ -157,6 +160,7 @@ public struct ConversationDetails: Hashable, Sendable {
         self.removedTags = removedTags
         self.lastAccessedAt = lastAccessedAt
         self.firstMessage = firstMessage
+        self.createdAt = createdAt
     }
 }
 

@@ -35,17 +35,16 @@ struct ConversationMigration {
     // MARK: Writing
 
     /// Appends all messages, runs of one agent at a time, so that those of several agents keep their order; what is known of
-    /// the conversation follows the first page, which makes it with the moments of its messages.
+    /// the conversation goes first, so that an interruption leaves no messages without it.
     private func append(_ details: ConversationDetails, progress: (Int) -> Void) async throws -> Int {
-        var (count, added, isFirst) = (0, 0, true)
+        var (count, added) = (0, 0)
+        if details != ConversationDetails() { try await target.update(conversation.id, with: details) }
         try await source.forEachPage(of: conversation.id, limit: Self.pageSize) { page in
             for run in page.runs {
                 try Task.checkCancellation()
                 let messages = try await source.restoringAttachments(of: run.messages)
                 added += try await target.append(messages, to: conversation.id.scope(agentId: run.agentId)).added
             }
-            if isFirst { try await target.update(conversation.id, with: details) }
-            isFirst = false
             count += page.count
             progress(count)
         }
@@ -70,9 +69,8 @@ struct ConversationMigration {
         if current == nil {
             details.isPinned = conversation.isPinned ? true : nil
             details.isArchived = conversation.isArchived || conversation.branchOf != nil ? true : nil
-            if conversation.messageCount == 0, !conversation.preview.isEmpty {
-                details.firstMessage = conversation.preview
-            }
+            details.createdAt = conversation.createdAt
+            details.firstMessage = conversation.firstMessage
         }
         if (current?.lastAccessedAt ?? .distantPast) < conversation.lastAccessedAt {
             details.lastAccessedAt = conversation.lastAccessedAt

@@ -6,6 +6,9 @@ import RecollectCore
 ///
 /// The database is copied to a folder of this user's own and read there: nothing is written to it, an app that has it open
 /// is not held up, and what it had written by then is all there, in its log too.
+///
+/// Its sessions have the ids that Claude Code gave them: where Claude Code's own transcripts are imported as well, a session
+/// holds both, that of the app under the agent with the empty id.
 public struct ClaudeCodeUIKind: TranscriptKind {
     /// The file's name in its app's folder.
     public static let fileName = "claude_code_sessions.sqlite"

@@ -89,7 +89,8 @@ final class ClaudeCodeUIReader: TranscriptReading {
             try database.forEachRow("SELECT * FROM sessions WHERE rowid = ?", row) { found in
                 var session = ForeignRow(found)
                 _ = session.take("id")
-                details.firstMessage = session.text("first_user_message") ?? ""
+                details.firstMessage = session.text("first_user_message")
+                details.createdAt = session.date("created_at")
                 details.lastAccessedAt = session.date("last_accessed_at")
                 details.workingDirectory = session.text("working_directory")
                 details.branch = session.text("branch_name")

@@ -7,10 +7,9 @@ enum ConversationEdits {
     static func update(
         _ id: ConversationID, with details: ConversationDetails, now: Int64, _ db: Database
     ) throws {
-        // One that comes from elsewhere without a message is as old as the moment at which it was last opened there.
-        let madeAt = min(now, details.lastAccessedAt?.millisecondsSince1970 ?? now)
+        let createdAt = details.createdAt?.millisecondsSince1970 ?? now
         let number =
-            try MessageQueries.number(of: id, db) ?? ScopeRow.makeConversation(id, createdAt: madeAt, db)
+            try MessageQueries.number(of: id, db) ?? ScopeRow.makeConversation(id, createdAt: createdAt, db)
         try db.run(
             """
             UPDATE conversation SET title = nullif(ifnull(?, title), ''),

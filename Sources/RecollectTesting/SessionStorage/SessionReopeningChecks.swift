@@ -13,7 +13,7 @@ enum SessionReopeningChecks {
                         try await store.saveSession(id: id, firstMessage: "first \(number)")
                         try await store.updateSessionMessages(id: id, messages: messages(number))
                     }
-                    await untilTheClockTicks()
+                    untilTheClockTicks()
                     try await store.updateLastAccessed(id: "a.b")
                     return try await sessions(in: store)
                 }

@@ -56,11 +56,6 @@ struct HistoryMigrationTests {
             if left.discardedAt != nil {
                 (expected.discardedAt, found.discardedAt) = (.distantPast, right.discardedAt.map { _ in .distantPast })
             }
-            if left.messageCount == 0 {
-                (expected.createdAt, found.createdAt) = (.distantPast, .distantPast)
-                (expected.lastActivityAt, found.lastActivityAt) = (.distantPast, .distantPast)
-            }
-            (expected.lastAccessedAt, found.lastAccessedAt) = (.distantPast, .distantPast)
             #expect(expected == found)
             let page = PageRequest<MessageCursor>(limit: .max)
             let saved = try await source.messages(of: left.id, agentId: nil, page: page).elements

@@ -1,0 +1,7 @@
+import RecollectTesting
+import Testing
+
+@Test(arguments: SessionStorageConformance.checks)
+func notebookSessionsConform(_ check: SessionStorageCheck) async throws {
+    try await check.run { NotebookSessionStorage() }
+}
