@@ -9,7 +9,9 @@ extension SQLiteHistoryStore {
     public func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
-        let outcome = try await write { try MessageEdits.edit(kept, in: conversation, $0) }
+        let outcome = try await write { [attachments] db in
+            try MessageEdits.edit(kept.secured(in: attachments), in: conversation, db)
+        }
         try await removeAttachments(outcome.orphans)
         return outcome.known
     }

@@ -43,8 +43,8 @@ extension SQLiteHistoryStore {
     /// Makes a draft a message.
     func endReply(_ number: Int64, begunIn scope: Scope, as message: ConversationMessage) async throws {
         let kept = try await keepingAttachments(of: [message])
-        let orphans = try await write { [retention = configuration.retention] db, unsettled in
-            try kept.flatMap { message in
+        let orphans = try await write { [attachments, retention = configuration.retention] db, unsettled in
+            try kept.secured(in: attachments).flatMap { message in
                 try ReplyEnding(number: number, message: message, scope: scope, retention: retention).run(db, unsettled)
             }
         }

@@ -87,8 +87,11 @@ public final class SQLiteHistoryStore: HistoryStore {
     ) async throws -> AppendOutcome {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
-        let appending = Appending(messages: kept, scope: scope, options: options, retention: configuration.retention)
-        let result = try await write { try appending.run($0, $1) }
+        let result = try await write { [attachments, retention = configuration.retention] db, unsettled in
+            let messages = try kept.secured(in: attachments)
+            let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
+            return try appending.run(db, unsettled)
+        }
         for id in result.dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))
         }
@@ -357,14 +360,6 @@ extension SQLiteHistoryStore {
     /// The bytes of an attachment: see `HistoryStore`.
     public func attachment(sha256: String) async throws -> Data {
         try await blocking { [attachments] in try attachments.read(sha256) }
-    }
-
-    /// The messages with every inline attachment kept by hash; the files are on the disk when this returns.
-    func keepingAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
-        guard messages.contains(where: \.hasInlineAttachments) else { return messages }
-        return try await blocking { [attachments] in
-            try messages.map { try $0.keepingAttachments(in: attachments) }
-        }
     }
 
     /// Removes files that nothing uses, on the writer's queue: no append can begin to use one meanwhile.

@@ -23,18 +23,13 @@ protocol AttachmentKeeping: Sendable {
     func remove(_ sha256: String) throws
 }
 
-extension AttachmentKeeping {
-    /// The content with inline bytes kept by hash. Blocks; the bytes are on the disk when this returns.
-    func keeping(_ content: Attachment.Content) throws -> Attachment.Content {
-        guard case .inline(let bytes) = content else { return content }
-        return .stored(sha256: try keep(bytes), byteCount: bytes.count)
-    }
-}
-
 extension ConversationMessage {
     /// The message with every inline attachment kept by hash. Blocks; the bytes are on the disk when this returns.
     func keepingAttachments(in attachments: any AttachmentKeeping) throws -> ConversationMessage {
-        try mappingAttachments(attachments.keeping)
+        try mappingAttachments { content in
+            guard case .inline(let bytes) = content else { return content }
+            return .stored(sha256: try attachments.keep(bytes), byteCount: bytes.count)
+        }
     }
 }
 

@@ -32,18 +32,4 @@ extension SQLiteHistoryStore {
             }
         }
     }
-
-    /// The entries with every inline attachment kept by hash; the files are on the disk when this returns.
-    func keepingAttachments(of entries: [ChatMessage]) async throws -> [ChatMessage] {
-        guard entries.contains(where: { !$0.attachments.isEmpty }) else { return entries }
-        return try await blocking { [attachments] in
-            try entries.map { entry in
-                var entry = entry
-                for index in entry.attachments.indices {
-                    entry.attachments[index].content = try attachments.keeping(entry.attachments[index].content)
-                }
-                return entry
-            }
-        }
-    }
 }

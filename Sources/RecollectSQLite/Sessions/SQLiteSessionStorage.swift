@@ -113,12 +113,16 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try Task.checkCancellation()
         let saving = known.beginSaving(id, messages)
-        let changed = try await history.keepingAttachments(
-            of: Array(saving.difference.transcript[saving.difference.changed]))
-        let work = TranscriptSaving(
-            conversation: conversation(id), agentId: agentId, difference: saving.difference, changed: changed,
-            owners: saving.owners, now: Date().millisecondsSince1970)
-        let outcome = try await history.write { try work.run($0, $1) }
+        let difference = saving.difference
+        let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
+        let conversation = conversation(id)
+        let now = Date().millisecondsSince1970
+        let outcome = try await history.write { [agentId, attachments = history.attachments] db, unsettled in
+            try TranscriptSaving(
+                conversation: conversation, agentId: agentId, difference: difference,
+                changed: kept.secured(in: attachments), owners: saving.owners, now: now
+            ).run(db, unsettled)
+        }
         known.finish(saving, owners: outcome.owners)
         try await history.removeAttachments(outcome.orphans)
     }

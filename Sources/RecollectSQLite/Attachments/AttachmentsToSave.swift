@@ -1,0 +1,66 @@
+import Foundation
+import RecollectCore
+
+/// Messages or entries that are about to be saved, with their attachments kept by hash before the transaction begins.
+///
+/// Between the two a deletion may find that nothing uses a file yet and remove it; so the transaction looks again.
+struct AttachmentsToSave<Content: Sendable>: Sendable {
+    private let content: Content
+    private let bytes: [String: Data]
+
+    /// Keeps the bytes of attachments. Blocks; they are on the disk when this returns.
+    /// - Parameter mapping: gives the content with each attachment's content replaced.
+    init(
+        in attachments: any AttachmentKeeping,
+        _ mapping: (_ keep: (Attachment.Content) throws -> Attachment.Content) throws -> Content
+    ) throws {
+        var kept: [String: Data] = [:]
+        content = try mapping { content in
+            guard case .inline(let bytes) = content else { return content }
+            let hash = try attachments.keep(bytes)
+            kept[hash] = bytes
+            return .stored(sha256: hash, byteCount: bytes.count)
+        }
+        bytes = kept
+    }
+
+    /// Content without attachments to keep.
+    init(_ content: Content) {
+        self.content = content
+        bytes = [:]
+    }
+
+    /// What is to be saved. In the write transaction that saves it: no deletion removes a file meanwhile.
+    func secured(in attachments: any AttachmentKeeping) throws -> Content {
+        for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }
+        return content
+    }
+}
+
+extension SQLiteHistoryStore {
+    /// The messages with every inline attachment kept by hash.
+    func keepingAttachments(
+        of messages: [ConversationMessage]
+    ) async throws -> AttachmentsToSave<[ConversationMessage]> {
+        guard messages.contains(where: \.hasInlineAttachments) else { return AttachmentsToSave(messages) }
+        return try await blocking { [attachments] in
+            try AttachmentsToSave(in: attachments) { keep in try messages.map { try $0.mappingAttachments(keep) } }
+        }
+    }
+
+    /// The entries of a transcript with every inline attachment kept by hash.
+    func keepingAttachments(of entries: [ChatMessage]) async throws -> AttachmentsToSave<[ChatMessage]> {
+        guard entries.contains(where: { !$0.attachments.isEmpty }) else { return AttachmentsToSave(entries) }
+        return try await blocking { [attachments] in
+            try AttachmentsToSave(in: attachments) { keep in
+                try entries.map { entry in
+                    var entry = entry
+                    for index in entry.attachments.indices {
+                        entry.attachments[index].content = try keep(entry.attachments[index].content)
+                    }
+                    return entry
+                }
+            }
+        }
+    }
+}
