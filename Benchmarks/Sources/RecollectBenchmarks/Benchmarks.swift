@@ -3,7 +3,7 @@ import Foundation
 
 /// What can be measured, by the name that the command line takes.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-    case save, relaxed, window, group, files, search, transcripts
+    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration
 }
 
 /// How much is done: the sizes that the table promises, or small ones to see that everything runs.
@@ -12,8 +12,10 @@ struct Sizes {
     var messages = 1_000_000
     var rounds = 40
     var imports = 5
+    /// Of the session library: sessions in a list, messages in a session, messages to migrate.
+    var library = 100_000
 
-    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2)
+    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000)
 }
 
 @main
@@ -21,7 +23,7 @@ struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RecollectBenchmarks",
         abstract: "Measures Recollect against the bare C API of SQLite, both in alternating stretches of one run.",
-        subcommands: [Measure.self, ImportOnce.self], defaultSubcommand: Measure.self)
+        subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self], defaultSubcommand: Measure.self)
 }
 
 struct Measure: AsyncParsableCommand {
@@ -59,7 +61,11 @@ struct Measure: AsyncParsableCommand {
         case .group: try await groupLines(rounds: sizes.rounds)
         case .files: try await fileLines(rounds: sizes.rounds / 2)
         case .search: try await searchLines(messages: sizes.messages, rounds: sizes.rounds)
-        case .transcripts: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
+        case .imports: try await importLines(folder: transcriptsFolder, runs: sizes.imports)
+        case .sessions: try await sessionListLines(sessions: sizes.library, rounds: sizes.rounds)
+        case .transcripts: try await transcriptLines(rounds: sizes.rounds)
+        case .opening: try await openingLines(messages: sizes.library, rounds: sizes.rounds)
+        case .migration: try await migrationLines(messages: sizes.library)
         }
     }
 

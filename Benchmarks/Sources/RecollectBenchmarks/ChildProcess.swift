@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// Another program, run to its end.
 enum ChildProcess {
     struct Failure: Error, CustomStringConvertible { let description: String }
@@ -22,5 +30,17 @@ enum ChildProcess {
                 description: "\(program) \(arguments.joined(separator: " ")) ended with \(process.terminationStatus)")
         }
         return (String(decoding: output, as: UTF8.self), nanoseconds)
+    }
+
+    /// The largest resident memory of this process so far, in bytes.
+    static var peakMemory: Int {
+        var usage = rusage()
+        // RUSAGE_SELF, which the headers of Glibc give a type that its function does not take.
+        getrusage(0, &usage)
+        #if canImport(Darwin)
+            return usage.ru_maxrss
+        #else
+            return usage.ru_maxrss * 1024
+        #endif
     }
 }

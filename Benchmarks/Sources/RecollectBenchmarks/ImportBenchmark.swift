@@ -3,14 +3,6 @@ import Foundation
 import Recollect
 import RecollectTranscripts
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
-
 /// A folder of Claude Code transcripts imported and indexed, as whole processes in turn: ours, and Python with `json.loads`
 /// and `executemany` of the same rows into the same tables and FTS5 index.
 func importLines(folder transcripts: String?, runs: Int) async throws -> [Line] {
@@ -67,15 +59,7 @@ struct ImportOnce: AsyncParsableCommand {
         let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: store))
         let report = try await TranscriptImporter(history: history, userId: "bench").run([transcripts])
         try await history.indexed()
-        var usage = rusage()
-        // RUSAGE_SELF, which the headers of Glibc give a type that its function does not take.
-        getrusage(0, &usage)
-        #if canImport(Darwin)
-            let peak = usage.ru_maxrss
-        #else
-            let peak = usage.ru_maxrss * 1024
-        #endif
-        print(report.added, peak)
+        print(report.added, ChildProcess.peakMemory)
     }
 }
 

@@ -7,7 +7,7 @@ enum ConversationQueries {
     private static let columns = """
         conversation.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch,
         metadata, preview, last_access, is_pinned, is_archived, last_sequence > read_through, discarded_at,
-        (SELECT session_id FROM conversation AS origin WHERE origin.id = conversation.branch_of), branch_after,
+        branch_of, branch_after,
         first_message, \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
@@ -55,20 +55,28 @@ enum ConversationQueries {
     ) throws -> [Conversation] {
         var conversations: [Conversation] = []
         var places: [Int64: Int] = [:]
+        var origins: [Int: (number: Int64, after: String?)] = [:]
         try db.sql("SELECT \(columns) FROM conversation \(condition)").bind(values).forEachRow { row in
             places[row.integer(0)] = conversations.count
+            if let origin = row.optionalInteger(16) {
+                origins[conversations.count] = (origin, row.optionalText(17))
+            }
             conversations.append(conversation(row))
         }
         guard !conversations.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, not two for each of its conversations.
         let numbers = "[" + places.keys.map(String.init).joined(separator: ",") + "]"
+        var agents: [Int: [(scope: Int64, agentId: String)]] = [:]
         try db.sql(
             """
-            SELECT conversation_id, agent_id FROM scope
-            WHERE conversation_id IN (SELECT value FROM json_each(?)) ORDER BY conversation_id, id
+            SELECT conversation_id, id, agent_id FROM scope
+            WHERE conversation_id IN (SELECT value FROM json_each(?))
             """
         ).bind(numbers).forEachRow { row in
-            if let place = places[row.integer(0)] { conversations[place].agents.append(row.text(1)) }
+            if let place = places[row.integer(0)] { agents[place, default: []].append((row.integer(1), row.text(2))) }
+        }
+        for (place, scopes) in agents {
+            conversations[place].agents = scopes.sorted { $0.scope < $1.scope }.map { $0.agentId }
         }
         try db.sql(
             """
@@ -77,6 +85,10 @@ enum ConversationQueries {
             """
         ).bind(numbers).forEachRow { row in
             if let place = places[row.integer(0)] { conversations[place].tags.append(row.text(1)) }
+        }
+        for (place, origin) in origins {
+            let sessionId = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", origin.number)
+            conversations[place].branchOf = sessionId.map { BranchPoint(sessionId: $0, messageId: origin.after) }
         }
         return conversations
     }
@@ -100,8 +112,7 @@ enum ConversationQueries {
             usage: TokenUsage(
                 input: Int(row.integer(19)), output: Int(row.integer(20)), cacheCreation: Int(row.integer(21)),
                 cacheRead: Int(row.integer(22))),
-            discardedAt: row.optionalInteger(15).map(Date.init(millisecondsSince1970:)),
-            branchOf: row.optionalText(16).map { BranchPoint(sessionId: $0, messageId: row.optionalText(17)) })
+            discardedAt: row.optionalInteger(15).map(Date.init(millisecondsSince1970:)))
     }
 }
 

@@ -1,0 +1,185 @@
+import Foundation
+import GRDBSQLite
+import Recollect
+
+/// The first page of a long list of sessions, against a bare table's keyset query of as many rows with the same fields.
+func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
+    let folder = try Folder()
+    let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
+    let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+    let bare = try BareSessions(path: folder.path("bare.sqlite"))
+    try bare.begin()
+    for start in stride(from: 0, to: count, by: 500) {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in start..<min(count, start + 500) {
+                group.addTask {
+                    let scope = Scope(userId: "bench", sessionId: "session \(number)", agentId: "agent")
+                    try await history.append(Turn.messages(number), to: scope)
+                }
+            }
+            try await group.waitForAll()
+        }
+        for number in start..<min(count, start + 500) { try bare.insert(number) }
+    }
+    try bare.commit()
+
+    let request = PageRequest<ConversationCursor>(limit: pageSize)
+    var (ours, floor) = (Samples(), Samples())
+    var read = (sessions: 0, bytes: 0)
+    for _ in 0..<rounds {
+        for _ in 0..<50 {
+            ours.add(
+                try await time {
+                    read.sessions += try await history.conversations(of: "bench", page: request).elements.count
+                })
+        }
+        for _ in 0..<50 { floor.add(time { read.bytes += bare.readFirstPage() }) }
+    }
+    await history.close()
+    precondition(read.sessions == rounds * 50 * pageSize && read.bytes > 0)
+    return [Line("the first \(pageSize) of \(count) sessions", ours, floor, stretches: rounds, atMost: 5)]
+}
+
+private let pageSize = 50
+
+/// The bare list: one table, one index, prepared statements.
+private struct BareSessions {
+    private let floor: Floor
+    private let insertion, selection: OpaquePointer
+
+    init(path: String) throws {
+        floor = try Floor(
+            path: path, synchronous: "NORMAL",
+            schema: """
+                CREATE TABLE session (
+                  id TEXT PRIMARY KEY, user TEXT NOT NULL, preview TEXT NOT NULL, created INTEGER NOT NULL,
+                  activity INTEGER NOT NULL, count INTEGER NOT NULL, agent TEXT NOT NULL);
+                CREATE INDEX session_by_activity ON session (user, activity, id);
+                """)
+        insertion = try floor.statement("INSERT INTO session VALUES (?, 'bench', ?, ?, ?, 2, 'agent')")
+        selection = try floor.statement(
+            """
+            SELECT id, preview, created, activity, count, agent FROM session WHERE user = 'bench'
+            ORDER BY activity DESC, id DESC LIMIT \(pageSize + 1)
+            """)
+    }
+
+    func begin() throws { try floor.execute("BEGIN") }
+    func commit() throws { try floor.execute("COMMIT") }
+
+    func insert(_ number: Int) throws {
+        floor.bind("session \(number)", 1, insertion)
+        floor.bind(Turn.question, 2, insertion)
+        sqlite3_bind_int64(insertion, 3, Int64(number))
+        sqlite3_bind_int64(insertion, 4, Int64(number))
+        try floor.run(insertion)
+    }
+
+    /// Reads a page and touches every byte of its text, without making strings of it.
+    func readFirstPage() -> Int {
+        var bytes = 0
+        while sqlite3_step(selection) == SQLITE_ROW {
+            for column: Int32 in [0, 1, 5] {
+                _ = sqlite3_column_text(selection, column)
+                bytes += Int(sqlite3_column_bytes(selection, column))
+            }
+            for column: Int32 in [2, 3, 4] { _ = sqlite3_column_int64(selection, column) }
+        }
+        sqlite3_reset(selection)
+        return bytes
+    }
+}
+
+/// A transcript saved whole after one change, in a long session and, as the floor, in a short one.
+func transcriptLines(rounds: Int) async throws -> [Line] {
+    let folder = try Folder()
+    let history = SQLiteHistoryStore(
+        directory: folder.url, configuration: HistoryConfiguration(indexesInBackground: false))
+    let storage = SQLiteSessionStorage(history: history, userId: "bench")
+    let (long, short) = (5_000, 50)
+    var transcripts = [long: transcript(long), short: transcript(short)]
+    for (count, transcript) in transcripts {
+        try await storage.updateSessionMessages(id: "\(count)", messages: transcript)
+    }
+    var lines: [Line] = []
+    for change in TranscriptChange.allCases {
+        var samples = [long: Samples(), short: Samples()]
+        for _ in 0..<rounds {
+            for count in [long, short] {
+                for _ in 0..<20 {
+                    var transcript = transcripts[count, default: []]
+                    let before = transcript
+                    change.make(in: &transcript)
+                    samples[count]?.add(
+                        try await time {
+                            try await storage.updateSessionMessages(id: "\(count)", messages: transcript)
+                        })
+                    // Back to the same length, outside of the time that is taken.
+                    try await storage.updateSessionMessages(id: "\(count)", messages: before)
+                    transcripts[count] = before
+                }
+            }
+        }
+        lines.append(
+            Line(
+                "save a transcript of \(long) after \(change.rawValue), the floor here being one of \(short)",
+                samples[long] ?? Samples(), samples[short] ?? Samples(), stretches: rounds, atMost: 3))
+    }
+    await history.close()
+    return lines
+}
+
+private enum TranscriptChange: String, CaseIterable {
+    case append = "one message was appended"
+    case edit = "one was edited in the middle"
+    case delete = "one was deleted in the middle"
+
+    func make(in transcript: inout [ChatMessage]) {
+        switch self {
+        case .append: transcript.append(ChatMessage(role: .assistant, content: Turn.answer))
+        case .edit: transcript[transcript.count / 2].content = UUID().uuidString
+        case .delete: transcript.remove(at: transcript.count / 2)
+        }
+    }
+}
+
+private func transcript(_ count: Int) -> [ChatMessage] {
+    (0..<count).map { number in
+        ChatMessage(
+            role: number.isMultiple(of: 2) ? .user : .assistant,
+            content: number.isMultiple(of: 2) ? Turn.question : Turn.answer,
+            timestamp: Date(timeIntervalSince1970: 1_760_000_000 + Double(number)))
+    }
+}
+
+/// The last 100 entries of a long session, and as the floor of a short one.
+func openingLines(messages count: Int, rounds: Int) async throws -> [Line] {
+    let folder = try Folder()
+    let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
+    let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+    let storage = SQLiteSessionStorage(history: history, userId: "bench", agentId: "agent")
+    for (id, turns) in [("long", count / 2), ("short", 100)] {
+        let scope = Scope(userId: "bench", sessionId: id, agentId: "agent")
+        for start in stride(from: 0, to: turns, by: 2500) {
+            try await history.append((start..<min(turns, start + 2500)).flatMap(Turn.messages), to: scope)
+        }
+    }
+    var (ours, floor) = (Samples(), Samples())
+    var read = 0
+    let request = PageRequest<MessageCursor>(limit: 100, before: nil)
+    for _ in 0..<rounds {
+        for _ in 0..<50 {
+            ours.add(try await time { read += try await storage.messages(in: "long", page: request).elements.count })
+        }
+        for _ in 0..<50 {
+            floor.add(try await time { read += try await storage.messages(in: "short", page: request).elements.count })
+        }
+    }
+    await history.close()
+    precondition(read == rounds * 100 * 100)
+    return [
+        Line(
+            "open a session of \(count) messages at its end (100), the floor here being one of 200", ours, floor,
+            stretches: rounds, atMost: 2)
+    ]
+}
