@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Recollect", targets: ["Recollect"]),
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
+        .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
         .library(name: "AgentSquad", targets: ["AgentSquad"]),
@@ -40,6 +41,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(name: "Recollect", dependencies: ["RecollectCore", "RecollectSQLite"]),
+        .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
@@ -75,6 +77,9 @@ let package = Package(
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(name: "RecollectTestingTests", dependencies: ["Recollect", "RecollectTesting"]),
+        .testTarget(
+            name: "RecollectObservationTests",
+            dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],
