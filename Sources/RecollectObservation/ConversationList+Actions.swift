@@ -41,8 +41,8 @@ extension ConversationList {
     /// Takes a conversation out of every list and search. `undoDiscard()` brings it back; after a history's retention time
     /// nothing does.
     public func discard(_ id: ConversationID) async {
-        await reporting {
-            let entry = Discarded(id: id, wasSelected: selection == id)
+        let entry = Discarded(id: id, wasSelected: selection == id)
+        await writing { [self] in
             guard try await history.discardConversation(id) else { throw Self.isMissing(id) }
             discarded.removeAll { $0.id == id }
             discarded.append(entry)
@@ -56,7 +56,7 @@ extension ConversationList {
     /// Brings back what was discarded here last, and selects it if it was selected. Does nothing where nothing was discarded.
     public func undoDiscard() async {
         guard let entry = discarded.popLast() else { return }
-        await reporting {
+        await writing { [self] in
             // It may be back already: somebody wrote to it, or another list brought it back.
             try await history.restoreConversation(entry.id)
             try await read([entry.id])
@@ -67,14 +67,14 @@ extension ConversationList {
 
     /// Deletes a conversation for good: messages, attachments that nothing else uses, index entries.
     public func delete(_ id: ConversationID) async {
-        await reporting {
+        await writing { [self] in
             try await history.deleteConversation(id)
             try await read([id])
         }
     }
 
     private func update(_ id: ConversationID, with details: ConversationDetails) async {
-        await reporting {
+        await writing { [self] in
             // An update would make one that another process has deleted anew, empty.
             guard try await history.conversation(id) != nil else {
                 try await read([id])

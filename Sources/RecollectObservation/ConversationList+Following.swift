@@ -22,16 +22,19 @@ extension ConversationList {
     func queryDidChange() {
         guard isRunning, listing != listed.query else { return }
         isLoading = true
-        Task { await reporting { try await load() } }
+        Task {
+            await reporting { try await load() }
+            isLoading = false
+        }
         search(after: nil)
     }
 
     /// Reads the list from its beginning, as long as it was if it is still the same.
     func load() async throws {
-        try await lane.run { [self] in
+        try await reads.run { [self] in
             isLoading = true
-            defer { isLoading = false }
             show(try await readAnew())
+            isLoading = false
         }
     }
 
@@ -52,7 +55,7 @@ extension ConversationList {
 
     /// Reads conversations again that have changed.
     func read(_ changed: Set<ConversationID>, orEverything isEverything: Bool = false) async throws {
-        try await lane.run { [self] in
+        try await reads.run { [self] in
             let isMuch = isEverything || changed.count > Self.mostReadOneByOne
             // Whether these are gone must be known one by one.
             let watched = Set(discarded.map(\.id) + [selection].compactMap(\.self))
@@ -125,16 +128,21 @@ extension ConversationList {
 
     func selectionDidChange() {
         guard isRunning, marksSelectionAsRead, let selection else { return }
-        Task {
-            await reporting {
-                guard try await history.conversation(selection)?.isUnread == true else { return }
-                try await history.update(selection, with: ConversationDetails(isRead: true))
-                try await read([selection])
-            }
+        let marking = writes.enqueue { [self] in
+            guard try await history.conversation(selection)?.isUnread == true else { return }
+            try await history.update(selection, with: ConversationDetails(isRead: true))
+            try await read([selection])
         }
+        Task { await reporting { try await marking.value } }
     }
 
-    // MARK: Failures
+    // MARK: Writing, and failures
+
+    /// Writes when all writes of this list before it have ended: an update that had just seen a conversation would make it anew
+    /// if it were deleted in between.
+    func writing(_ body: @escaping @MainActor () async throws -> Void) async {
+        await reporting { try await writes.run(body) }
+    }
 
     /// Does something whose failure a view is to show.
     func reporting(_ body: () async throws -> Void) async {
@@ -157,15 +165,21 @@ extension ConversationList {
 final class Lane {
     private var last: Task<Void, any Error>?
 
-    /// Runs an operation when those before it have ended, and gives its failure. An operation that was asked for runs whether
-    /// or not its caller is still there.
-    func run(_ operation: @escaping @MainActor () async throws -> Void) async throws {
+    /// Runs an operation when those before it have ended. An operation that was asked for runs whether or not its caller is
+    /// still there.
+    @discardableResult
+    func enqueue(_ operation: @escaping @MainActor () async throws -> Void) -> Task<Void, any Error> {
         let task = Task { [last] in
             // The failure of the one before is its caller's.
             _ = await last?.result
             try await operation()
         }
         last = task
-        try await task.value
+        return task
+    }
+
+    /// The same, and waits for its end.
+    func run(_ operation: @escaping @MainActor () async throws -> Void) async throws {
+        try await enqueue(operation).value
     }
 }

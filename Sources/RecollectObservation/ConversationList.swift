@@ -87,7 +87,9 @@ public final class ConversationList {
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var days: Task<Void, Never>?
     /// Reading and showing what was read take turns: what is shown is never older than what was shown before.
-    let lane = Lane()
+    let reads = Lane()
+    /// So do writes of this list.
+    let writes = Lane()
     let pageSize: Int
     let searchDelay: Duration
     let spacing: Duration
@@ -174,7 +176,7 @@ public final class ConversationList {
             await extend(results) { [pageSize, history] in try await $0.readingOn(limit: pageSize, from: history) }
         } else {
             await reporting {
-                try await lane.run { [self] in
+                try await reads.run { [self] in
                     guard listed.hasMore else { return }
                     show(try await listed.readingOn(limit: pageSize, from: history))
                 }

@@ -57,6 +57,7 @@ import Testing
         list.selection = session(name(5))
         await list.setArchived(true, of: session(name(5)))
         #expect(list.selection == session(name(6)))
+        await until { list.conversations.first { $0.id == list.selection }?.isUnread == false }
         try await history.deleteUser("ann")
         try await list.settle()
         #expect(list.selection == nil && list.conversations.isEmpty)
@@ -82,6 +83,17 @@ import Testing
         await until { list.names == [name(1)] }
         await list.setRead(false, of: session(name(0)))
         #expect(list.names == [name(0), name(1)])
+    }
+
+    @Test("what is deleted while it is being marked as read does not come back")
+    func deletedWhileMarked() async throws {
+        let history = memory()
+        try await history.fill(30)
+        let list = await ConversationList(history).started()
+        list.selection = session(name(0))
+        while let selection = list.selection { await list.delete(selection) }
+        try await list.settle()
+        #expect(list.conversations.isEmpty && list.error == nil)
     }
 
     @Test("when an action returns, the list shows it")
