@@ -97,6 +97,24 @@ import Testing
         #expect(history.takeReads() == [.list(text: ""), .list(text: "")])
     }
 
+    @Test("a page that was read before a change and comes after it does not undo the change")
+    func latePage() async throws {
+        let history = WatchedHistory(memory())
+        try await history.fill(6)
+        let list = await ConversationList(history, pageSize: 3).started()
+        let witness = await ConversationList(history, pageSize: 3).started()
+        history.hold("")
+        let page = Task { await list.loadMore() }
+        await history.waitForHeld("")
+        try await history.say("newer", in: name(4), hoursAgo: -1)
+        try await witness.settle()
+        history.letGo("")
+        await page.value
+        try await list.settle()
+        #expect(list.names == [4, 0, 1, 2, 3, 5].map(name))
+        #expect(list.conversations.first?.messageCount == 2)
+    }
+
     @Test("a view hears of what it looks at when that changes, and of nothing else")
     func observation() async throws {
         let history = memory()

@@ -1,7 +1,8 @@
 import Foundation
 import RecollectCore
 
-/// A history that notes what was read and can hold a search back.
+/// A history that notes what was read and can hold lists and searches back. It never looks whether its caller still wants to
+/// know, which no history has to.
 final class WatchedHistory: HistoryStore {
     enum Read: Hashable, Sendable {
         case list(text: String)
@@ -41,7 +42,7 @@ final class WatchedHistory: HistoryStore {
         state.withLock { $0.failure = error }
     }
 
-    /// Holds back the search for a text, whether or not it is cancelled, until it is let go.
+    /// Holds back lists of conversations with a text, as they are now, until they are let go; without one all that are no search.
     func hold(_ text: String) {
         _ = state.withLock { $0.held.insert(text) }
     }
@@ -73,7 +74,7 @@ final class WatchedHistory: HistoryStore {
     ) async throws -> Page<Conversation, ConversationCursor> {
         note(.list(text: query.text))
         if let failure = state.withLock({ $0.failure }) { throw failure }
-        let found = try await base.conversations(query, page: page)
+        let found = try await Task { try await base.conversations(query, page: page) }.value
         await withCheckedContinuation { continuation in
             let watchers: [AsyncStream<Void>.Continuation]? = state.withLock { state in
                 guard state.held.contains(query.text) else { return nil }
@@ -88,12 +89,11 @@ final class WatchedHistory: HistoryStore {
 
     func conversation(_ conversation: ConversationID) async throws -> Conversation? {
         note(.conversation(conversation.sessionId))
-        return try await base.conversation(conversation)
+        return try await Task { try await base.conversation(conversation) }.value
     }
 
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         note(.search(query.text))
-        // A store need not look whether its caller still wants to know.
         return try await Task { try await base.search(query) }.value
     }
 
