@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "Recollect", targets: ["Recollect"]),
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
+        .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
         .library(name: "AgentSquad", targets: ["AgentSquad"]),
@@ -40,6 +41,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
         .target(name: "Recollect", dependencies: ["RecollectCore", "RecollectSQLite"]),
+        .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
@@ -77,6 +79,9 @@ let package = Package(
         .testTarget(
             name: "RecollectTestingTests",
             dependencies: ["Recollect", "RecollectTesting", .product(name: "Logging", package: "swift-log")]),
+        .testTarget(
+            name: "RecollectObservationTests",
+            dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],

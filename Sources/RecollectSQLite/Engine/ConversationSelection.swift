@@ -58,20 +58,6 @@ extension ConversationQuery.Order {
         case .messageCount: "message_count"
         }
     }
-
-    /// Whether the smallest comes first.
-    fileprivate var isAscending: Bool { self == .title }
-
-    /// What a conversation is ordered by.
-    func key(of conversation: Conversation) -> ConversationCursor.Key {
-        switch self {
-        case .lastActivity: .integer(conversation.lastActivityAt.millisecondsSince1970)
-        case .lastAccess: .integer(conversation.lastAccessedAt.millisecondsSince1970)
-        case .creation: .integer(conversation.createdAt.millisecondsSince1970)
-        case .title: .text(conversation.displayTitle)
-        case .messageCount: .integer(Int64(conversation.messageCount))
-        }
-    }
 }
 
 extension ConversationCursor.Key: SQLBindable {

@@ -1,0 +1,146 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@testable import RecollectObservation
+
+@Suite("Selection and actions", .timeLimit(.minutes(1))) @MainActor struct SelectionTests {
+    @Test("a selection stays while the list moves, and when it leaves what was read")
+    func stays() async throws {
+        let history = memory()
+        try await history.fill(6)
+        let list = await ConversationList(history, pageSize: 3).started()
+        list.selection = session(name(1))
+        try await history.say("newer", in: name(5), hoursAgo: -1)
+        try await list.settle()
+        #expect(list.names.first == name(5) && list.selection == session(name(1)))
+        list.query.order = .messageCount
+        list.query.tags = ["none"]
+        await until { list.conversations.isEmpty }
+        #expect(list.selection == session(name(1)))
+    }
+
+    @Test(
+        "when the selected one goes, the one below is selected, else the one above, else none",
+        arguments: [true, false])
+    func neighbours(deletes: Bool) async throws {
+        let history = memory()
+        try await history.fill(4)
+        let list = await ConversationList(history).started()
+        func remove(_ number: Int) async throws {
+            // Somebody else does it, so that the list hears of it from the feed.
+            if deletes {
+                try await history.deleteConversation(session(name(number)))
+            } else {
+                try await history.discardConversation(session(name(number)))
+            }
+            try await list.settle()
+        }
+        list.selection = session(name(1))
+        try await remove(1)
+        #expect(list.selection == session(name(2)))
+        try await remove(0)
+        #expect(list.selection == session(name(2)))
+        list.selection = session(name(3))
+        try await remove(3)
+        #expect(list.selection == session(name(2)))
+        try await remove(2)
+        #expect(list.selection == nil && list.conversations.isEmpty)
+    }
+
+    @Test("several that go at once with the selected one are passed over; archiving it selects the neighbour, too")
+    func severalAndArchived() async throws {
+        let history = memory()
+        try await history.fill(40)
+        let list = await ConversationList(history).started()
+        list.selection = session(name(5))
+        await list.setArchived(true, of: session(name(5)))
+        #expect(list.selection == session(name(6)))
+        await until { list.conversations.first { $0.id == list.selection }?.isUnread == false }
+        try await history.deleteUser("ann")
+        try await list.settle()
+        #expect(list.selection == nil && list.conversations.isEmpty)
+    }
+
+    @Test("the selected conversation is read, also what is said in it later; one in the background is not")
+    func read() async throws {
+        let history = memory()
+        try await history.fill(2)
+        let list = await ConversationList(history).started()
+        #expect(list.conversations.map(\.isUnread) == [true, true])
+        list.selection = session(name(1))
+        await until { list.conversations.map(\.isUnread) == [true, false] }
+        try await history.say("more", in: name(1), hoursAgo: 1)
+        await until { list.conversations.map(\.messageCount) == [1, 2] && !list.conversations[1].isUnread }
+        list.marksSelectionAsRead = false
+        try await history.say("more", in: name(1), hoursAgo: 1)
+        try await list.settle()
+        #expect(list.conversations[1].isUnread)
+        await list.setRead(true, of: session(name(0)))
+        #expect(!list.conversations[0].isUnread)
+        list.query.isUnread = true
+        await until { list.names == [name(1)] }
+        await list.setRead(false, of: session(name(0)))
+        #expect(list.names == [name(0), name(1)])
+    }
+
+    @Test("what is deleted while it is being marked as read does not come back")
+    func deletedWhileMarked() async throws {
+        let history = memory()
+        try await history.fill(30)
+        let list = await ConversationList(history).started()
+        list.selection = session(name(0))
+        while let selection = list.selection { await list.delete(selection) }
+        try await list.settle()
+        #expect(list.conversations.isEmpty && list.error == nil)
+    }
+
+    @Test("when an action returns, the list shows it")
+    func actions() async throws {
+        let history = memory()
+        try await history.fill(3)
+        let list = await ConversationList(history).started()
+        await list.setPinned(true, of: session(name(2)))
+        #expect(list.names == [2, 0, 1].map(name))
+        await list.rename(session(name(0)), to: "Lamp")
+        #expect(list.conversations[1].title == "Lamp")
+        await list.addTag("x", to: session(name(0)))
+        #expect(list.conversations[1].tags == ["x"])
+        await list.delete(session(name(0)))
+        #expect(list.names == [2, 1].map(name))
+        #expect(try await history.conversation(session(name(0))) == nil)
+        #expect(list.error == nil)
+    }
+
+    @Test("what was discarded comes back, the last first, selected if it was")
+    func undo() async throws {
+        let history = memory()
+        try await history.fill(3)
+        let list = await ConversationList(history).started()
+        list.selection = session(name(0))
+        await list.discard(session(name(0)))
+        #expect(list.names == [1, 2].map(name) && list.selection == session(name(1)))
+        await list.discard(session(name(2)))
+        #expect(list.names == [1].map(name) && list.canUndoDiscard)
+        await list.undoDiscard()
+        #expect(list.names == [1, 2].map(name) && list.selection == session(name(1)))
+        await list.undoDiscard()
+        #expect(list.names == [0, 1, 2].map(name) && list.selection == session(name(0)))
+        #expect(!list.canUndoDiscard && list.error == nil)
+    }
+
+    @Test("what was deleted for good meanwhile, or brought back by others, can no longer be brought back")
+    func undoOfNothing() async throws {
+        let history = memory()
+        try await history.fill(2)
+        let list = await ConversationList(history).started()
+        for number in 0..<2 { await list.discard(session(name(number))) }
+        try await history.deleteConversation(session(name(0)))
+        try await history.restoreConversation(session(name(1)))
+        try await list.settle()
+        #expect(!list.canUndoDiscard && list.names == [name(1)])
+        await list.discard(session("nowhere"))
+        #expect(list.error?.code == .notFound && !list.canUndoDiscard)
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import RecollectCore
+
+/// A history that notes what was read and can hold lists and searches back. It never looks whether its caller still wants to
+/// know, which no history has to.
+final class WatchedHistory: HistoryStore {
+    enum Read: Hashable, Sendable {
+        case list(text: String)
+        case conversation(String)
+        case search(String)
+        case latestChange
+        case changes
+    }
+
+    private struct State {
+        var reads: [Read] = []
+        var held: Set<String> = []
+        var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        var watchers: [AsyncStream<Void>.Continuation] = []
+        var failure: RecollectError?
+    }
+
+    private let base: any HistoryStore
+    private let state = Locked(State())
+
+    init(_ base: any HistoryStore) {
+        self.base = base
+    }
+
+    var events: StoreEvents { base.events }
+
+    /// What was read since this was asked for last.
+    func takeReads() -> [Read] {
+        state.withLock { state in
+            defer { state.reads = [] }
+            return state.reads
+        }
+    }
+
+    /// Fails every list from now on; `nil` ends that.
+    func fail(_ error: RecollectError?) {
+        state.withLock { $0.failure = error }
+    }
+
+    /// Holds back lists of conversations with a text, as they are now, until they are let go; without one all that are no search.
+    func hold(_ text: String) {
+        _ = state.withLock { $0.held.insert(text) }
+    }
+
+    /// Waits until a search that is held back has come.
+    func waitForHeld(_ text: String) async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        state.withLock { $0.watchers.append(continuation) }
+        continuation.yield()
+        for await _ in stream where state.withLock({ $0.waiting[text] != nil }) { return }
+    }
+
+    func letGo(_ text: String) {
+        let waiting = state.withLock { state in
+            state.held.remove(text)
+            return state.waiting.removeValue(forKey: text) ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func note(_ read: Read) {
+        state.withLock { $0.reads.append(read) }
+    }
+
+    // MARK: What is watched
+
+    func conversations(
+        _ query: ConversationQuery, page: PageRequest<ConversationCursor>
+    ) async throws -> Page<Conversation, ConversationCursor> {
+        note(.list(text: query.text))
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+        let found = try await Task { try await base.conversations(query, page: page) }.value
+        await withCheckedContinuation { continuation in
+            let watchers: [AsyncStream<Void>.Continuation]? = state.withLock { state in
+                guard state.held.contains(query.text) else { return nil }
+                state.waiting[query.text, default: []].append(continuation)
+                return state.watchers
+            }
+            if watchers == nil { continuation.resume() }
+            for watcher in watchers ?? [] { watcher.yield() }
+        }
+        return found
+    }
+
+    func conversation(_ conversation: ConversationID) async throws -> Conversation? {
+        note(.conversation(conversation.sessionId))
+        return try await Task { try await base.conversation(conversation) }.value
+    }
+
+    func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
+        note(.search(query.text))
+        return try await Task { try await base.search(query) }.value
+    }
+
+    func latestChange() async throws -> ChangeCursor {
+        note(.latestChange)
+        return try await base.latestChange()
+    }
+
+    func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
+        note(.changes)
+        return base.changes(after: cursor)
+    }
+
+    // MARK: What is passed on
+
+    func append(
+        _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
+    ) async throws -> AppendOutcome {
+        try await base.append(messages, to: scope, options: options)
+    }
+
+    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+        try await base.update(conversation, with: details)
+    }
+
+    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
+        try await base.fork(conversation, at: messageId, into: newSessionId)
+    }
+
+    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
+        try await base.edit(messages, in: conversation)
+    }
+
+    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
+        try await base.moveConversation(conversation, to: newSessionId)
+    }
+
+    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+        try await base.branch(conversation, from: messageId)
+    }
+
+    func branches(of conversation: ConversationID) async throws -> [Conversation] {
+        try await base.branches(of: conversation)
+    }
+
+    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
+        try await base.restoreBranch(branch, in: conversation)
+    }
+
+    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.discardConversation(conversation)
+    }
+
+    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.restoreConversation(conversation)
+    }
+
+    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+        try await base.beginReply(message, in: scope)
+    }
+
+    func repliesInFlight(
+        in conversation: ConversationID
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        try await base.repliesInFlight(in: conversation)
+    }
+
+    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
+        try await base.deleteMessages(ids, in: conversation)
+    }
+
+    func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
+        try await base.deleteConversation(conversation)
+    }
+
+    func deleteUser(_ userId: String) async throws {
+        try await base.deleteUser(userId)
+    }
+
+    func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        try await base.window(of: scope, maxMessages: maxMessages)
+    }
+
+    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+        try await base.wholeWindow(of: scope, maxMessages: maxMessages)
+    }
+
+    func windows(
+        of conversation: ConversationID
+    ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
+        try await base.windows(of: conversation)
+    }
+
+    func conversations(
+        of userId: String, sessionIdPrefix prefix: String, limit: Int
+    ) async throws -> [Conversation] {
+        try await base.conversations(of: userId, sessionIdPrefix: prefix, limit: limit)
+    }
+
+    func messages(
+        of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
+    ) async throws -> Page<StoredMessage, MessageCursor> {
+        try await base.messages(of: conversation, agentId: agentId, page: page)
+    }
+
+    func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
+        try await base.message(id, in: conversation)
+    }
+
+    func attachment(sha256: String) async throws -> Data {
+        try await base.attachment(sha256: sha256)
+    }
+
+    func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
+        try await base.changes(after: cursor, limit: limit)
+    }
+}
