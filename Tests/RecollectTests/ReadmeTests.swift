@@ -6,11 +6,13 @@ import Testing
 struct ReadmeTests {
     private let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    @Test("shows the sample that is compiled here, word for word")
-    func sample() throws {
+    @Test(
+        "shows the samples that are compiled here, word for word",
+        arguments: ["ReadmeSample.swift", "ReadmeLibrarySample.swift"])
+    func sample(_ file: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-        let code = try String(contentsOf: here.appendingPathComponent("ReadmeSample.swift"), encoding: .utf8)
+        let code = try String(contentsOf: here.appendingPathComponent(file), encoding: .utf8)
         #expect(readme.contains("```swift\n\(code)```\n"))
     }
 
@@ -29,5 +31,24 @@ struct ReadmeTests {
         #expect(
             hits.elements.map { $0.snippet.marked() }
                 == Array(repeating: "Why does the Web«Socket»Task close?", count: 2))
+    }
+
+    @Test("tells what its sample of the session library does")
+    func library() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await showLibrary(in: folder)
+        let history = SQLiteHistoryStore(directory: folder)
+        let session = try #require(
+            try await history.conversations(of: "ana", page: PageRequest(limit: 2)).elements.first)
+        #expect(session.displayTitle == "Plan a trip to Tromsø.")
+        #expect(session.messageCount == 3)
+        #expect(session.tags == ["travel"])
+        #expect(session.isPinned)
+        // The agent is given what the UI and the streamed reply have added.
+        let given = try await DeviceChatStorage(history: history, userId: "ana").fetch(
+            userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: nil)
+        #expect(
+            given.map(\.text) == ["Plan a trip to Tromsø.", "By train or by ship?", "The polar night ends in January."])
     }
 }

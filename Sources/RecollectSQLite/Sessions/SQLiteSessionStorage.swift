@@ -154,6 +154,35 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try await history.beginReply(ConversationMessage(message), in: conversation(id).scope(agentId: agentId))
     }
 
+    /// Copies a session up to and including an entry into a new session: see `HistoryStore.fork`.
+    nonisolated(nonsending) public func fork(_ id: String, at entry: UUID, into newId: String) async throws {
+        try await history.fork(conversation(id), at: messageId(of: entry, in: id), into: newId)
+    }
+
+    /// Takes an entry and all that follows it out of a session and keeps them as a branch: call it before the transcript of an
+    /// edited message, or of a reply that is generated anew, is saved. See `HistoryStore.branch`.
+    ///
+    /// What is kept are whole messages: the entries before it that belong to the same message go along.
+    @discardableResult
+    nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> ConversationID {
+        try await history.branch(conversation(id), from: messageId(of: entry, in: id))
+    }
+
+    private nonisolated(nonsending) func messageId(of entry: UUID, in id: String) async throws -> String {
+        let conversation = conversation(id)
+        let owner = try await history.write { db, unsettled -> String? in
+            guard let number = try MessageQueries.number(of: conversation, db) else { return nil }
+            var places = try EntryPlaces(conversation: number, owners: nil, unsettled: unsettled, db)
+            return try places.find(entry, db).flatMap {
+                try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", $0)
+            }
+        }
+        guard let owner else {
+            throw RecollectError(.notFound, "there is no entry \(entry.uuidString) in session \(id)")
+        }
+        return owner
+    }
+
     // MARK: -
 
     nonisolated(nonsending) private func touch(_ id: String, _ details: ConversationDetails, makes: Bool) async throws {
