@@ -74,6 +74,7 @@ struct TranscriptSaving {
         for id in difference.removed {
             if let sequence = try places.find(id, db) { removed[sequence, default: []].insert(id) }
         }
+        var deleted: [String] = []
         for sequence in Set(touched.keys).union(removed.keys).sorted() {
             guard let message = try MessageQueries.message(sequence, db) else { continue }
             let edited = touched[sequence, default: []].eachIdOnce()
@@ -84,8 +85,11 @@ struct TranscriptSaving {
             if let replaced = message.replacing(entries) {
                 outcome.orphans += try MessageEdits.replace(sequence, with: replaced, of: number, conversation, db)
             } else {
-                outcome.orphans += try MessageDeletion.delete([message.id], of: number, conversation, db).orphans
+                deleted.append(message.id)
             }
+        }
+        if !deleted.isEmpty {
+            outcome.orphans += try MessageDeletion.delete(deleted, of: number, conversation, db).orphans
         }
         return found
     }
