@@ -11,7 +11,7 @@ import Testing
     func orderOfTheDatabase() async throws {
         let history = memory()
         let titles = [
-            "b", "B", "a\u{0}z", "a\u{0}b", "a", "A", "é", "e\u{301}", "_", "Z", "[", "", "日本", "ab", "aB", "a\u{0}",
+            "b", "B", "a\u{0}b", "a\u{0}z", "a", "A", "é", "e\u{301}", "_", "Z", "[", "", "日本", "ab", "aB", "a\u{0}",
         ]
         for (number, title) in titles.enumerated() {
             let id = session(number.isMultiple(of: 2) ? "x\(number)" : "e\u{301}\(number)")
