@@ -78,11 +78,11 @@ extension ConversationList {
     /// Shows what was read, and parts with what is gone of what was read one by one.
     func show(_ new: ListedConversations, knowing fresh: [ConversationID: Conversation?] = [:]) {
         let before = shown
+        let isOtherList = listed.query != new.query
         listed = new
-        if conversations != new.conversations {
-            conversations = new.conversations
-            regroup()
-        }
+        let hasChanged = conversations != new.conversations
+        if hasChanged { conversations = new.conversations }
+        if hasChanged || isOtherList { regroup() }
         if hasMore != new.hasMore { hasMore = new.hasMore }
         let gone = Set(fresh.filter { isGone($0.value) }.keys)
         let away = Set(fresh.filter { isPutAway($0.value) }.keys)

@@ -164,6 +164,15 @@ import Testing
         #expect(list.names == [])
     }
 
+    @Test("a list that another order leaves as it was is divided anew all the same")
+    func sectionsOfAnotherOrder() async throws {
+        let history = memory()
+        try await history.fill(1)
+        let list = await ConversationList(history).started()
+        list.query.order = .title
+        await until { list.sections.map(\.kind) == [.all] }
+    }
+
     @Test("a list from which much was put away fills itself up")
     func fillsUp() async throws {
         let history = memory()
