@@ -98,14 +98,14 @@ extension ConversationList {
 
     private func isGone(_ conversation: Conversation?) -> Bool {
         guard let conversation else { return true }
-        return conversation.discardedAt != nil && !query.isDiscarded
+        return conversation.discardedAt != nil && !listed.query.isDiscarded
     }
 
     /// Whether it left the list because it was archived, or brought back from where the list shows such.
     private func isPutAway(_ conversation: Conversation?) -> Bool {
         guard let conversation else { return false }
-        return query.isArchived.map { $0 != conversation.isArchived } ?? false
-            || (query.isDiscarded && conversation.discardedAt == nil)
+        return listed.query.isArchived.map { $0 != conversation.isArchived } ?? false
+            || (listed.query.isDiscarded && conversation.discardedAt == nil)
     }
 
     /// The first still there below a conversation, else the first above it.
