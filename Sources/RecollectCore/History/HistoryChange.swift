@@ -39,7 +39,8 @@ public struct HistoryChange: Hashable, Sendable {
         public static let messageDeleted = Kind(rawValue: "messageDeleted")
         /// A conversation's details were set, or it was discarded or restored.
         public static let conversationUpdated = Kind(rawValue: "conversationUpdated")
-        /// A conversation has other messages than before: what a branch took out or brought back, or another session's.
+        /// A conversation has other messages than before: what a branch took out or brought back, another session's, or without
+        /// those that grew too old.
         public static let conversationRearranged = Kind(rawValue: "conversationRearranged")
         /// A conversation was deleted, or lives on under another session id.
         public static let conversationDeleted = Kind(rawValue: "conversationDeleted")

@@ -69,6 +69,7 @@ enum MessageDeletion {
         for (conversation, sequences) in byConversation {
             orphans += try remove(sequences, conversation: conversation, db)
             try Settling.recount(conversation, db)
+            try db.recordChange(.conversationRearranged, MessageQueries.id(of: conversation, db))
         }
         return (count, orphans)
     }
