@@ -28,7 +28,15 @@ struct SessionStorageConformanceTests {
         let fixture = FaultySessionStorage.fixture(fault)
         let checks = SessionStorageConformance.checks
         let named = try #require(checks.first { $0.name == fault.caughtBy })
-        let failure = await #expect(throws: ConformanceFailure.self) { try await named.run(on: fixture) }
+        // A race shows only where tasks meet, which a busy machine may put off: the check has some tries.
+        var failure: ConformanceFailure?
+        for _ in 0..<20 where failure == nil {
+            do {
+                _ = try await named.run(on: fixture)
+            } catch let error as ConformanceFailure {
+                failure = error
+            }
+        }
         #expect(failure?.check == fault.caughtBy)
         // Every fourth of the other checks, others for each fault: all of them for every fault would take minutes.
         let place = try #require(SessionFault.allCases.firstIndex(of: fault))
