@@ -66,18 +66,15 @@ enum ConversationQueries {
         guard !conversations.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, not two for each of its conversations.
         let numbers = "[" + places.keys.map(String.init).joined(separator: ",") + "]"
-        var agents: [Int: [(scope: Int64, agentId: String)]] = [:]
+        var agents: [(scope: Int64, place: Int, agentId: String)] = []
+        agents.reserveCapacity(places.count)
         try db.sql(
-            """
-            SELECT conversation_id, id, agent_id FROM scope
-            WHERE conversation_id IN (SELECT value FROM json_each(?))
-            """
+            "SELECT conversation_id, id, agent_id FROM scope WHERE conversation_id IN (SELECT value FROM json_each(?))"
         ).bind(numbers).forEachRow { row in
-            if let place = places[row.integer(0)] { agents[place, default: []].append((row.integer(1), row.text(2))) }
+            if let place = places[row.integer(0)] { agents.append((row.integer(1), place, row.text(2))) }
         }
-        for (place, scopes) in agents {
-            conversations[place].agents = scopes.sorted { $0.scope < $1.scope }.map { $0.agentId }
-        }
+        agents.sort { $0.scope < $1.scope }
+        for agent in agents { conversations[agent.place].agents.append(agent.agentId) }
         try db.sql(
             """
             SELECT conversation_id, tag FROM tag
@@ -118,10 +115,11 @@ enum ConversationQueries {
 
 extension Page {
     /// A page from rows that were read in the direction asked for, one more than the limit where there are more.
-    init(_ rows: [Element], _ request: PageRequest<Cursor>, cursor: (Element) -> Cursor) {
-        let elements = Array(rows.prefix(request.limit))
-        self.init(
-            elements: request.direction == .forward ? elements : elements.reversed(),
-            next: rows.count > request.limit ? elements.last.map(cursor) : nil)
+    init(_ rows: consuming [Element], _ request: PageRequest<Cursor>, cursor: (Element) -> Cursor) {
+        let hasMore = rows.count > request.limit
+        if hasMore { rows.removeLast(rows.count - request.limit) }
+        let next = hasMore ? rows.last.map(cursor) : nil
+        if request.direction == .backward { rows.reverse() }
+        self.init(elements: rows, next: next)
     }
 }
