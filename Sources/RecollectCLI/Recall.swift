@@ -7,22 +7,36 @@
     struct Recall: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "recall",
-            abstract: "Your agent sessions: imported, listed, searched, shown and exported.",
+            abstract: "Your agent sessions: imported, listed, searched, shown, kept in order and exported.",
             discussion: """
                 The history lies in one folder: --store, else the environment variable RECOLLECT_STORE, else Recollect in \
                 the place for application data. SESSION is a session's id or any beginning of it that no other has.
 
                 With --json every command writes JSON to standard output, with keys that stay and moments in milliseconds \
                 since 1970. Messages for people go to standard error. Colours, progress and the pager (PAGER, else less) \
-                are used on a terminal only; NO_COLOR turns colours off.
+                are used on a terminal only; NO_COLOR turns colours off. \
+                `recall --generate-completion-script zsh` (or bash, fish) writes what shells complete commands with.
 
                 Exit codes: 0 done; 1 failed, and the message says what to do; 2 done in part: some lines could not be \
                 read, or the history has a problem; 64 the command line itself is wrong.
                 """,
             version: Self.version,
-            subcommands: [
-                ImportCommand.self, SessionsCommand.self, ShowCommand.self, SearchCommand.self, ExportCommand.self,
-                MigrateCommand.self, DoctorCommand.self,
+            groupedSubcommands: [
+                CommandGroup(
+                    name: "Read",
+                    subcommands: [
+                        SessionsCommand.self, ShowCommand.self, SearchCommand.self, BranchesCommand.self,
+                    ]),
+                CommandGroup(
+                    name: "Keep in order",
+                    subcommands: [
+                        SetCommand.self, ForkCommand.self, DiscardCommand.self, RestoreCommand.self, DeleteCommand.self,
+                    ]),
+                CommandGroup(
+                    name: "Bring in, take out, look after",
+                    subcommands: [
+                        ImportCommand.self, ExportCommand.self, MigrateCommand.self, DoctorCommand.self,
+                    ]),
             ])
 
         /// The version that `--version` and `doctor` tell.

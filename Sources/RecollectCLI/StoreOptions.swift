@@ -76,38 +76,5 @@
                 Output.tell("recall: " + ([what] + facts).joined(separator: "; "))
             }
         }
-
-        /// The one session whose id is `prefix` or begins with it.
-        func session(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
-            if let exact = try await history.conversation(ConversationID(userId: user, sessionId: prefix)) {
-                return exact
-            }
-            let found = try await history.conversations(of: user, sessionIdPrefix: prefix, limit: 6)
-            switch found.count {
-            case 0:
-                throw RecollectError(
-                    .notFound, "no session begins with '\(prefix.visible)'; `recall sessions` lists those there are")
-            case 1: return found[0]
-            default:
-                let ids = found.prefix(5).map { "  \($0.id.sessionId.visible)" }.joined(separator: "\n")
-                let more = found.count > 5 ? "\n  …" : ""
-                throw RecollectError(
-                    .ambiguous,
-                    "more than one session begins with '\(prefix.visible)'; write more of it:\n\(ids)\(more)")
-            }
-        }
-
-        /// The beginning of a session's id that finds it again: at least eight characters, more where others begin alike.
-        func shortId(of sessionId: String, in history: any HistoryStore) async throws -> String {
-            var short = String(sessionId.prefix(8))
-            while !short.hasSameBytes(as: sessionId) {
-                let found = try await history.conversations(of: user, sessionIdPrefix: short, limit: 2)
-                guard found.count > 1, let other = found.first(where: { !$0.id.sessionId.hasSameBytes(as: sessionId) })
-                else { break }
-                let common = sessionId.commonPrefix(with: other.id.sessionId).count
-                short = String(sessionId.prefix(max(short.count, common) + 1))
-            }
-            return short
-        }
     }
 #endif

@@ -29,11 +29,15 @@
         @Option(name: .long, help: "Only this role: user, assistant, system or tool. May be repeated.")
         var role: [String] = []
 
-        @Option(name: .long, help: ArgumentHelp("Only from this day on (2026-02-03).", valueName: "day"))
-        var from: Day?
+        @Option(
+            name: [.long, .customLong("since")],
+            help: ArgumentHelp(
+                "Only from then on: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
+                valueName: "moment"))
+        var from: Moment?
 
-        @Option(name: .long, help: ArgumentHelp("Only before this day.", valueName: "day"))
-        var until: Day?
+        @Option(name: .long, help: ArgumentHelp("Only before then.", valueName: "moment"))
+        var until: Moment?
 
         @Option(name: .shortAndLong, help: "Give at most so many hits.")
         var limit = 20
@@ -74,7 +78,7 @@
             var sessions: [ConversationID: (shortId: String, title: String)] = [:]
             for id in Set(hits.map(\.conversation)) {
                 let conversation = try await history.conversation(id)
-                let title = conversation?.title ?? conversation?.preview ?? ""
+                let title = conversation?.displayTitle ?? ""
                 sessions[id] = (try await options.shortId(of: id.sessionId, in: history), title.oneLine)
             }
             return sessions
@@ -104,20 +108,6 @@
                 lines.removeLast()
             }
             return lines
-        }
-    }
-
-    /// A day that somebody typed; it begins at midnight where they are.
-    struct Day: ExpressibleByArgument {
-        let date: Date
-
-        init?(argument: String) {
-            let formatter = DateFormatter()
-            formatter.locale = Locale(identifier: "en_US_POSIX")
-            formatter.dateFormat = "yyyy-MM-dd"
-            formatter.isLenient = false
-            guard let date = formatter.date(from: argument) else { return nil }
-            self.date = date
         }
     }
 

@@ -8,9 +8,11 @@
             commandName: "show",
             abstract: "Show what was said in a session.",
             discussion: """
-                Long tool calls, results and thoughts are cut to a few lines; --full shows them whole.
+                Long tool calls, results and thoughts are cut to a few lines; --full shows them whole. A reply that is still \
+                being written comes last, as far as it has come.
 
-                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always whole.
+                JSON: a list of objects with the keys id, role, agentId, timestamp, text, parts, metadata; always whole. In \
+                metadata inFlight is true of a reply that is still being written, interrupted of one that was stopped.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -24,8 +26,17 @@
         @Option(name: .long, help: ArgumentHelp("Only the last so many messages.", valueName: "count"))
         var last: Int?
 
+        @Option(
+            name: .long,
+            help: ArgumentHelp(
+                "Show this branch instead (`recall branches`): what the session said before.", valueName: "id"))
+        var branch: String?
+
         @Flag(name: .long, help: "Show everything whole.")
         var full = false
+
+        @Flag(name: .long, help: "Show the messages' ids.")
+        var ids = false
 
         func validate() throws {
             if let last, last < 1 { throw ValidationError("--last needs a number from 1.") }
@@ -33,13 +44,14 @@
 
         func run() async throws {
             try await options.withHistory { history in
-                let conversation = try await options.session(session, in: history)
+                var conversation = try await options.session(session, in: history)
+                if let branch { conversation = try await options.branch(branch, of: conversation, in: history) }
                 if let agent, !conversation.agents.contains(where: agent.hasSameBytes) {
                     let agents = conversation.agents.map { "'\($0.visible)'" }.joined(separator: ", ")
                     throw RecollectError(
                         .notFound, "no agent '\(agent.visible)' speaks in that session; those who do are \(agents)")
                 }
-                try await Output.open(paged: !options.json) { output in
+                try await Output.open(paged: !options.json) { [conversation] output in
                     if options.json {
                         try await writeJSON(conversation, history, output)
                     } else {
@@ -67,7 +79,7 @@
         {
             let view = MessageView(
                 style: output.style, columns: output.columns ?? 100, isWhole: full,
-                showsAgents: conversation.agents.count > 1)
+                showsAgents: conversation.agents.count > 1, showsIds: ids)
             for line in view.head(of: conversation) { try await output.line(line) }
             try await forEachPage(of: conversation, history) { page in
                 for stored in page {
@@ -77,21 +89,24 @@
             }
         }
 
+        /// The messages that were asked for, and then the replies in flight.
         private func forEachPage(
             of conversation: Conversation, _ history: any HistoryStore, _ body: ([StoredMessage]) async throws -> Void
         ) async throws {
-            var request = PageRequest<MessageCursor>(limit: 200)
+            // Asked first: one that ends meanwhile is a message then, and left out here.
+            let replies = try await history.repliesInFlight(in: conversation.id)
             if let last {
                 let page = try await history.messages(
                     of: conversation.id, agentId: agent, page: PageRequest(limit: last, before: nil))
                 if !page.elements.isEmpty { try await body(page.elements) }
-                return
+            } else {
+                try await history.forEachPage(of: conversation.id, agentId: agent, body)
             }
-            while true {
-                let page = try await history.messages(of: conversation.id, agentId: agent, page: request)
-                if !page.elements.isEmpty { try await body(page.elements) }
-                guard let next = page.next else { return }
-                request = PageRequest(limit: 200, after: next)
+            for (agentId, message) in replies where agent.map(agentId.hasSameBytes) ?? true {
+                guard try await history.message(message.id, in: conversation.id) == nil else { continue }
+                try await body([
+                    StoredMessage(agentId: agentId, cursor: MessageCursor(position: .max), message: message)
+                ])
             }
         }
     }

@@ -52,6 +52,16 @@
             return (count < 0 ? "-" : "") + String(groups.reversed())
         }
 
+        /// A number of tokens: `987`, `12.3k`, `4.5M`.
+        static func tokens(_ count: Int) -> String {
+            if count < 1000 { return String(count) }
+            var (value, unit) = (Double(count) / 1000, "k")
+            for larger in ["M", "G"] where value >= 999.95 {
+                (value, unit) = (value / 1000, larger)
+            }
+            return String(format: "%.1f", value) + unit
+        }
+
         /// A number of bytes: `512 bytes`, `9.9 MB`.
         static func bytes(_ count: Int64) -> String {
             if count < 1000 { return "\(count) bytes" }

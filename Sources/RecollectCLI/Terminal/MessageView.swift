@@ -10,29 +10,49 @@
         let isWhole: Bool
         /// Whether the agent stands beside the role.
         let showsAgents: Bool
+        /// Whether a message's id stands beside its time.
+        let showsIds: Bool
         private let format = Format()
 
         /// The lines of a part that are shown where it is not shown whole.
         private static let partLines = 8
 
-        init(style: Style, columns: Int, isWhole: Bool, showsAgents: Bool) {
+        init(style: Style, columns: Int, isWhole: Bool, showsAgents: Bool, showsIds: Bool = false) {
             self.style = style
             self.columns = columns
             self.isWhole = isWhole
             self.showsAgents = showsAgents
+            self.showsIds = showsIds
         }
 
         /// What is known of the session.
         func head(of conversation: Conversation) -> [String] {
-            let title = (conversation.title ?? conversation.preview).oneLine
             var facts = [Format.count(conversation.messageCount, "message")]
             if showsAgents { facts.append(Format.count(conversation.agents.count, "agent")) }
+            let usage = conversation.usage
+            if usage.total > 0 {
+                facts.append("\(Format.tokens(usage.input)) in / \(Format.tokens(usage.output)) out tokens")
+            }
             facts.append("\(format.full(conversation.createdAt)) to \(format.full(conversation.lastActivityAt))")
             let place = [conversation.workingDirectory, conversation.branch].compactMap { $0?.oneLine }
+            let states = states(of: conversation)
             return [
-                style.bold(title.isEmpty ? "Session" : title.cut(to: columns)),
+                style.bold(conversation.displayTitle.oneLine.cut(to: columns)),
                 style.dim(conversation.id.sessionId.oneLine), style.dim(facts.joined(separator: ", ")),
             ] + (place.isEmpty ? [] : [style.dim(place.joined(separator: " on "))])
+                + (states.isEmpty ? [] : [style.yellow(states.joined(separator: ", "))])
+        }
+
+        /// What somebody made of a session.
+        private func states(of conversation: Conversation) -> [String] {
+            var states = conversation.tags.map(\.oneLine)
+            if !states.isEmpty { states = ["tagged \(states.joined(separator: " "))"] }
+            if conversation.isPinned { states.append("pinned") }
+            if conversation.isArchived { states.append("archived") }
+            if conversation.isUnread { states.append("unread") }
+            if let date = conversation.discardedAt { states.append("discarded \(format.full(date))") }
+            if let point = conversation.branchOf { states.append("a branch of \(point.sessionId.oneLine)") }
+            return states
         }
 
         /// A message: who and when, then its parts.
@@ -40,7 +60,11 @@
             let message = stored.message
             let agent = showsAgents ? " \(stored.agentId.oneLine)" : ""
             let who = "\(message.role.rawValue.oneLine)\(agent)"
-            let heading = "\(painted(who, as: message.role))  \(style.dim(format.full(message.timestamp)))"
+            var facts = [format.full(message.timestamp)]
+            if showsIds { facts.append(message.id.oneLine) }
+            var heading = "\(painted(who, as: message.role))  \(style.dim(facts.joined(separator: "  ")))"
+            if message.isInFlight { heading += "  \(style.yellow("still being written"))" }
+            if message.isInterrupted { heading += "  \(style.yellow("interrupted"))" }
             let body = message.parts.flatMap(lines(of:))
             return [heading] + (body.isEmpty ? [style.dim("  (\(nature(of: message)))")] : body)
         }

@@ -7,6 +7,8 @@
             var isRight = false
             /// Whether it may be left out where the last column would get too narrow.
             var isOptional = false
+            /// Whether it is left out where no row has anything in it.
+            var needsContent = false
             var paint: (String) -> String = { $0 }
         }
 
@@ -18,7 +20,9 @@
             let widths = columns.indices.map { index in
                 rows.reduce(columns[index].heading.columns) { max($0, $1[index].columns) }
             }
-            var shown = Array(columns.indices)
+            var shown = columns.indices.filter { index in
+                !columns[index].needsContent || rows.contains { !$0[index].isEmpty }
+            }
             func before() -> Int { shown.dropLast().reduce(0) { $0 + widths[$1] + 2 } }
             while let width, before() + 20 > width, let index = shown.lastIndex(where: { columns[$0].isOptional }) {
                 shown.remove(at: index)

@@ -4,16 +4,28 @@ import RecollectCore
 /// The JSON that the command line and `export --format json` give: keys that stay, `null` where nothing is known, moments in
 /// milliseconds since 1970.
 extension Conversation {
-    /// `id`, `title`, `createdAt`, `lastActivityAt`, `messageCount`, `agents`, `workingDirectory`, `branch`, `preview`,
-    /// `metadata`.
+    /// `id`, `title` (the one that was given), `displayTitle`, `createdAt`, `lastActivityAt`, `lastAccessedAt`,
+    /// `messageCount`, `agents`, `workingDirectory`, `branch`, `preview`, `metadata`, `tags`, `isPinned`, `isArchived`,
+    /// `isUnread`, `usage` (`input`, `output`, `cacheCreation`, `cacheRead`), `discardedAt`, and `branchOf` (`sessionId`,
+    /// `messageId`) of a branch.
     package var listed: JSONValue {
         [
-            "id": .string(id.sessionId), "title": JSONValue(title),
+            "id": .string(id.sessionId), "title": JSONValue(title), "displayTitle": .string(displayTitle),
             "createdAt": .integer(createdAt.millisecondsSince1970),
             "lastActivityAt": .integer(lastActivityAt.millisecondsSince1970),
             "messageCount": .integer(Int64(messageCount)), "agents": .array(agents.map { .string($0) }),
             "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branch),
             "preview": .string(preview), "metadata": .object(metadata),
+            "lastAccessedAt": .integer(lastAccessedAt.millisecondsSince1970),
+            "tags": .array(tags.map { .string($0) }), "isPinned": .bool(isPinned), "isArchived": .bool(isArchived),
+            "isUnread": .bool(isUnread),
+            "usage": [
+                "input": .integer(Int64(usage.input)), "output": .integer(Int64(usage.output)),
+                "cacheCreation": .integer(Int64(usage.cacheCreation)), "cacheRead": .integer(Int64(usage.cacheRead)),
+            ],
+            "discardedAt": discardedAt.map { .integer($0.millisecondsSince1970) } ?? .null,
+            "branchOf": branchOf.map { ["sessionId": .string($0.sessionId), "messageId": JSONValue($0.messageId)] }
+                ?? .null,
         ]
     }
 }

@@ -1,0 +1,60 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+    import RecollectTranscripts
+
+    struct BranchesCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "branches",
+            abstract: "List what a session said before it was edited or said anew.",
+            discussion: """
+                A branch holds the messages that were replaced, from the place on where it left its session. See one with \
+                `recall show SESSION --branch ID`, bring it back with `recall restore SESSION --branch ID`.
+
+                JSON: a list of objects with the keys of `recall sessions`; branchOf has the sessionId and the messageId \
+                of the last message that both have.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Argument(help: "A session's id, or a beginning of it that no other has.")
+        var session: String
+
+        func run() async throws {
+            try await options.withHistory { history in
+                let conversation = try await options.session(session, in: history)
+                let branches = try await history.branches(of: conversation.id)
+                try await Output.open(paged: !options.json) { output in
+                    if options.json {
+                        try await output.list(branches, isFirst: true) { Array($0.listed.jsonString.utf8) }
+                        return try await output.line(branches.isEmpty ? "[]" : "\n]")
+                    }
+                    guard !branches.isEmpty else { return try await output.line("That session has no branches.") }
+                    for line in try await lines(branches, history, output) { try await output.line(line) }
+                }
+            }
+        }
+
+        private func lines(
+            _ branches: [Conversation], _ history: any HistoryStore, _ output: Output
+        ) async throws -> [String] {
+            let (format, style) = (Format(), output.style)
+            var table = Table(columns: [
+                .init(heading: "BRANCH", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
+                .init(heading: "MESSAGES", isRight: true), .init(heading: "AFTER MESSAGE", isOptional: true),
+                .init(heading: "BEGINS", paint: style.bold),
+            ])
+            let ids = branches.map(\.id.sessionId)
+            for branch in branches {
+                let first = try await history.messages(of: branch.id, agentId: nil, page: PageRequest(limit: 1))
+                table.rows.append([
+                    try await options.shortId(of: branch.id.sessionId, in: history, among: ids).oneLine,
+                    format.short(branch.lastActivityAt), Format.grouped(branch.messageCount),
+                    (branch.branchOf?.messageId ?? "").oneLine.cut(to: 36),
+                    (first.elements.first?.message.text ?? "").oneLine.cut(to: 200),
+                ])
+            }
+            return table.lines(style: style, width: output.columns)
+        }
+    }
+#endif

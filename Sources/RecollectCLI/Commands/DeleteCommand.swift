@@ -1,0 +1,67 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct DeleteCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "delete",
+            abstract: "Delete sessions for good; `recall discard` can be undone.",
+            discussion: """
+                Messages, branches, attachments that nothing else uses and search entries go for good. Without --yes it \
+                says what goes and asks, and where it cannot ask it deletes nothing. The transcripts that a session \
+                was imported from are left alone: importing them again brings it back.
+
+                JSON: a list of objects with the keys id, messageCount; needs --yes.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Argument(help: "Sessions: their ids, or beginnings of them that no other has.")
+        var session: [String]
+
+        @Flag(name: .shortAndLong, help: "Do not ask.")
+        var yes = false
+
+        func validate() throws {
+            if options.json, !yes { throw ValidationError("--json asks nothing, so it needs --yes.") }
+        }
+
+        func run() async throws {
+            try await options.withHistory { history in
+                let sessions = try await options.sessions(session, in: history)
+                var names: [String] = []
+                for session in sessions { names.append(try await described(session, in: history)) }
+                if !yes {
+                    let question = Question(
+                        text: "Delete for good?", facts: names,
+                        refusal: "nothing was deleted: there is no terminal to ask on; --yes deletes without asking")
+                    guard try await question.ask() else { return Output.tell("Nothing was deleted.") }
+                }
+                for session in sessions { try await history.deleteConversation(session.id) }
+                try await Output.open { [names] output in
+                    guard options.json else {
+                        for name in names { try await output.line("Deleted \(name)") }
+                        return
+                    }
+                    let listed = sessions.map { session -> JSONValue in
+                        [
+                            "id": .string(session.id.sessionId),
+                            "messageCount": .integer(Int64(session.messageCount)),
+                        ]
+                    }
+                    try await output.line(JSONValue.array(listed).jsonString)
+                }
+            }
+        }
+
+        /// What goes with a session.
+        private func described(_ session: Conversation, in history: any HistoryStore) async throws -> String {
+            var facts = [Format.count(session.messageCount, "message")]
+            if session.agents.count > 1 { facts.append(Format.count(session.agents.count, "agent")) }
+            let branches = try await history.branches(of: session.id)
+            if !branches.isEmpty { facts.append(Format.count(branches.count, "branch", "branches")) }
+            return "\(try await options.name(of: session, in: history)) (\(facts.joined(separator: ", ")))"
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+    import RecollectTranscripts
+
+    struct DiscardCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "discard",
+            abstract: "Take sessions out of lists and searches; `recall restore` brings them back.",
+            discussion: """
+                What is said or imported into a discarded session later brings it back too. `recall delete` deletes for good.
+
+                JSON: a list of the sessions as `recall sessions` gives them.
+                """)
+
+        @OptionGroup var options: StoreOptions
+
+        @Argument(help: "Sessions: their ids, or beginnings of them that no other has.")
+        var session: [String]
+
+        func run() async throws {
+            try await options.withHistory { history in
+                let sessions = try await options.sessions(session, in: history)
+                if let branch = sessions.first(where: { $0.branchOf != nil }) {
+                    throw RecollectError(
+                        .invalidArgument,
+                        "\(branch.id.sessionId.visible) is a branch, which no list shows; `recall delete` deletes it for good"
+                    )
+                }
+                var names: [String] = []
+                for session in sessions {
+                    names.append(try await options.name(of: session, in: history))
+                    try await history.discardConversation(session.id)
+                }
+                if options.json { return try await options.write(sessions, in: history) }
+                try await Output.open { [names] output in
+                    for name in names { try await output.line("Discarded \(output.style.bold(name))") }
+                    try await output.line(output.style.dim("To undo it: recall restore SESSION"))
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,34 @@
+#if CommandLine
+    import Recollect
+
+    /// Reading to the end, a page at a time.
+    extension HistoryStore {
+        /// The conversations that a query finds, at most `limit`.
+        func forEachPage(
+            of query: ConversationQuery, limit: Int = .max, _ body: ([Conversation]) async throws -> Void
+        ) async throws {
+            var left = limit
+            var request = PageRequest<ConversationCursor>(limit: min(left, 200))
+            while true {
+                let page = try await conversations(query, page: request)
+                if !page.elements.isEmpty { try await body(page.elements) }
+                left -= page.elements.count
+                guard let next = page.next, left > 0 else { return }
+                request = PageRequest(limit: min(left, 200), after: next)
+            }
+        }
+
+        /// The messages of a conversation, those of one agent or of all.
+        func forEachPage(
+            of conversation: ConversationID, agentId: String? = nil, _ body: ([StoredMessage]) async throws -> Void
+        ) async throws {
+            var request = PageRequest<MessageCursor>(limit: 200)
+            while true {
+                let page = try await messages(of: conversation, agentId: agentId, page: request)
+                if !page.elements.isEmpty { try await body(page.elements) }
+                guard let next = page.next else { return }
+                request = PageRequest(limit: 200, after: next)
+            }
+        }
+    }
+#endif

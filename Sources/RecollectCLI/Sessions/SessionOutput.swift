@@ -1,0 +1,30 @@
+#if CommandLine
+    import Recollect
+    import RecollectTranscripts
+
+    /// What commands that change sessions tell of them.
+    extension StoreOptions {
+        /// Writes sessions as they are now: as a list's lines, or its JSON.
+        func write(_ sessions: [Conversation], in history: any HistoryStore) async throws {
+            var current: [(Conversation, String)] = []
+            for session in sessions {
+                guard let now = try await history.conversation(session.id) else { continue }
+                current.append((now, try await shortId(of: now.id.sessionId, in: history)))
+            }
+            try await Output.open { [current] output in
+                if json {
+                    try await output.list(current, isFirst: true) { Array($0.0.listed.jsonString.utf8) }
+                    return try await output.line(current.isEmpty ? "[]" : "\n]")
+                }
+                let table = SessionTable(style: output.style, columns: output.columns)
+                for line in table.lines(current) { try await output.line(line) }
+            }
+        }
+
+        /// A session in a sentence: how it is found again, and its title.
+        func name(of session: Conversation, in history: any HistoryStore) async throws -> String {
+            let short = try await shortId(of: session.id.sessionId, in: history)
+            return "\(short.oneLine)  \(session.displayTitle.oneLine.cut(to: 60))"
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+#if CommandLine
+    import Recollect
+
+    /// Sessions as lines on a terminal.
+    struct SessionTable {
+        let style: Style
+        /// The columns of the screen; `nil` where there is none.
+        let columns: Int?
+
+        /// A line for each session under a line of headings.
+        func lines(_ sessions: [(conversation: Conversation, shortId: String)]) -> [String] {
+            let format = Format()
+            var table = Table(columns: [
+                .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
+                .init(heading: "MARKS", needsContent: true, paint: style.yellow),
+                .init(heading: "TAGS", isOptional: true, needsContent: true, paint: style.green),
+                .init(heading: "MESSAGES", isRight: true, isOptional: true),
+                .init(heading: "TOKENS", isRight: true, isOptional: true, needsContent: true),
+                .init(heading: "AGENTS", isOptional: true, needsContent: true),
+                .init(heading: "FOLDER", isOptional: true, needsContent: true, paint: style.dim),
+                .init(heading: "BRANCH", isOptional: true, needsContent: true, paint: style.dim),
+                .init(heading: "TITLE", paint: style.bold),
+            ])
+            table.rows = sessions.map { conversation, shortId in
+                [
+                    shortId.oneLine, format.short(conversation.lastActivityAt), conversation.marks,
+                    conversation.tags.map(\.oneLine).joined(separator: ", ").cut(to: 20),
+                    Format.grouped(conversation.messageCount), conversation.usage.short, Self.agents(of: conversation),
+                    Self.folder(of: conversation).oneLine.cut(to: 24), (conversation.branch ?? "").oneLine.cut(to: 20),
+                    conversation.displayTitle.oneLine,
+                ]
+            }
+            return table.lines(style: style, width: columns)
+        }
+
+        private static func folder(of conversation: Conversation) -> String {
+            conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? ""
+        }
+
+        /// The agent that spoke first, and how many others there are.
+        private static func agents(of conversation: Conversation) -> String {
+            guard let first = conversation.agents.first?.oneLine.cut(to: 16) else { return "" }
+            let others = conversation.agents.count - 1
+            return others > 0 ? "\(first) +\(others)" : first
+        }
+    }
+
+    extension Conversation {
+        /// What a list marks it with: `P` pinned, `U` unread, `A` archived.
+        var marks: String {
+            (isPinned ? "P" : "") + (isUnread ? "U" : "") + (isArchived ? "A" : "")
+        }
+    }
+
+    extension TokenUsage {
+        /// What was sent and what was generated: `12.3k/4.5k`; empty where nothing is known.
+        var short: String {
+            total > 0 ? "\(Format.tokens(input))/\(Format.tokens(output))" : ""
+        }
+    }
+#endif
