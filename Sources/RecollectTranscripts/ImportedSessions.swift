@@ -9,12 +9,16 @@ struct ImportedSessions {
         var branch: String?
         var metadata: [String: JSONValue] = [:]
         var lastAccessedAt: Date?
+        /// What it is called where no title is given and its first words are none of its user's.
+        var opening = SessionOpening()
     }
 
     /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
     static let importedTitle = "importedTitle"
 
     private var sessions: [ConversationID: Learned] = [:]
+    /// What was looked up before its first message came, and whether something in it had not been read yet.
+    private var wasUnread: [ConversationID: Bool] = [:]
     /// Titles whose session is not known yet, by the message that it holds.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
 
@@ -32,6 +36,7 @@ struct ImportedSessions {
         for (scope, messages) in batch.sessions.joined() {
             var learned = sessions[scope.conversation] ?? Learned()
             for message in messages {
+                learned.opening.note(message)
                 if let (title, _) = titles.removeValue(forKey: message.id) { learned.title = title }
                 learned.workingDirectory =
                     learned.workingDirectory ?? Self.text(ClaudeCodeLine.Name.workingDirectory, in: message)
@@ -50,8 +55,12 @@ struct ImportedSessions {
         }
     }
 
-    /// Makes the sessions of a batch whose history tells when they were made: they may have no messages.
-    static func make(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
+    /// Looks at the sessions of a batch before its messages are saved, and makes those whose history tells when they were made:
+    /// they may have no messages.
+    mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
+        for (scope, _) in batch.sessions.joined() where wasUnread[scope.conversation] == nil {
+            wasUnread[scope.conversation] = try await history.conversation(scope.conversation)?.isUnread ?? false
+        }
         for (conversation, details) in batch.details where details.createdAt != nil {
             guard try await history.conversation(conversation) == nil else { continue }
             try await history.update(conversation, with: details)
@@ -64,9 +73,10 @@ struct ImportedSessions {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             for (conversation, learned) in sessions {
+                let wasUnread = wasUnread[conversation] ?? false
                 // Several at once share their commits.
                 if running == 16 { try await group.next() } else { running += 1 }
-                group.addTask { try await Self.update(conversation, learned, history) }
+                group.addTask { try await Self.update(conversation, learned, wasUnread: wasUnread, history) }
             }
             try await group.waitForAll()
         }
@@ -85,13 +95,14 @@ struct ImportedSessions {
     }
 
     private static func update(
-        _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
+        _ conversation: ConversationID, _ learned: Learned, wasUnread: Bool, _ history: any HistoryStore
     ) async throws {
         guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
-        if let title = learned.title, title != current.title,
-            current.title == nil || current.title == current.metadata[importedTitle]?.stringValue
-        {
+        let isImported = current.title == current.metadata[importedTitle]?.stringValue
+        // A title that was told replaces any that an import gave, one made of the opening none.
+        let title = current.title == nil || isImported ? learned.title : nil
+        if let title = title ?? (current.title == nil ? learned.opening.title : nil), title != current.title {
             details.title = title
             details.metadata[importedTitle] = .string(title)
         }
@@ -103,6 +114,8 @@ struct ImportedSessions {
         if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
             details.lastAccessedAt = accessed
         }
+        // Old transcripts are no news; what was news before stays it.
+        if current.isUnread, !wasUnread { details.isRead = true }
         guard details != ConversationDetails() else { return }
         try await history.update(conversation, with: details)
     }

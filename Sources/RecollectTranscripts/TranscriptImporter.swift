@@ -10,7 +10,9 @@ import RecollectCore
 /// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
 ///
 /// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
-/// message, and from an export what that says of it. What a person set themselves is never replaced.
+/// message, and from an export what that says of it. One without such a title whose first words are not its user's but Claude
+/// Code's gets the command that was typed, or the first thing that was said. What a person set themselves is never replaced.
+/// Sessions that come new, and those in which all was read before, count as read: old transcripts are no news.
 ///
 /// A folder of Agent Squad's names the users itself: theirs the sessions become, whatever `userId` says.
 ///
@@ -49,7 +51,7 @@ public struct TranscriptImporter: Sendable {
         while let current = batch {
             try Task.checkCancellation()
             async let following = source.next()
-            try await ImportedSessions.make(current, in: history)
+            try await sessions.prepare(current, in: history)
             for outcome in try await save(current) {
                 report.added += outcome.added
                 report.unchanged += outcome.known
