@@ -86,7 +86,7 @@ let package = Package(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],
             resources: [.copy("Fixtures")]),
-        .testTarget(name: "RecollectCLITests", dependencies: ["RecollectCLI", "RecollectCore"]),
+        .testTarget(name: "RecollectCLITests", dependencies: ["RecollectCLI", "RecollectCore", "RecollectSQLite"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -36,6 +36,11 @@
 
         /// Runs the command to its end.
         func run(_ arguments: String...) async throws -> Outcome {
+            try await run(arguments)
+        }
+
+        /// Runs the command to its end.
+        func run(_ arguments: [String]) async throws -> Outcome {
             let process = Process()
             process.executableURL = try Self.executable()
             process.arguments = arguments

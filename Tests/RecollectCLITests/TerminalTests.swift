@@ -57,6 +57,17 @@
             }
         }
 
+        @Test("columns that need content are left out where there is none")
+        func emptyColumns() {
+            var table = Table(columns: [
+                .init(heading: "ID"), .init(heading: "TAGS", needsContent: true), .init(heading: "TITLE"),
+            ])
+            table.rows = [["a1", "", "moon"], ["b2", "", "sea"]]
+            #expect(table.lines(style: Style(isOn: false), width: 80)[0] == "ID  TITLE")
+            table.rows[1][1] = "x"
+            #expect(table.lines(style: Style(isOn: false), width: 80)[1] == "a1        moon")
+        }
+
         @Test("a progress bar stays on its line, however narrow that is", arguments: [1, 5, 12, 30, 40, 80, 200])
         func progress(columns: Int) {
             let text = "106.3 MB of 150.2 MB, 141,500 messages"
@@ -100,12 +111,35 @@
             #expect(try format.short(before(-2)) == "3 Mar 2026")
         }
 
+        @Test("moments are typed as days, times and how long ago")
+        func typedMoments() throws {
+            let now = Date(timeIntervalSince1970: 1_770_000_000)
+            func seconds(_ text: String) -> TimeInterval? { Moment(text, now: now)?.date.timeIntervalSince(now) }
+            #expect(seconds("90m") == -5_400)
+            #expect(seconds("12h") == -43_200)
+            #expect(seconds("0h") == 0)
+            let week = try #require(Moment("1w", now: now)?.date)
+            #expect(week == Moment("7d", now: now)?.date)
+            #expect(Calendar.current.dateComponents([.day], from: week, to: now).day == 7)
+            #expect(Moment("2026-02-02T02:40:00.000Z", now: now)?.date == now)
+            #expect(Moment("2026-02-02T03:40:00+01:00", now: now)?.date == now)
+            let day = try #require(Moment("2026-02-03", now: now)?.date)
+            #expect(Calendar.current.startOfDay(for: day) == day)
+            #expect(Moment("2026-02-03T09:30", now: now)?.date == day.addingTimeInterval(9.5 * 3_600))
+            for odd in ["", "d", "7", "-7d", "7y", "99999999d", "2026-02-30", "2026-13-01", "yesterday", "７d"] {
+                #expect(Moment(odd, now: now) == nil, "\(odd)")
+            }
+        }
+
         @Test("counts and sizes are read at a glance")
         func counts() {
             #expect(Format.grouped(1_234_567) == "1,234,567")
             #expect(Format.grouped(-999) == "-999")
             #expect(Format.count(1, "message") == "1 message")
             #expect(Format.count(0, "message") == "0 messages")
+            #expect(
+                [0, 999, 1_000, 12_345, 999_949, 999_950, 4_500_000_000].map(Format.tokens)
+                    == ["0", "999", "1.0k", "12.3k", "999.9k", "1.0M", "4.5G"])
             #expect(Format.bytes(999) == "999 bytes")
             #expect(Format.bytes(10_400_000) == "10.4 MB")
             #expect(Format.bytes(999_960) == "1.0 MB")

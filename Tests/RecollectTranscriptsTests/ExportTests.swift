@@ -79,7 +79,8 @@ struct ExportTests {
         #expect(
             Set(value["session"]?.objectValue?.keys ?? [:].keys) == [
                 "id", "title", "createdAt", "lastActivityAt", "messageCount", "agents", "workingDirectory", "branch",
-                "preview", "metadata",
+                "preview", "metadata", "displayTitle", "lastAccessedAt", "tags", "isPinned", "isArchived", "isUnread",
+                "usage", "discardedAt", "branchOf",
             ])
         let messages = try #require(value["messages"]?.arrayValue)
         #expect(messages.map { $0["id"]?.stringValue } == (0..<450).map { "\($0)" })

@@ -1,0 +1,191 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import RecollectSQLite
+    import Testing
+
+    @Suite("recall and the session library")
+    struct LibraryCommandTests {
+        /// Three sessions, the last one said last: `aaaaaaaa-1`, `bbbbbbbb-2`, `cccccccc-3`.
+        private func imported() async throws -> RecallProcess {
+            let recall = try RecallProcess()
+            let lines =
+                Lines.user("a1", "Where is Tycho?", session: "aaaaaaaa-1", at: 0)
+                + Lines.assistant("a2", "In the south.", session: "aaaaaaaa-1", at: 1)
+                + Lines.user("b1", "Zinc or tin?", session: "bbbbbbbb-2", at: 10)
+                + Lines.user("c1", "About harbours", session: "cccccccc-3", at: 20)
+            #expect(try await recall.run("import", recall.write("s.jsonl", lines)).code == 0)
+            return recall
+        }
+
+        private func ids(_ recall: RecallProcess, _ arguments: String...) async throws -> [String] {
+            let outcome = try await recall.run(["sessions", "--json"] + arguments)
+            #expect(outcome.code == 0, "\(outcome.messages)")
+            return try outcome.json().arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+        }
+
+        @Test("set gives titles and tags, pins, archives and marks, and takes each back")
+        func set() async throws {
+            let recall = try await imported()
+            let set = try await recall.run(
+                "set", "aaaa", "--title", "The moon", "--tag", "sky", "--tag", "night", "--pin", "--unread", "--json")
+            #expect(set.code == 0, "\(set.messages)")
+            let session = try #require(set.json().arrayValue?.first)
+            #expect((session["title"], session["displayTitle"]) == ("The moon", "The moon"))
+            #expect(session["tags"] == ["night", "sky"])
+            #expect((session["isPinned"], session["isUnread"], session["isArchived"]) == (true, true, false))
+            let line = try await recall.run("sessions", "--tag", "sky").output.split(separator: "\n")
+            #expect(line.count == 2 && line[1].hasSuffix("The moon"))
+            #expect(line[1].contains("  PU  ") && line[1].contains("  night, sky  "), "\(line)")
+            let back = try await recall.run(
+                "set", "aaaa", "--title", "", "--untag", "sky", "--no-pin", "--read", "--json"
+            ).json().arrayValue?.first
+            #expect((back?["title"], back?["displayTitle"]) == (.null, "Where is Tycho?"))
+            #expect((back?["isPinned"], back?["isUnread"], back?["tags"]) == (false, false, ["night"]))
+            #expect(try await recall.run("set", "aaaa", "bbbb", "--tag", "x", "--archive").code == 0)
+            #expect(try await ids(recall) == ["cccccccc-3"])
+            #expect(try await ids(recall, "--archived") == ["bbbbbbbb-2", "aaaaaaaa-1"])
+            #expect(try await ids(recall, "--all").count == 3)
+            #expect(try await recall.run("set", "aaaa", "bbbb", "--no-archive").code == 0)
+            #expect(try await ids(recall).count == 3)
+        }
+
+        @Test("lists are filtered and ordered as asked")
+        func filters() async throws {
+            let recall = try await imported()
+            #expect(try await recall.run("set", "bbbb", "--pin", "--unread", "--tag", "a", "--tag", "b").code == 0)
+            #expect(try await ids(recall) == ["cccccccc-3", "bbbbbbbb-2", "aaaaaaaa-1"])
+            #expect(try await ids(recall, "--reverse").first == "aaaaaaaa-1")
+            #expect(try await ids(recall, "--sort", "title") == ["cccccccc-3", "aaaaaaaa-1", "bbbbbbbb-2"])
+            #expect(try await ids(recall, "--sort", "messages").first == "aaaaaaaa-1")
+            #expect(try await ids(recall, "--sort", "created", "--limit", "1") == ["cccccccc-3"])
+            #expect(try await ids(recall, "--pinned") == ["bbbbbbbb-2"])
+            #expect(try await ids(recall, "--unread") == ["bbbbbbbb-2"])
+            #expect(try await ids(recall, "--tag", "a", "--tag", "b") == ["bbbbbbbb-2"])
+            #expect(try await ids(recall, "--tag", "a", "--tag", "c").isEmpty)
+            #expect(try await ids(recall, "--agent", "nobody").isEmpty)
+            #expect(try await ids(recall, "--agent", "claude").count == 3)
+            #expect(try await ids(recall, "--search", "south") == ["aaaaaaaa-1"])
+            #expect(try await ids(recall, "--since", "2026-02-03T09:00:10Z") == ["cccccccc-3", "bbbbbbbb-2"])
+            #expect(try await ids(recall, "--until", "2026-02-03T09:00:10") == ["aaaaaaaa-1"])
+            #expect(try await ids(recall, "--since", "2026-02-04").isEmpty)
+            #expect(try await recall.run("sessions", "--tag", "c").output.contains("--all"))
+        }
+
+        @Test("what was discarded is out of sight until it is restored, and found by its short id")
+        func discarding() async throws {
+            let recall = try await imported()
+            let more = Lines.user("d1", "Alike", session: "aaaaaaaa-2", at: 30)
+            #expect(try await recall.run("import", recall.write("t.jsonl", more)).code == 0)
+            #expect(try await recall.run("discard", "aaaaaaaa-1", "bbbb").output.contains("Where is Tycho?"))
+            #expect(try await ids(recall) == ["aaaaaaaa-2", "cccccccc-3"])
+            #expect(try await ids(recall, "--discarded") == ["bbbbbbbb-2", "aaaaaaaa-1"])
+            #expect(try await recall.run("search", "tycho", "--json").json() == [])
+            // The list's short ids must not mean a session that others see.
+            let listed = try await recall.run("sessions", "--discarded").output.split(separator: "\n")
+            #expect(listed.last?.hasPrefix("aaaaaaaa-1  ") == true)
+            #expect(try await recall.run("show", "bbbb").output.contains("discarded "))
+            let unknown = try await recall.run("restore", "cccc")
+            #expect(unknown.code == 1)
+            #expect(unknown.messages.contains("--discarded"))
+            #expect(try await recall.run("restore", "bbbb", "aaaa").code == 0)
+            #expect(try await ids(recall, "--discarded").isEmpty)
+            #expect(try await ids(recall).count == 4)
+        }
+
+        @Test("delete deletes nothing where it cannot ask, and everything with --yes")
+        func deleting() async throws {
+            let recall = try await imported()
+            let refused = try await recall.run("delete", "aaaa")
+            #expect((refused.code, refused.output) == (1, ""))
+            #expect(refused.messages.contains("--yes"))
+            #expect(try await ids(recall).count == 3)
+            let unknown = try await recall.run("delete", "--yes", "aaaa", "zzzz")
+            #expect(unknown.code == 1)
+            #expect(try await ids(recall).count == 3, "nothing goes where one of several is not there")
+            let deleted = try await recall.run("delete", "--yes", "aaaa")
+            #expect(deleted.output == "Deleted aaaaaaaa  Where is Tycho? (2 messages)\n")
+            let json = try await recall.run("delete", "--yes", "--json", "bbbb", "bbbbbbbb-2").json()
+            #expect(json == [["id": "bbbbbbbb-2", "messageCount": 1]])
+            #expect(try await ids(recall) == ["cccccccc-3"])
+            #expect(try await recall.run("search", "tycho", "--json").json() == [])
+        }
+
+        @Test("a fork ends with the message that is named, by the beginning of its id")
+        func forking() async throws {
+            let recall = try await imported()
+            let fork = try await recall.run("fork", "aaaa", "--at", "a1", "--into", "other", "--json").json()
+            #expect(fork.arrayValue?.map { $0["id"] } == ["other"])
+            #expect(try await recall.run("show", "other", "--json").json().arrayValue?.map { $0["id"] } == ["a1"])
+            let whole = try await recall.run("fork", "aaaa", "--json").json().arrayValue?.first
+            #expect(whole?["messageCount"] == 2)
+            let ambiguous = try await recall.run("fork", "aaaa", "--at", "a")
+            #expect(ambiguous.code == 1)
+            #expect(ambiguous.messages.contains("  a1\n  a2"))
+            #expect(try await recall.run("fork", "aaaa", "--at", "x").messages.contains("--ids"))
+            #expect(try await recall.run("fork", "aaaa", "--into", "other").code == 1)
+            #expect(try await recall.run("show", "aaaa", "--ids").output.contains("09:00:01  a2\n"))
+        }
+
+        @Test("branches are listed, shown and brought back, and so is what they replaced")
+        func branching() async throws {
+            let recall = try await imported()
+            #expect(try await recall.run("branches", "aaaa").output == "That session has no branches.\n")
+            let id = ConversationID(userId: "local", sessionId: "aaaaaaaa-1")
+            let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
+            let branch = try await history.branch(id, from: "a2").sessionId
+            try await history.append(
+                [ConversationMessage(id: "a3", role: .assistant, text: "In the north.")],
+                to: id.scope(agentId: "claude"))
+            await history.close()
+            let listed = try await recall.run("branches", "aaaa").output.split(separator: "\n")
+            #expect(listed.count == 2)
+            #expect(listed[1].hasPrefix("\(branch.prefix(8))  ") && listed[1].hasSuffix("In the south."))
+            let json = try await recall.run("branches", "aaaa", "--json").json().arrayValue?.first
+            #expect(json?["branchOf"] == ["sessionId": "aaaaaaaa-1", "messageId": "a1"])
+            let short = String(branch.prefix(8))
+            let shown = try await recall.run("show", "aaaa", "--branch", short).output
+            #expect(shown.contains("a branch of aaaaaaaa-1") && shown.contains("In the south."))
+            #expect(try await recall.run("discard", branch).code == 1)
+            #expect(try await recall.run("restore", "aaaa", "--branch", "zz").code == 1)
+            #expect(try await recall.run("restore", "aaaa", "--branch", short).code == 0)
+            let messages = try await recall.run("show", "aaaa", "--json").json().arrayValue
+            #expect(messages?.map { $0["id"] } == ["a1", "a2"])
+            let replaced = try await recall.run("branches", "aaaa").output
+            #expect(replaced.contains("In the north.") && !replaced.contains("In the south."))
+        }
+
+        @Test("a reply in flight is shown as one, and as interrupted once it was stopped")
+        func replies() async throws {
+            let recall = try await imported()
+            let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
+            let scope = Scope(userId: "local", sessionId: "cccccccc-3", agentId: "claude")
+            let reply = try await history.beginReply(
+                ConversationMessage(id: "c2", role: .assistant, text: "Harbours are"), in: scope)
+            let text = try await recall.run("show", "cccc").output
+            #expect(text.contains("still being written\nHarbours are"))
+            let json = try await recall.run("show", "cccc", "--json", "--last", "1").json().arrayValue
+            #expect(json?.map { $0["id"] } == ["c1", "c2"])
+            #expect(json?.last?["metadata"]?["inFlight"] == true)
+            try await reply.interrupt()
+            await history.close()
+            let after = try await recall.run("show", "cccc").output
+            #expect(after.contains("interrupted\nHarbours are") && !after.contains("still being written"))
+        }
+
+        @Test(
+            "orders that contradict themselves are code 64 with the usage",
+            arguments: [
+                ["set", "a"], ["set", "a", "b", "--title", "t"], ["set", "a", "--tag", ""],
+                ["set", "a", "--read", "--unread"], ["set", "a", "--tag", "x", "--untag", "x"],
+                ["sessions", "--sort", "size"], ["sessions", "--all", "--archived"], ["sessions", "--since", "soon"],
+                ["sessions", "--since", "1d", "--until", "2d"], ["delete", "a", "--json"], ["delete"],
+                ["fork", "a", "--into", ""], ["restore", "a", "b", "--branch", "c"],
+            ])
+        func usage(arguments: [String]) async throws {
+            let outcome = try await RecallProcess().run(arguments)
+            #expect(outcome.code == 64)
+            #expect(outcome.messages.contains("Usage:"))
+        }
+    }
+#endif
