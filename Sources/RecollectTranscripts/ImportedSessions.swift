@@ -9,16 +9,25 @@ struct ImportedSessions {
         var branch: String?
         var metadata: [String: JSONValue] = [:]
         var lastAccessedAt: Date?
+        var isPinned: Bool?
+        var isArchived: Bool?
+        var tags: [String] = []
         /// What it is called where no title is given and its first words are none of its user's.
         var opening = SessionOpening()
+    }
+
+    /// What a session was before the import.
+    private struct Before {
+        var isNew: Bool
+        var wasUnread: Bool
     }
 
     /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
     static let importedTitle = "importedTitle"
 
     private var sessions: [ConversationID: Learned] = [:]
-    /// What was looked up before its first message came, and whether something in it had not been read yet.
-    private var wasUnread: [ConversationID: Bool] = [:]
+    /// What was looked up before the first message came.
+    private var before: [ConversationID: Before] = [:]
     /// Titles whose session is not known yet, by the message that it holds.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
 
@@ -51,6 +60,9 @@ struct ImportedSessions {
             learned.branch = details.branch ?? learned.branch
             learned.metadata.merge(details.metadata) { _, new in new }
             learned.lastAccessedAt = details.lastAccessedAt ?? learned.lastAccessedAt
+            learned.isPinned = details.isPinned ?? learned.isPinned
+            learned.isArchived = details.isArchived ?? learned.isArchived
+            learned.tags += details.addedTags
             sessions[conversation] = learned
         }
     }
@@ -58,8 +70,10 @@ struct ImportedSessions {
     /// Looks at the sessions of a batch before its messages are saved, and makes those whose history tells when they were made:
     /// they may have no messages.
     mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
-        for (scope, _) in batch.sessions.joined() where wasUnread[scope.conversation] == nil {
-            wasUnread[scope.conversation] = try await history.conversation(scope.conversation)?.isUnread ?? false
+        let told = batch.details.map(\.0) + batch.sessions.joined().map(\.scope.conversation)
+        for conversation in told where before[conversation] == nil {
+            let known = try await history.conversation(conversation)
+            before[conversation] = Before(isNew: known == nil, wasUnread: known?.isUnread ?? false)
         }
         for (conversation, details) in batch.details where details.createdAt != nil {
             guard try await history.conversation(conversation) == nil else { continue }
@@ -73,10 +87,10 @@ struct ImportedSessions {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             for (conversation, learned) in sessions {
-                let wasUnread = wasUnread[conversation] ?? false
+                let before = before[conversation] ?? Before(isNew: true, wasUnread: false)
                 // Several at once share their commits.
                 if running == 16 { try await group.next() } else { running += 1 }
-                group.addTask { try await Self.update(conversation, learned, wasUnread: wasUnread, history) }
+                group.addTask { try await Self.update(conversation, learned, before, history) }
             }
             try await group.waitForAll()
         }
@@ -95,7 +109,7 @@ struct ImportedSessions {
     }
 
     private static func update(
-        _ conversation: ConversationID, _ learned: Learned, wasUnread: Bool, _ history: any HistoryStore
+        _ conversation: ConversationID, _ learned: Learned, _ before: Before, _ history: any HistoryStore
     ) async throws {
         guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
@@ -114,8 +128,14 @@ struct ImportedSessions {
         if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
             details.lastAccessedAt = accessed
         }
+        // Where a session is known, a person may have taken these away.
+        if before.isNew {
+            details.isPinned = learned.isPinned
+            details.isArchived = learned.isArchived
+            details.addedTags = learned.tags
+        }
         // Old transcripts are no news; what was news before stays it.
-        if current.isUnread, !wasUnread { details.isRead = true }
+        if current.isUnread, !before.wasUnread { details.isRead = true }
         guard details != ConversationDetails() else { return }
         try await history.update(conversation, with: details)
     }

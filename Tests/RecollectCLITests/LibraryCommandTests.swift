@@ -88,6 +88,8 @@
             let unknown = try await recall.run("restore", "cccc")
             #expect(unknown.code == 1)
             #expect(unknown.messages.contains("--discarded"))
+            #expect(try await recall.run("restore", "bbbb", "zzzz").code == 1)
+            #expect(try await ids(recall, "--discarded").count == 2, "none comes back where one is not there")
             #expect(try await recall.run("restore", "bbbb", "aaaa").code == 0)
             #expect(try await ids(recall, "--discarded").isEmpty)
             #expect(try await ids(recall).count == 4)

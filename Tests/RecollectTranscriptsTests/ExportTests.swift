@@ -51,6 +51,24 @@ struct ExportTests {
         #expect(try await to.only().id.sessionId == "s\n")
     }
 
+    @Test("tags, pins and the archive come along to a new session, and change nothing of a known one")
+    func marks() async throws {
+        let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
+        try await from.history.append(
+            [ConversationMessage(role: .user, text: "x")], to: Scope(userId: from.userId, sessionId: "s", agentId: "a"))
+        try await from.history.update(
+            from.only().id, with: ConversationDetails(isPinned: true, isArchived: true, addedTags: ["a", "b"]))
+        let path = try await folder.write("x.jsonl", from.export(from.only(), .jsonl))
+        _ = try await to.run(path)
+        var imported = try await to.only()
+        #expect(imported.isPinned && imported.isArchived && imported.tags == ["a", "b"])
+        try await to.history.update(
+            imported.id, with: ConversationDetails(isPinned: false, isArchived: false, removedTags: ["a"]))
+        _ = try await to.run(path)
+        imported = try await to.only()
+        #expect(!imported.isPinned && !imported.isArchived && imported.tags == ["b"])
+    }
+
     @Test("several exports in one file are imported as several sessions")
     func concatenated() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())

@@ -37,11 +37,9 @@
                     try await history.restoreBranch(found.id, in: session.id)
                     restored = [session]
                 } else {
-                    for prefix in session {
-                        let session = try await options.discardedSession(prefix, in: history)
-                        try await history.restoreConversation(session.id)
-                        restored.append(session)
-                    }
+                    // All are looked for first: where one is not there, none is brought back.
+                    for prefix in session { restored.append(try await options.discardedSession(prefix, in: history)) }
+                    for session in restored { try await history.restoreConversation(session.id) }
                 }
                 try await options.write(restored, in: history)
             }

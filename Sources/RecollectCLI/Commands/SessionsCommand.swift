@@ -8,9 +8,9 @@
             commandName: "sessions",
             abstract: "List the sessions.",
             discussion: """
-                Archived sessions are left out unless --all or --archived asks for them. MARKS are P pinned, U unread, \
-                A archived; TOKENS are those sent and those generated, without a cache's. Columns that do not fit the \
-                terminal, or that no session has anything in, are left out.
+                Archived sessions are left out unless --all or --archived asks for them. Before the tags P marks pinned, \
+                U unread, A archived ones. TOKENS are those sent and those generated, without a cache's. Columns that do \
+                not fit the terminal, or that no session has anything in, are left out.
 
                 JSON: a list of objects with the keys id, title (the one that was given), displayTitle, createdAt, \
                 lastActivityAt, lastAccessedAt, messageCount, agents, workingDirectory, branch, preview, tags, isPinned, \

@@ -12,10 +12,10 @@
             let format = Format()
             var table = Table(columns: [
                 .init(heading: "SESSION", paint: style.cyan), .init(heading: "LAST ACTIVITY"),
-                .init(heading: "MARKS", needsContent: true, paint: style.yellow),
+                .init(heading: "", needsContent: true, paint: style.yellow),
                 .init(heading: "TAGS", isOptional: true, needsContent: true, paint: style.green),
-                .init(heading: "MESSAGES", isRight: true, isOptional: true),
                 .init(heading: "TOKENS", isRight: true, isOptional: true, needsContent: true),
+                .init(heading: "MESSAGES", isRight: true, isOptional: true),
                 .init(heading: "AGENTS", isOptional: true, needsContent: true),
                 .init(heading: "FOLDER", isOptional: true, needsContent: true, paint: style.dim),
                 .init(heading: "BRANCH", isOptional: true, needsContent: true, paint: style.dim),
@@ -24,8 +24,8 @@
             table.rows = sessions.map { conversation, shortId in
                 [
                     shortId.oneLine, format.short(conversation.lastActivityAt), conversation.marks,
-                    conversation.tags.map(\.oneLine).joined(separator: ", ").cut(to: 20),
-                    Format.grouped(conversation.messageCount), conversation.usage.short, Self.agents(of: conversation),
+                    conversation.tags.map(\.oneLine).joined(separator: ", ").cut(to: 16),
+                    conversation.usage.short, Format.grouped(conversation.messageCount), Self.agents(of: conversation),
                     Self.folder(of: conversation).oneLine.cut(to: 24), (conversation.branch ?? "").oneLine.cut(to: 20),
                     conversation.displayTitle.oneLine,
                 ]

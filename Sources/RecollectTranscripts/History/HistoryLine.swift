@@ -4,7 +4,7 @@ import RecollectCore
 /// A line of Recollect's own JSON Lines format, version 1.
 ///
 /// The first line is the header: `{"recollect":"history","version":1,"session":{"id",…}}` with the title, working directory,
-/// branch and metadata that the session has. Every other line is a message: its JSON and beside it `agentId`. A message's
+/// branch, metadata and tags that the session has, and whether it is pinned or archived (`isPinned`, `isArchived`). Every other line is a message: its JSON and beside it `agentId`. A message's
 /// own field of that name stands in `unknownFields`, so that nothing is taken for something else. Attachments are in the
 /// lines, in base64. Several exports one after another are one valid file.
 enum HistoryLine {
@@ -46,7 +46,9 @@ enum HistoryLine {
         }
         let details = ConversationDetails(
             title: session["title"]?.stringValue, workingDirectory: session["workingDirectory"]?.stringValue,
-            branch: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:])
+            branch: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:],
+            isPinned: session["isPinned"]?.boolValue, isArchived: session["isArchived"]?.boolValue,
+            addedTags: session["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [])
         return .header(sessionId: id, details)
     }
 
@@ -56,6 +58,9 @@ enum HistoryLine {
         session["title"] = conversation.title.map { .string($0) }
         session["workingDirectory"] = conversation.workingDirectory.map { .string($0) }
         session["branch"] = conversation.branch.map { .string($0) }
+        if conversation.isPinned { session["isPinned"] = true }
+        if conversation.isArchived { session["isArchived"] = true }
+        if !conversation.tags.isEmpty { session["tags"] = .array(conversation.tags.map { .string($0) }) }
         if !conversation.metadata.isEmpty { session["metadata"] = .object(conversation.metadata) }
         var writer = JSONWriter()
         writer.object { header in
