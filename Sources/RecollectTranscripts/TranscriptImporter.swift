@@ -10,9 +10,10 @@ import RecollectCore
 /// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
 ///
 /// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
-/// message, and from an export what that says of it; tags, pin and archive only where the session comes new. One without such a title whose first words are not its user's but Claude
-/// Code's gets the command that was typed, or the first thing that was said. What a person set themselves is never replaced.
-/// Sessions that come new, and those in which all was read before, count as read: old transcripts are no news.
+/// message, and from an export what that says of it; tags, pin and archive only where the session comes new. A session without
+/// such a title whose first words are not its user's but Claude Code's gets the command that was typed, or the first thing that
+/// was said. What a person set themselves is never replaced. Sessions that come new, and those in which all was read before,
+/// count as read: old transcripts are no news.
 ///
 /// A folder of Agent Squad's names the users itself: theirs the sessions become, whatever `userId` says.
 ///

@@ -31,7 +31,7 @@
         @Option(
             name: [.long, .customLong("from")],
             help: ArgumentHelp(
-                "Only those with activity since then: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
+                "Only those active since then: a day (2026-02-03), a time (2026-02-03T09:30) or how long ago (12h, 7d, 2w).",
                 valueName: "moment"))
         var since: Moment?
 

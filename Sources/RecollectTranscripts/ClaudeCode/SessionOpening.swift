@@ -3,9 +3,9 @@ import RecollectCore
 
 /// What a Claude Code session is called where its first words are none of its user's.
 ///
-/// Claude Code keeps commands (`<command-name>/init</command-name>…`), what they wrote, reminders and caveats as things that the
-/// user said. A list that shows the first of these tells nothing; here it becomes what a person would say: `/init`, or the first
-/// thing that they did say.
+/// Claude Code keeps commands (`<command-name>/init</command-name>…`), what they wrote, reminders and caveats as things that
+/// the user said. A list that shows the first of these tells nothing; here it becomes what a person would say: `/init`, or the
+/// first thing that they did say.
 struct SessionOpening {
     private enum State {
         /// Nothing that a person did yet, but perhaps a command that the tool carried out by itself, such as `/clear`.

@@ -4,9 +4,10 @@ import RecollectCore
 /// A line of Recollect's own JSON Lines format, version 1.
 ///
 /// The first line is the header: `{"recollect":"history","version":1,"session":{"id",…}}` with the title, working directory,
-/// branch, metadata and tags that the session has, and whether it is pinned or archived (`isPinned`, `isArchived`). Every other line is a message: its JSON and beside it `agentId`. A message's
-/// own field of that name stands in `unknownFields`, so that nothing is taken for something else. Attachments are in the
-/// lines, in base64. Several exports one after another are one valid file.
+/// branch, metadata and tags that the session has, and whether it is pinned or archived (`isPinned`, `isArchived`). Every other
+/// line is a message: its JSON and beside it `agentId`. A message's own field of that name stands in `unknownFields`, so that
+/// nothing is taken for something else. Attachments are in the lines, in base64. Several exports one after another are one valid
+/// file.
 enum HistoryLine {
     /// The session that the following lines belong to.
     case header(sessionId: String, ConversationDetails)
