@@ -73,7 +73,9 @@ public protocol HistoryStore: Sendable {
 
     /// Begins a reply that is kept while it streams: see `ReplyDraft`. Its conversation and scope are made if they are new.
     ///
-    /// - Parameter message: the reply as far as it is known: its id, role, timestamp, metadata and what has already been said.
+    /// - Parameters:
+    ///   - message: the reply as far as it is known: its id, role, timestamp, metadata and what has already been said.
+    ///   - scope: where it becomes a message.
     /// - Throws: `invalidArgument` where a reply of that id is in flight in that session.
     func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft
 

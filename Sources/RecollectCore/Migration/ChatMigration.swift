@@ -9,7 +9,11 @@
 /// `sameRole: .keep`.
 ///
 /// Cancelling ends it before the next scope.
-/// - Parameter progress: is called after each scope, on any thread; it counts scopes as sessions.
+/// - Parameters:
+///   - scopes: what to bring; each once.
+///   - source: where they are.
+///   - target: where they are brought.
+///   - progress: is called after each scope, on any thread; it counts scopes as sessions.
 /// - Throws: `conflict` where the target holds other content under a message's id; such scopes are left as they are, all
 ///   others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
 ///   storages throw.

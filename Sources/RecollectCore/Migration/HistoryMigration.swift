@@ -11,7 +11,11 @@
 /// moved: an agent sees all its messages until its next save trims.
 ///
 /// Cancelling ends it before the next page.
-/// - Parameter progress: is called after each conversation and each page, on any thread.
+/// - Parameters:
+///   - userId: whose conversations to bring; they stay this user's.
+///   - source: where they are.
+///   - target: where they are brought.
+///   - progress: is called after each conversation and each page, on any thread.
 /// - Throws: `conflict` where the target holds other content under a message's id; such conversations are left as they are,
 ///   all others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
 ///   histories throw.

@@ -9,7 +9,10 @@
 /// between two histories (`migrate(user:from:to:)`).
 ///
 /// Runs where it is called, and so do the storages. Cancelling ends it before the next session.
-/// - Parameter progress: is called after each session.
+/// - Parameters:
+///   - source: where the sessions are.
+///   - target: where they are brought.
+///   - progress: is called after each session.
 /// - Throws: `conflict` where the target holds other content under a message's id; such sessions are left as they are, all
 ///   others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
 ///   storages throw.

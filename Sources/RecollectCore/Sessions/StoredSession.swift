@@ -42,8 +42,15 @@ public struct StoredSession: Identifiable, Sendable {
     /// Makes a session whose messages are read at first use.
     ///
     /// For storages that list sessions. A copy of the session shares what was read.
-    /// - Parameter messages: reads the messages, on whatever thread asks for them, once; what cannot be read must be told some
-    ///   other way (`StoreEvents`), for a property cannot throw.
+    /// - Parameters:
+    ///   - id: the session's id.
+    ///   - createdAt: when it was made.
+    ///   - firstUserMessage: what its user said first.
+    ///   - lastAccessedAt: when it was last written or opened.
+    ///   - workingDirectory: the folder that it works in.
+    ///   - branchName: the branch that it works on.
+    ///   - messages: reads the messages, on whatever thread asks for them, once; what cannot be read must be told some other way
+    ///     (`StoreEvents`), for a property cannot throw.
     public init(
         id: String, createdAt: Date, firstUserMessage: String, lastAccessedAt: Date, workingDirectory: String? = nil,
         branchName: String? = nil, reading messages: @escaping @Sendable () -> [ChatMessage]

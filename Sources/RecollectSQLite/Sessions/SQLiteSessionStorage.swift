@@ -137,7 +137,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Entries of a session by pages, those of a message together: for a UI that opens a long session at its end.
     ///
-    /// - Parameter page: counts messages. Give `PageRequest(limit: 100, before: nil)` for the end.
+    /// - Parameters:
+    ///   - id: the session's id.
+    ///   - page: counts messages. Give `PageRequest(limit: 100, before: nil)` for the end.
     /// - Returns: the entries in order, and where the next page goes on.
     nonisolated(nonsending) public func messages(
         in id: String, page: PageRequest<MessageCursor>
