@@ -23,7 +23,10 @@ struct ChatEntry {
     init(_ group: Group, of message: ConversationMessage, isAlone: Bool, metadata: [String: JSONValue]) {
         parts = group.indices.map { (message.parts[$0], $0) }
         head = group.head
-        let own = isAlone ? UUID(uuidString: message.id) : nil
+        // A UUID in mixed case is a name like any other: who saves an entry must find its message by the entry's id.
+        let own = UUID(uuidString: message.id).flatMap { id in
+            isAlone && [id.uuidString, id.uuidString.lowercased()].contains(message.id) ? id : nil
+        }
         chat = ChatMessage(
             id: own ?? Self.id(of: message.id, at: group.head ?? 0),
             role: MessageRole(rawValue: message.role.rawValue), content: "", timestamp: message.timestamp,

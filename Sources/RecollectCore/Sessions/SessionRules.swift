@@ -48,7 +48,7 @@ extension [ChatMessage] {
 
 extension ChatMessage {
     fileprivate func copyId(from sessionId: String) -> UUID {
-        let id = ConversationMessage(id: id.uuidString, role: .user, parts: []).copyId(from: sessionId)
+        let id = ConversationMessage.copyId(of: id.uuidString, from: sessionId)
         return UUID(uuidString: id) ?? self.id
     }
 }

@@ -12,13 +12,21 @@ extension UUID {
         bytes[8] = bytes[8] & 0x3F | 0x80
         self = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
     }
+
+    /// Whether it says that it was made of a name; those that a UI makes are random.
+    package var isNameBased: Bool { uuid.6 & 0xF0 == 0x50 }
 }
 
 extension ConversationMessage {
     /// The id that a message gets where its own already stands for other content: derived from both, so that whoever moves it
     /// again finds it there.
     package func copyId(from sessionId: String) -> String {
-        UUID(name: Array("\(sessionId)\u{0}\(id)".utf8), in: Self.copies).uuidString
+        Self.copyId(of: id, from: sessionId)
+    }
+
+    /// The same of an id alone.
+    package static func copyId(of id: String, from sessionId: String) -> String {
+        UUID(name: Array("\(sessionId)\u{0}\(id)".utf8), in: copies).uuidString
     }
 
     private static let copies = UUID(

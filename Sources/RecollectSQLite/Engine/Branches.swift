@@ -38,7 +38,9 @@ enum Branches {
         if try !MessageMoves.sequences(of: number, from: place, db).isEmpty {
             _ = try cut(conversation, number, from: place, now: now, db)
         }
-        let messages = try MessageMoves.sequences(of: source, db)
+        let all = try MessageMoves.sequences(of: source, db)
+        let messages = try MessageMoves.takingFreeIDs(all, of: source, branch, in: number, db)
+        _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), conversation: source, db)
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
         if let first, first < place { try MessageMoves.putLast(messages, db) }
         try MessageMoves.move(messages, to: number, db)
@@ -59,10 +61,22 @@ enum Branches {
         guard let sequence = try MessageQueries.sequence(of: after, in: number, db),
             let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
         else {
-            throw RecollectError(
-                .notFound,
-                "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
-                    + "restore the branch that holds that message first")
+            guard
+                try db.integer(
+                    """
+                    SELECT 1 FROM conversation JOIN message_id ON conversation_id = conversation.id
+                    WHERE branch_of = ? AND message_id = ?
+                    """, number, after) == nil
+            else {
+                throw RecollectError(
+                    .notFound,
+                    "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
+                        + "restore the branch that holds that message first")
+            }
+            // It was deleted. What was said since the branch left stands behind the branch's first message.
+            return try MessageMoves.sequences(of: branch, db).first.flatMap {
+                try db.integer("SELECT position FROM message WHERE sequence = ?", $0)
+            } ?? .max
         }
         return position + 1
     }
@@ -78,7 +92,11 @@ enum Branches {
             """, number, position)
         let id = ConversationID(userId: conversation.userId, sessionId: UUID().uuidString)
         let branch = try ScopeRow.makeConversation(id, createdAt: now, db)
-        try db.run("UPDATE conversation SET branch_of = ?, branch_after = ? WHERE id = ?", number, after, branch)
+        try db.run(
+            """
+            UPDATE conversation SET branch_of = ?1, branch_after = ?2,
+            read_through = (SELECT read_through FROM conversation WHERE id = ?1) WHERE id = ?3
+            """, number, after, branch)
         try MessageMoves.move(try MessageMoves.sequences(of: number, from: position, db), to: branch, db)
         try Settling.recount(branch, db)
         try Settling.recount(number, db)

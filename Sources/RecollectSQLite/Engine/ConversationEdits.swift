@@ -134,9 +134,9 @@ enum ConversationEdits {
         try db.run(
             """
             UPDATE conversation SET (
-              created_at, last_activity, title, working_directory, branch, metadata, first_message, preview
+              created_at, last_activity, title, working_directory, branch, metadata, first_message, preview, discarded_at
             ) = (
-              SELECT created_at, created_at, title, working_directory, branch, metadata, first_message, preview
+              SELECT created_at, created_at, title, working_directory, branch, metadata, first_message, preview, NULL
               FROM conversation WHERE id = ?
             ) WHERE id = ?
             """, number, copy)
@@ -152,7 +152,7 @@ enum ConversationEdits {
     ) throws {
         try db.run(
             """
-            INSERT INTO scope (conversation_id, agent_id, window_start) SELECT ?, agent_id, 0 FROM scope
+            INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) SELECT ?, agent_id, 0 FROM scope
             WHERE conversation_id = ?
             AND EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id AND position <= ?) ORDER BY id
             """, copy, number, end)

@@ -34,12 +34,10 @@ enum ConversationMoves {
             }
             others.removeAll { $0 == known }
             order.append(known)
-            if let same = try MessageQueries.message(known, db), !same.hasSameContent(as: message) {
-                // What nobody must lose stands beside what the new session has.
-                try rename(sequence, message.copyId(from: source.sessionId), of: from, db)
-                moving.append(sequence)
-                order.append(sequence)
-            }
+            // What nobody must lose stands beside what the new session has.
+            let copies = try MessageMoves.takingFreeIDs([sequence], of: from, source, in: number, db)
+            moving += copies
+            order += copies
         }
         order += others
         let left = try Set(MessageMoves.sequences(of: from, db)).subtracting(moving)
@@ -67,23 +65,17 @@ enum ConversationMoves {
         try MessageMoves.move(moving, to: number, db)
     }
 
-    private static func rename(_ sequence: Int64, _ id: String, of conversation: Int64, _ db: Database) throws {
-        try db.run(
-            """
-            UPDATE message_id SET message_id = ?1 WHERE conversation_id = ?2
-            AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
-            """, id, conversation, sequence)
-        try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
-    }
-
     /// What is known of the old conversation and not of the new one.
     private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
+        let last = "max(conversation.last_sequence, old.last_sequence)"
         try db.run(
             """
             UPDATE conversation SET created_at = min(conversation.created_at, old.created_at),
             last_access = max(conversation.last_access, old.last_access),
-            read_through = min(conversation.read_through, old.read_through),
-            last_sequence = max(conversation.last_sequence, old.last_sequence),
+            read_through = min(
+              iif(conversation.last_sequence > conversation.read_through, conversation.read_through, \(last)),
+              iif(old.last_sequence > old.read_through, old.read_through, \(last))),
+            last_sequence = \(last),
             title = ifnull(conversation.title, old.title),
             first_message = ifnull(old.first_message, conversation.first_message),
             working_directory = ifnull(conversation.working_directory, old.working_directory),
@@ -96,6 +88,17 @@ enum ConversationMoves {
         try ConversationEdits.unite(metadataOf: from, into: number, db)
         try db.run("UPDATE OR IGNORE tag SET conversation_id = ? WHERE conversation_id = ?", number, from)
         try db.run("DELETE FROM tag WHERE conversation_id = ?", from)
+        // What becomes one with a branch of its own leaves that branch in its place.
+        try db.run(
+            """
+            WITH RECURSIVE origin (id) AS (
+              SELECT branch_of FROM conversation WHERE id = ?1
+              UNION SELECT branch_of FROM conversation JOIN origin USING (id)
+            )
+            UPDATE conversation SET (branch_of, branch_after) =
+              (SELECT branch_of, branch_after FROM conversation WHERE id = ?2)
+            WHERE id = ?1 AND ?2 IN origin
+            """, number, from)
         try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, from)
     }
 }

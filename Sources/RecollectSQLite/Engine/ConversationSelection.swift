@@ -33,7 +33,10 @@ struct ConversationSelection {
         let isAscending = query.order.isAscending != (query.isReversed != (request.direction == .backward))
         let key = query.order.expression
         if let cursor = request.cursor {
-            add("(\(key), session_id) \(isAscending ? ">" : "<") (?, ?)", cursor.key, cursor.sessionId)
+            let comparison = isAscending ? ">" : "<"
+            // An index on an expression serves a comparison with it, and none of pairs that it is part of.
+            if query.order == .title { add("\(key) \(comparison)= ?", cursor.key) }
+            add("(\(key), session_id) \(comparison) (?, ?)", cursor.key, cursor.sessionId)
         }
         let direction = isAscending ? "ASC" : "DESC"
         condition += " ORDER BY \(key) \(direction), session_id \(direction) LIMIT ?"

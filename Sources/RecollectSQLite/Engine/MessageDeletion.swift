@@ -77,14 +77,20 @@ enum MessageDeletion {
     /// Deletes a conversation; `false` if there was none.
     static func delete(_ conversation: ConversationID, _ db: Database) throws -> (existed: Bool, orphans: [String]) {
         guard let number = try MessageQueries.number(of: conversation, db) else { return (false, []) }
+        let orphans = try deleteTold(number, conversation, db)
+        try SearchIndex.erase(db)
+        return (true, orphans)
+    }
+
+    /// Deletes a conversation, tells the change feed and forgets what it told of the conversation before.
+    private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws -> [String] {
         let orphans = try deleteConversation(number, db)
         // The number of the last change may be that of a row that goes: the next must still be larger.
         let last = try db.lastSequence()
         try db.run(
             "DELETE FROM change WHERE user_id = ? AND session_id = ?", conversation.userId, conversation.sessionId)
         try db.recordChange(.conversationDeleted, conversation, after: last)
-        try SearchIndex.erase(db)
-        return (true, orphans)
+        return orphans
     }
 
     /// Deletes all that is kept of a user.
@@ -93,7 +99,10 @@ enum MessageDeletion {
         try db.sql("SELECT id FROM conversation WHERE user_id = ?").bind(userId).forEachRow {
             numbers.append($0.integer(0))
         }
-        guard !numbers.isEmpty else { return [] }
+        let isNamed = try db.integer(
+            "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
+            HistoryChange.Kind.userDeleted.rawValue)
+        guard !numbers.isEmpty || isNamed != nil else { return [] }
         var orphans: [String] = []
         for number in numbers { orphans += try deleteConversation(number, db) }
         let last = try db.lastSequence()
@@ -105,10 +114,15 @@ enum MessageDeletion {
 
     /// Deletes the conversations that were discarded before a moment, of all users. Returns how many there were.
     static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> (count: Int, orphans: [String]) {
-        let numbers = try db.integers("SELECT id FROM conversation WHERE discarded_at < ?", moment)
+        var count = 0
         var orphans: [String] = []
-        for number in numbers { orphans += try delete(MessageQueries.id(of: number, db), db).orphans }
-        return (numbers.count, orphans)
+        // One by one: with a conversation its branches go, which may have been discarded too.
+        while let number = try db.integer("SELECT id FROM conversation WHERE discarded_at < ? LIMIT 1", moment) {
+            orphans += try deleteTold(number, MessageQueries.id(of: number, db), db)
+            count += 1
+        }
+        if count > 0 { try SearchIndex.erase(db) }
+        return (count, orphans)
     }
 
     /// Deletes a conversation with its branches, which nobody could find without it.

@@ -35,6 +35,34 @@ enum MessageMoves {
         }
     }
 
+    /// Gives those messages ids of their own whose ids stand for other content in the conversation that they shall move to, and
+    /// leaves out those that it holds already.
+    static func takingFreeIDs(
+        _ sequences: [Int64], of source: Int64, _ id: ConversationID, in target: Int64, _ db: Database
+    ) throws -> [Int64] {
+        try sequences.filter { sequence in
+            guard let message = try MessageQueries.message(sequence, db) else { return false }
+            var free = message.id
+            while let known = try MessageQueries.sequence(of: free, in: target, db)
+                ?? (free == message.id ? nil : MessageQueries.sequence(of: free, in: source, db))
+            {
+                if try MessageQueries.message(known, db)?.hasSameContent(as: message) == true { return false }
+                free = ConversationMessage.copyId(of: free, from: id.sessionId)
+            }
+            if free != message.id { try rename(sequence, free, of: source, db) }
+            return true
+        }
+    }
+
+    private static func rename(_ sequence: Int64, _ id: String, of conversation: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE message_id SET message_id = ?1 WHERE conversation_id = ?2
+            AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
+            """, id, conversation, sequence)
+        try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
+    }
+
     /// The scope of the same agent in another conversation, made where it is missing.
     private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
         try db.run(

@@ -24,16 +24,17 @@ enum Preview {
     }
 
     private static func firstWords(of conversation: Int64, _ db: Database) throws -> String? {
-        for scope in try ConversationQueries.scopes(of: conversation, db) {
-            if let words = try firstWords(ofScope: scope.number, db) { return words }
-        }
-        return nil
+        try ConversationQueries.scopes(of: conversation, db)
+            .compactMap { try firstWords(ofScope: $0.number, db) }
+            .min { $0.position < $1.position }?.words
     }
 
-    private static func firstWords(ofScope scope: Int64, _ db: Database) throws -> String? {
+    private static func firstWords(
+        ofScope scope: Int64, _ db: Database
+    ) throws -> (position: Int64, words: String)? {
         let rows = try db.sql(
             """
-            SELECT substr(text, 1, 1000), parts FROM
+            SELECT substr(text, 1, 1000), parts, position FROM
             (SELECT role, text, parts, position FROM message WHERE scope_id = ? ORDER BY position LIMIT \(reach))
             WHERE role = 'user' ORDER BY position
             """
@@ -43,7 +44,7 @@ enum Preview {
             let text =
                 rows.isNull(1)
                 ? rows.text(0) : MessageRow.parts(rows, 1).compactMap(\.text).joined(separator: " ")
-            if let words = of(text) { return words }
+            if let words = of(text) { return (rows.integer(2), words) }
         }
         return nil
     }

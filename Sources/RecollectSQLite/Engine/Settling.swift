@@ -42,7 +42,7 @@ enum Settling {
 
     private static let addition = """
         UPDATE conversation SET message_count = message_count + new.count,
-        last_activity = max(last_activity, new.latest), last_access = max(last_access, new.latest),
+        last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, new.latest),
         last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
         FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) GROUP BY conversation_id) AS new
         WHERE conversation.id = new.conversation_id
@@ -59,7 +59,7 @@ enum Settling {
         try db.run(
             """
             UPDATE conversation SET message_count = own.count, last_activity = ifnull(own.latest, created_at),
-            \(TokenColumn.all.map { "\($0.name) = own.\($0.name)" }.joined(separator: ", "))
+            last_sequence = ifnull(own.last, 0), \(TokenColumn.all.map { "\($0.name) = own.\($0.name)" }.joined(separator: ", "))
             FROM (SELECT \(sums) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?1)) AS own
             WHERE conversation.id = ?1
             """, conversation)
@@ -73,6 +73,7 @@ enum Settling {
         edit old: ConversationMessage, to new: ConversationMessage, isSettled: Bool, of conversation: Int64,
         _ db: Database
     ) throws {
+        if old.role == .user || new.role == .user { try Preview.set(conversation, db) }
         guard isSettled else { return }
         if old.metadata["usage"] != new.metadata["usage"] || new.timestamp < old.timestamp {
             try settle(db)
@@ -83,7 +84,6 @@ enum Settling {
             try db.run(
                 "UPDATE conversation SET last_activity = max(last_activity, ?) WHERE id = ?", moment, conversation)
         }
-        if old.role == .user || new.role == .user { try Preview.set(conversation, db) }
     }
 
     /// Derives everything anew. In a write transaction.
@@ -91,7 +91,7 @@ enum Settling {
         try db.run("DELETE FROM message_id")
         try db.run(
             """
-            UPDATE conversation SET message_count = 0, preview = NULL,
+            UPDATE conversation SET message_count = 0, last_activity = created_at, last_sequence = 0, preview = NULL,
             \(TokenColumn.all.map { "\($0.name) = 0" }.joined(separator: ", "))
             """)
         try db.run("UPDATE settled SET through = 0")

@@ -28,7 +28,10 @@ enum Drafts {
             """, row.conversation, scope.agentId, writer, message.id, message.role.rawValue,
             message.timestamp.millisecondsSince1970, json(message.metadata), json(message.unknownFields),
             isProse ? nil : ContentPart.write(list: head.parts), text)
-        return db.lastInsertedRowID
+        let number = db.lastInsertedRowID
+        // Its conversation or agent may be new, and who follows the feed shall see the reply.
+        try db.recordChange(.conversationUpdated, scope.conversation)
+        return number
     }
 
     private static func json(_ object: [String: JSONValue]) -> String? {

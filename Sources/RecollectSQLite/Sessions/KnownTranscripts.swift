@@ -33,14 +33,14 @@ final class KnownTranscripts: Sendable {
         var owners: [UUID: String]?
         /// Counts saves, so that what was read before a save does not take its place.
         var version = 0
-        var lastUse = 0
 
         var allIDs: Set<UUID> { entries.map { Set($0.map(\.id)) } ?? ids }
     }
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        var uses = 0
+        /// Those whose transcripts are kept whole, the last used at the end.
+        var whole: [ByteString] = []
     }
 
     private let state = Locked(State())
@@ -96,7 +96,7 @@ final class KnownTranscripts: Sendable {
             let other = state.sessions[ByteString(newId)]
             let ids = moved.allIDs.union(other?.allIDs ?? [])
             state.sessions[ByteString(newId)] = Known(
-                ids: ids, version: max(moved.version, other?.version ?? 0) + 1, lastUse: state.uses)
+                ids: ids, version: max(moved.version, other?.version ?? 0) + 1)
         }
     }
 
@@ -110,17 +110,16 @@ final class KnownTranscripts: Sendable {
 
     private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
         state.withLock { state in
-            state.uses += 1
             change(&state.sessions[session, default: Known()])
-            state.sessions[session]?.lastUse = state.uses
             state.sessions[session]?.ids = []
-            let whole = state.sessions.filter { $0.value.entries != nil }
-            guard whole.count > Self.limit, let oldest = whole.min(by: { $0.value.lastUse < $1.value.lastUse }) else {
-                return
-            }
-            state.sessions[oldest.key]?.ids = oldest.value.allIDs
-            state.sessions[oldest.key]?.entries = nil
-            state.sessions[oldest.key]?.owners = nil
+            state.whole.removeAll { $0 == session }
+            state.whole.append(session)
+            guard state.whole.count > Self.limit else { return }
+            let oldest = state.whole.removeFirst()
+            guard let ids = state.sessions[oldest]?.allIDs else { return }
+            state.sessions[oldest]?.ids = ids
+            state.sessions[oldest]?.entries = nil
+            state.sessions[oldest]?.owners = nil
         }
     }
 }

@@ -7,6 +7,8 @@ struct TranscriptDifference: Sendable {
     let transcript: [ChatMessage]
     /// The entries that may be new, edited or elsewhere than before; all before and behind them are as they were.
     let changed: Range<Int>
+    /// The ids of those among them that are as they were known, though others before and behind them are not.
+    let unchanged: Set<UUID>
     /// The ids of entries that are there no more.
     let removed: [UUID]
 
@@ -25,20 +27,24 @@ struct TranscriptDifference: Sendable {
             self.init(knownIDs: Set(known.map(\.id)), to: transcript)
             return
         }
-        let removed = known[start..<(known.count - same)].map(\.id).filter { !ids.contains($0) }
-        self.init(transcript: transcript, changed: changed, removed: removed)
+        let old = Dictionary(known[start..<(known.count - same)].map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        let unchanged = Set(transcript[changed].lazy.filter { old[$0.id] == $0 }.map(\.id))
+        self.init(
+            transcript: transcript, changed: changed, unchanged: unchanged,
+            removed: old.keys.filter { !ids.contains($0) }.sorted { $0.uuidString < $1.uuidString })
     }
 
     /// Compares with nothing but ids: every entry must be looked at.
     init(knownIDs: Set<UUID>, to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
         let removed = knownIDs.subtracting(transcript.map(\.id)).sorted { $0.uuidString < $1.uuidString }
-        self.init(transcript: transcript, changed: 0..<transcript.count, removed: removed)
+        self.init(transcript: transcript, changed: 0..<transcript.count, unchanged: [], removed: removed)
     }
 
-    private init(transcript: [ChatMessage], changed: Range<Int>, removed: [UUID]) {
+    private init(transcript: [ChatMessage], changed: Range<Int>, unchanged: Set<UUID>, removed: [UUID]) {
         self.transcript = transcript
         self.changed = changed
+        self.unchanged = unchanged
         self.removed = removed
     }
 

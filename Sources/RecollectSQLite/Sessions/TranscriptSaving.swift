@@ -32,7 +32,7 @@ struct TranscriptSaving {
             try insert(around: found, &places, number, unsettled, db)
         } else {
             let new = try newMessages(found, number, db)
-            try insert(new, after: nil, before: nil, number, unsettled, db)
+            _ = try insert(new, behind: nil, number, unsettled, db)
             try reorder(&places, number, db)
         }
         try touch(number, db)
@@ -45,7 +45,9 @@ struct TranscriptSaving {
 
     private func openConversation(_ db: Database) throws -> Int64 {
         guard let number = try MessageQueries.number(of: conversation, db) else {
-            return try ScopeRow.makeConversation(conversation, createdAt: now, db)
+            let number = try ScopeRow.makeConversation(conversation, createdAt: now, db)
+            try db.recordChange(.conversationUpdated, conversation)
+            return number
         }
         if try db.integer("SELECT discarded_at FROM conversation WHERE id = ?", number) != nil {
             try ConversationEdits.restore(number, db)
@@ -53,8 +55,15 @@ struct TranscriptSaving {
         return number
     }
 
-    /// Who saves a transcript has it open.
+    /// Who saves a transcript has it open, and has read what is in it.
     private func touch(_ number: Int64, _ db: Database) throws {
+        let unread = try db.integer(
+            """
+            SELECT 1 FROM conversation WHERE id = ? AND (last_sequence > read_through OR EXISTS (
+              SELECT 1 FROM message WHERE sequence > max(read_through, \(Settling.through))
+              AND conversation_id = conversation.id))
+            """, number)
+        if unread != nil { try db.recordChange(.conversationUpdated, conversation) }
         try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
         try ConversationEdits.access(conversation, now: now, db)
     }
@@ -68,7 +77,9 @@ struct TranscriptSaving {
         let found = try changed.map { try places.find($0.id, db) }
         var touched: [Int64: [ChatMessage]] = [:]
         for (entry, sequence) in zip(changed, found) {
-            if let sequence { touched[sequence, default: []].append(entry) }
+            // What this storage did not change may have been edited by another since.
+            guard let sequence, !difference.unchanged.contains(entry.id) else { continue }
+            touched[sequence, default: []].append(entry)
         }
         var removed: [Int64: Set<UUID>] = [:]
         for id in difference.removed {
@@ -105,16 +116,15 @@ struct TranscriptSaving {
         var waiting: [ConversationMessage] = []
         for (offset, sequence) in found.enumerated() {
             if let sequence {
-                // Read here, not before: making room moves what stands behind.
-                try insert(waiting, after: previous, before: position(of: sequence, db), number, unsettled, db)
+                previous = try insert(waiting, behind: previous ?? 0, number, unsettled, db)
                 waiting = []
-                previous = try position(of: sequence, db)
+                // Read here, not before: making room moves what stands behind.
+                previous = try max(previous ?? 0, position(of: sequence, db) ?? 0)
             } else if let new = message(at: offset, inFlight) {
                 waiting.append(new)
             }
         }
-        let next = difference.isAtEnd ? nil : try MessageMoves.position(after: previous ?? 0, in: number, db)
-        try insert(waiting, after: previous, before: next, number, unsettled, db)
+        _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, unsettled, db)
     }
 
     private func newMessages(_ found: [Int64?], _ number: Int64, _ db: Database) throws -> [ConversationMessage] {
@@ -141,19 +151,24 @@ struct TranscriptSaving {
     /// A new entry as a message; `nil` for a reply in flight, which is kept already by whoever writes it.
     private func message(at offset: Int, _ inFlight: Set<ByteString>) -> ConversationMessage? {
         let entry = changed[offset]
+        // Known and not there any more: somebody deleted it.
+        if difference.unchanged.contains(entry.id) { return nil }
         if !entry.isComplete, inFlight.contains(ByteString(entry.id.uuidString)) { return nil }
         let call = difference.callId(answeredBy: difference.changed.lowerBound + offset)
         return ConversationMessage(entry, answering: call)
     }
 
-    /// Adds messages between two positions, or, without a next one, at the end.
+    /// Adds messages right behind a position, or, without one, at the end. Returns the position of the last; where there are none,
+    /// that before.
     private func insert(
-        _ messages: [ConversationMessage], after previous: Int64?, before next: Int64?, _ number: Int64,
-        _ unsettled: UnsettledIDs, _ db: Database
-    ) throws {
-        guard !messages.isEmpty else { return }
+        _ messages: [ConversationMessage], behind previous: Int64?, _ number: Int64, _ unsettled: UnsettledIDs,
+        _ db: Database
+    ) throws -> Int64? {
+        guard !messages.isEmpty else { return previous }
         let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
         let first = previous ?? 0
+        // Of all agents: between two entries may stand what this storage has not seen.
+        let next = try previous.flatMap { try MessageMoves.position(after: $0, in: number, db) }
         let room = next.map { $0 - first } ?? .max
         var sequence = try db.lastSequence()
         var inserted: [Int64] = []
@@ -173,7 +188,11 @@ struct TranscriptSaving {
                 let behind = try MessageMoves.sequences(of: number, from: next, db).filter { !inserted.contains($0) }
                 try MessageMoves.putLast(inserted + behind, db)
             }
+            // Places that were told before mean others now, and no later move to the end may meet these.
+            try db.recordChange(.conversationRearranged, conversation)
         }
+        if next != nil, messages.contains(where: { $0.role == .user }) { try Preview.set(number, db) }
+        return try position(of: sequence, db)
     }
 
     // MARK: Ordering
@@ -201,16 +220,18 @@ struct TranscriptSaving {
         try MessageMoves.keepingWindows(of: number, db) {
             try MessageMoves.setPositions(zip(order, positions.sorted()), db)
         }
+        try Preview.set(number, db)
         try db.recordChange(.conversationRearranged, conversation)
     }
 }
 
 /// Finds the messages that entries of a transcript belong to.
 ///
-/// Most ids tell themselves: an entry that a UI made is a message of the same id. Those of agents' and imported messages are
-/// derived, so the conversation is read once when an id is met that no message has.
+/// Most ids tell themselves: an entry that a UI made is a message of the same id, perhaps in small letters. Those that are made
+/// of names are derived from messages, so the conversation is read once when one is met that is not known.
 struct EntryPlaces {
     private(set) var owners: [UUID: String]?
+    private var hasRead = false
     let settledThrough: Int64
     private let conversation: Int64
     private let unsettled: UnsettledIDs
@@ -225,11 +246,15 @@ struct EntryPlaces {
 
     /// The number of the message that an entry belongs to; `nil` for an entry that is new.
     mutating func find(_ id: UUID, _ db: Database) throws -> Int64? {
-        if let owner = owners?[id] { return try sequence(of: owner, db) }
-        if let sequence = try sequence(of: id.uuidString, db) { return sequence }
-        guard owners == nil else { return nil }
+        if let sequence = try owners?[id].flatMap({ try sequence(of: $0, db) }) { return sequence }
+        for name in [id.uuidString, id.uuidString.lowercased()] {
+            if let sequence = try sequence(of: name, db) { return sequence }
+        }
+        // What is known may be older than what others have saved since.
+        guard id.isNameBased, !hasRead else { return nil }
         let owners = try readOwners(db)
         self.owners = owners
+        hasRead = true
         return try owners[id].flatMap { try sequence(of: $0, db) }
     }
 

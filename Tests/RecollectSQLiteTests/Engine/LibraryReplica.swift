@@ -1,0 +1,146 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A copy of a user's library that somebody keeps who follows the change feed and reads what it names.
+struct LibraryReplica {
+    struct Session: Equatable {
+        var summary: Conversation
+        var messages: [LibraryModel.Message]
+    }
+
+    private(set) var sessions: [ByteString: Session] = [:]
+    private var cursor = ChangeCursor.beginning
+
+    init() {}
+
+    init(reading history: SQLiteHistoryStore, _ user: String) async throws {
+        for isDiscarded in [false, true] {
+            let listed = try await history.conversations(
+                ConversationQuery(userId: user, isDiscarded: isDiscarded), page: PageRequest(limit: 1000))
+            for conversation in listed.elements { try await read(conversation.id, history) }
+        }
+    }
+
+    mutating func follow(_ history: SQLiteHistoryStore, _ user: String) async throws {
+        let changes = try await history.changes(after: cursor, limit: .max)
+        var named: Set<ConversationID> = []
+        for change in changes {
+            cursor = change.cursor
+            switch change.kind {
+            case .userDeleted: sessions = [:]
+            case .conversationDeleted: forget(change.conversation)
+            default: break
+            }
+            named.insert(change.conversation)
+        }
+        for conversation in named where conversation.userId == user {
+            // A branch of one of these is read with it.
+            forget(conversation)
+            try await read(conversation, history)
+        }
+    }
+
+    private mutating func forget(_ id: ConversationID) {
+        sessions[ByteString(id.sessionId)] = nil
+        for session in sessions.values where session.summary.branchOf?.sessionId.hasSameBytes(as: id.sessionId) == true
+        {
+            forget(session.summary.id)
+        }
+    }
+
+    private mutating func read(_ id: ConversationID, _ history: SQLiteHistoryStore) async throws {
+        guard var summary = try await history.conversation(id) else { return }
+        // When it was opened last changes with each look; no list that follows the feed is told of that.
+        summary.lastAccessedAt = summary.createdAt
+        sessions[ByteString(id.sessionId)] = Session(
+            summary: summary, messages: try await Self.messages(of: id, in: history))
+        for branch in try await history.branches(of: id) { try await read(branch.id, history) }
+    }
+
+    static func messages(
+        of id: ConversationID, in history: SQLiteHistoryStore
+    ) async throws -> [LibraryModel.Message] {
+        var messages: [LibraryModel.Message] = []
+        var cursor: MessageCursor?
+        repeat {
+            let page = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: 7, after: cursor))
+            messages += page.elements.map { LibraryModel.Message(agent: $0.agentId, message: $0.message) }
+            cursor = page.next
+        } while cursor != nil
+        return messages
+    }
+
+    /// What is first found to differ; `nil` where nothing does.
+    func difference(from fresh: LibraryReplica) -> String? {
+        for name in Set(sessions.keys).union(fresh.sessions.keys) where sessions[name] != fresh.sessions[name] {
+            guard let own = sessions[name] else { return "no \(name.string)" }
+            guard let other = fresh.sessions[name] else { return "\(name.string), which is gone" }
+            return "another \(name.string): "
+                + (own.summary == other.summary ? "its messages" : "\(own.summary) and not \(other.summary)")
+        }
+        return nil
+    }
+}
+
+/// What the engine derives from messages, as text, to be compared with what is derived anew.
+struct DerivedTables {
+    private let lines: [String]
+
+    init(settling db: Database) throws {
+        try Settling.settle(db)
+        lines = try Self.dump(db)
+    }
+
+    /// Derives everything anew before it looks.
+    init(rebuilding db: Database) throws {
+        try Settling.rebuild(db)
+        for number in try db.integers("SELECT id FROM conversation") { try Settling.recount(number, db) }
+        lines = try Self.dump(db)
+    }
+
+    private static func dump(_ db: Database) throws -> [String] {
+        var lines: [String] = []
+        try db.sql(
+            """
+            SELECT session_id, message_count, last_activity, last_sequence, preview, input_tokens, output_tokens
+            FROM conversation ORDER BY id
+            """
+        ).forEachRow { row in
+            lines.append((0..<7).map { row.text($0) }.joined(separator: "|"))
+        }
+        try db.sql("SELECT conversation_id, message_id, sequence FROM message_id ORDER BY 1, 2").forEachRow { row in
+            lines.append((0..<3).map { row.text($0) }.joined(separator: "|"))
+        }
+        return lines
+    }
+
+    func differences(from rebuilt: DerivedTables) -> [String] {
+        zip(lines, rebuilt.lines).filter { $0 != $1 }.prefix(3).map { "derived \($0), anew \($1)" }
+            + (lines.count == rebuilt.lines.count ? [] : ["\(lines.count) derived rows, anew \(rebuilt.lines.count)"])
+    }
+
+    static func attachments(_ db: Database) throws -> Set<String> {
+        var hashes: Set<String> = []
+        try db.sql("SELECT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
+        return hashes
+    }
+
+    /// Rows that belong to nothing, and messages that are in two places at once.
+    static func orphans(_ db: Database) throws -> [String] {
+        try [
+            "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, conversation_id, message_id) WHERE role IS NULL",
+            "SELECT count(*) FROM message WHERE scope_id NOT IN (SELECT id FROM scope WHERE scope.conversation_id = message.conversation_id)",
+            "SELECT count(*) FROM message WHERE conversation_id NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM draft WHERE conversation_id NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM conversation WHERE branch_of NOT IN (SELECT id FROM conversation)",
+            "SELECT count(*) FROM attachment_use WHERE sequence NOT IN (SELECT sequence FROM message)",
+            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY conversation_id, position HAVING count(*) > 1)",
+        ].filter { try db.integer($0) != 0 }
+    }
+}
