@@ -10,7 +10,9 @@ extension SQLiteHistoryStore {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
         let outcome = try await write { [attachments] db in
-            try MessageEdits.edit(kept.secured(in: attachments), in: conversation, db)
+            var outcome = try MessageEdits.edit(kept.secured(in: attachments), in: conversation, db)
+            outcome.orphans += try kept.unused(db)
+            return outcome
         }
         try await removeAttachments(outcome.orphans)
         return outcome.known

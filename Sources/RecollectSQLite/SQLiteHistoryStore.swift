@@ -90,7 +90,9 @@ public final class SQLiteHistoryStore: HistoryStore {
         let result = try await write { [attachments, retention = configuration.retention] db, unsettled in
             let messages = try kept.secured(in: attachments)
             let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
-            return try appending.run(db, unsettled)
+            var result = try appending.run(db, unsettled)
+            result.orphans += try kept.unused(db)
+            return result
         }
         for id in result.dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))

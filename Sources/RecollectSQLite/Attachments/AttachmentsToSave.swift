@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RecollectCore
 
 /// Messages or entries that are about to be saved, with their attachments kept by hash before the transaction begins.
@@ -34,6 +35,12 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
     func secured(in attachments: any AttachmentKeeping) throws -> Content {
         for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }
         return content
+    }
+
+    /// The hashes of what was kept and not saved: the history may have known the message already. In the transaction that
+    /// saves.
+    func unused(_ db: Database) throws -> [String] {
+        try bytes.keys.filter { try !AttachmentUse.isUsed($0, db) }
     }
 }
 

@@ -11,6 +11,9 @@ enum ConversationQueries {
         first_message, \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
+    /// Whether anything is held of a scope's agent: one that only tried to say what was known has not spoken.
+    static let hasSpoken = "EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id)"
+
     static func one(_ id: ConversationID, _ db: Database) throws -> Conversation? {
         try list("WHERE user_id = ? AND session_id = ?", [id.userId, id.sessionId], db).first
     }
@@ -69,7 +72,10 @@ enum ConversationQueries {
         var agents: [(scope: Int64, place: Int, agentId: String)] = []
         agents.reserveCapacity(places.count)
         try db.sql(
-            "SELECT conversation_id, id, agent_id FROM scope WHERE conversation_id IN (SELECT value FROM json_each(?))"
+            """
+            SELECT conversation_id, id, agent_id FROM scope
+            WHERE conversation_id IN (SELECT value FROM json_each(?)) AND \(hasSpoken)
+            """
         ).bind(numbers).forEachRow { row in
             if let place = places[row.integer(0)] { agents.append((row.integer(1), place, row.text(2))) }
         }

@@ -20,7 +20,11 @@ struct ConversationSelection {
         if let until = query.until { add("last_activity < ?", until.millisecondsSince1970) }
         for tag in query.tags { add("id IN (SELECT conversation_id FROM tag WHERE tag = ?)", tag) }
         if let agentId = query.agentId {
-            add("EXISTS (SELECT 1 FROM scope WHERE conversation_id = conversation.id AND agent_id = ?)", agentId)
+            add(
+                """
+                EXISTS (SELECT 1 FROM scope WHERE conversation_id = conversation.id AND agent_id = ?
+                AND \(ConversationQueries.hasSpoken))
+                """, agentId)
         }
         if !query.text.isEmpty {
             let found = try SearchIndex.conversations(db, of: query.userId, holding: query.text)

@@ -118,10 +118,12 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let conversation = conversation(id)
         let now = Date().millisecondsSince1970
         let outcome = try await history.write { [agentId, attachments = history.attachments] db, unsettled in
-            try TranscriptSaving(
+            var outcome = try TranscriptSaving(
                 conversation: conversation, agentId: agentId, difference: difference,
                 changed: kept.secured(in: attachments), owners: saving.owners, now: now
             ).run(db, unsettled)
+            outcome.orphans += try kept.unused(db)
+            return outcome
         }
         known.finish(saving, owners: outcome.owners)
         try await history.removeAttachments(outcome.orphans)

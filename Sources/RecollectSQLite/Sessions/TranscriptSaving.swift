@@ -25,6 +25,7 @@ struct TranscriptSaving {
 
     func run(_ db: Database, _ unsettled: UnsettledIDs) throws -> Outcome {
         var outcome = Outcome(owners: owners)
+        let before = try db.lastSequence()
         let number = try openConversation(db)
         var places = try EntryPlaces(conversation: number, owners: owners, unsettled: unsettled, db)
         let found = try edit(&places, number, &outcome, db)
@@ -35,7 +36,7 @@ struct TranscriptSaving {
             _ = try insert(new, behind: nil, number, unsettled, db)
             try reorder(&places, number, db)
         }
-        try touch(number, db)
+        try touch(number, hasTold: db.lastSequence() > before, db)
         if try db.lastSequence() - places.settledThrough > Settling.limit { try Settling.settle(db) }
         outcome.owners = places.owners
         return outcome
@@ -56,16 +57,20 @@ struct TranscriptSaving {
     }
 
     /// Who saves a transcript has it open, and has read what is in it.
-    private func touch(_ number: Int64, _ db: Database) throws {
-        let unread = try db.integer(
+    private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
+        if try !hasTold && isUnread(number, db) { try db.recordChange(.conversationUpdated, conversation) }
+        try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
+        try ConversationEdits.access(conversation, now: now, db)
+    }
+
+    /// Whether it holds what was not read, settled or not.
+    private func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
+        try db.integer(
             """
             SELECT 1 FROM conversation WHERE id = ? AND (last_sequence > read_through OR EXISTS (
               SELECT 1 FROM message WHERE sequence > max(read_through, \(Settling.through))
               AND conversation_id = conversation.id))
-            """, number)
-        if unread != nil { try db.recordChange(.conversationUpdated, conversation) }
-        try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
-        try ConversationEdits.access(conversation, now: now, db)
+            """, number) != nil
     }
 
     // MARK: Editing and removing

@@ -142,7 +142,7 @@ struct LibraryModel {
             }
             return old.message.replacing(new).map { Message(agent: old.agent, message: $0) }
         }
-        for entry in touched where !held.contains(entry.id) && before[entry.id] == nil {
+        for entry in touched where !held.contains(entry.id) {
             sessions[session]?.messages.append(Message(agent: agent, message: ConversationMessage(entry)))
         }
     }

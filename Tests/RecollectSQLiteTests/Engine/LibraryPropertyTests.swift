@@ -8,7 +8,7 @@ import Testing
 
 /// Random lives of a library beside a model of it. `RECOLLECT_CASES` says how many; the seed of a failure is named with it.
 @Suite("A library and its model") struct LibraryPropertyTests {
-    private static let cases = ProcessInfo.processInfo.environment["RECOLLECT_CASES"].flatMap(Int.init) ?? 60
+    private static let cases = ProcessInfo.processInfo.environment["RECOLLECT_CASES"].flatMap(Int.init) ?? 30
 
     @Test(
         "whatever is done in whatever order: messages, lists, searches, attachments and the feed agree with the model")
@@ -105,7 +105,7 @@ struct LibraryLife {
             case 1: uuid().uuidString.lowercased()
             default: "m\(Int.random(in: 0..<30, using: &random))"
             }
-        let metadata: [String: JSONValue] = one(in: 3) ? ["usage": ["input_tokens": .number(Double(count))]] : [:]
+        let metadata: [String: JSONValue] = one(in: 3) ? ["usage": ["input_tokens": .integer(Int64(count))]] : [:]
         return ConversationMessage(id: id, role: role, parts: parts, timestamp: date(), metadata: metadata)
     }
 
@@ -324,7 +324,13 @@ struct LibraryLife {
     mutating func faults(isThorough: Bool) async throws -> [String] {
         var faults: [String] = []
         for (name, session) in model.sessions {
-            if try await messages(of: name) != session.messages { faults.append("the messages of \(name)") }
+            let held = try await messages(of: name)
+            if held != session.messages {
+                let pairs = zip(held, session.messages).first { $0 != $1 }
+                faults.append(
+                    "the messages of \(name): \(pairs.map { "\($0), model \($1)" } ?? "\(held.count), model \(session.messages.count)")"
+                )
+            }
             guard let summary = try await history.conversation(id(name)) else {
                 faults.append("\(name) is missing")
                 continue

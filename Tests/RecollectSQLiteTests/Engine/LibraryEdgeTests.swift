@@ -1,0 +1,223 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// What happens where branches, moves, discarding and deletion meet.
+@Suite("Where the library's operations meet") struct LibraryEdgeTests {
+    private let history = memory()
+    private let id = scope.conversation
+
+    private func ids(_ conversation: ConversationID) async throws -> [String] {
+        try await LibraryReplica.messages(of: conversation, in: history).map(\.message.id)
+    }
+
+    @Test("a conversation moved into its own branch, or a branch of that, leaves no circle behind")
+    func moveIntoOwnBranch() async throws {
+        try await history.append(messages(0..<6), to: scope)
+        let outer = try await history.branch(id, from: "m2")
+        let inner = try await history.branch(outer, from: "m4")
+        try await history.moveConversation(id, to: inner.sessionId)
+        let summary = try #require(try await history.conversation(inner))
+        #expect(summary.branchOf == nil)
+        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 9)).elements.map(\.id) == [inner])
+        #expect(try await history.branches(of: inner).map(\.id) == [outer])
+        #expect(try await ids(inner) == ["m0", "m1", "m4", "m5"])
+        try await history.deleteConversation(inner)
+        #expect(try await history.conversation(outer) == nil)
+    }
+
+    @Test("a branch can be restored after the message before it was deleted")
+    func deletedAnchor() async throws {
+        try await history.append(messages(0..<4), to: scope)
+        let branch = try await history.branch(id, from: "m2")
+        try await history.append(messages(4..<6), to: scope)
+        try await history.deleteMessages(["m1"], in: id)
+        try await history.restoreBranch(branch, in: id)
+        #expect(try await ids(id) == ["m0", "m2", "m3"])
+        let other = try #require(try await history.branches(of: id).first)
+        #expect(try await ids(other.id) == ["m4", "m5"])
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("a branch comes back beside messages that have taken its ids")
+    func takenIDs() async throws {
+        try await history.append(messages(0..<3), to: scope)
+        let branch = try await history.branch(id, from: "m2")
+        let other = ConversationMessage(id: "m0", role: .user, text: "another")
+        try await history.append([messages(1..<2)[0], other], to: branch.scope(agentId: "a"))
+        try await history.restoreBranch(branch, in: id)
+        #expect(try await ids(id) == ["m0", "m1", "m2", other.copyId(from: branch.sessionId)])
+        #expect(try await history.conversation(id)?.messageCount == 4)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("the whole of a conversation can be branched off and brought back")
+    func branchAtFirst() async throws {
+        try await history.append(messages(0..<3), to: scope)
+        let branch = try await history.branch(id, from: "m0")
+        #expect(try await history.conversation(id)?.messageCount == 0)
+        try await history.append(messages(3..<4), to: scope)
+        try await history.restoreBranch(branch, in: id)
+        #expect(try await ids(id) == ["m0", "m1", "m2"])
+        #expect(try await history.branches(of: id).map(\.messageCount) == [1])
+    }
+
+    @Test("moving to the same session again and again keeps each different content once")
+    func repeatedMoves() async throws {
+        let old = ConversationID(userId: "ann", sessionId: "old")
+        try await history.append([ConversationMessage(id: "m", role: .user, text: "new")], to: scope)
+        for text in ["one", "one", "two", "one", "two"] {
+            try await history.append(
+                [ConversationMessage(id: "m", role: .user, text: text, timestamp: Date(timeIntervalSince1970: 1))],
+                to: old.scope(agentId: "a"))
+            try await history.moveConversation(old, to: "s")
+        }
+        let kept = try await LibraryReplica.messages(of: id, in: history).map(\.message.text)
+        #expect(kept.sorted() == ["new", "one", "two"])
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("two that were read are read when they become one; one that was not is not", arguments: [false, true])
+    func mergedReading(isUnread: Bool) async throws {
+        let other = ConversationID(userId: "ann", sessionId: "other")
+        try await history.append(messages(0..<2), to: scope)
+        try await history.append(messages(2..<4), to: other.scope(agentId: "a"))
+        try await history.update(id, with: ConversationDetails(isRead: true))
+        try await history.update(other, with: ConversationDetails(isRead: !isUnread))
+        try await history.moveConversation(id, to: "other")
+        #expect(try await history.conversation(other)?.isUnread == isUnread)
+    }
+
+    @Test("a discarded conversation with a discarded branch is deleted in its time")
+    func discardedBranch() async throws {
+        try await history.append(messages(0..<4), to: scope)
+        let branch = try await history.branch(id, from: "m2")
+        for conversation in [id, branch] { try await history.discardConversation(conversation) }
+        try await history.deleteConversations(discardedBefore: .distantFuture)
+        #expect(try await history.conversation(id) == nil)
+        #expect(try await history.conversation(branch) == nil)
+    }
+
+    @Test("a fork may go to a session in which a reply has begun or messages were deleted", arguments: [false, true])
+    func forkIntoUsedSession(hasReply: Bool) async throws {
+        let target = ConversationID(userId: "ann", sessionId: "fork")
+        try await history.append(messages(0..<3), to: scope)
+        var reply: ReplyDraft?
+        if hasReply {
+            reply = try await history.beginReply(
+                ConversationMessage(id: "r", role: .assistant, text: "so"), in: target.scope(agentId: "a"))
+        } else {
+            try await history.append(messages(7..<8), to: target.scope(agentId: "a"))
+            try await history.deleteMessages(["m7"], in: target)
+            try await history.discardConversation(target)
+        }
+        try await history.fork(id, at: "m1", into: "fork")
+        try await reply?.finish()
+        #expect(try await ids(target) == ["m0", "m1"] + (hasReply ? ["r"] : []))
+        #expect(try await history.conversation(target)?.discardedAt == nil)
+    }
+
+    @Test("a user's deletion leaves no name of a session behind, whatever was deleted before")
+    func deletedUser() async throws {
+        try await history.append(messages(0..<1), to: scope)
+        try await history.deleteConversation(id)
+        try await history.deleteUser("ann")
+        let cursor = try await history.latestChange()
+        try await history.deleteUser("ann")
+        let changes = try await history.changes(after: .beginning, limit: 10)
+        #expect(changes.map(\.kind) == [.userDeleted])
+        #expect(try await history.latestChange() == cursor)
+    }
+
+    @Test("an agent that only repeated what was known has not spoken")
+    func silentAgent() async throws {
+        try await history.append(messages(0..<2), to: scope)
+        try await history.append(messages(0..<2), to: id.scope(agentId: "parrot"))
+        #expect(try await history.conversation(id)?.agents == ["a"])
+        let listed = try await history.conversations(
+            ConversationQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))
+        #expect(listed.elements.isEmpty)
+    }
+
+    @Test("an attachment of a message that was known already leaves no file behind")
+    func unusedAttachment() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        let attachment = Attachment(mediaType: "a/b", content: .inline(Data("bytes".utf8)))
+        let again = ConversationMessage(id: "m0", role: .user, parts: [.attachment(attachment)])
+        let unknown = ConversationMessage(id: "unknown", role: .user, parts: [.attachment(attachment)])
+        try await history.append([again], to: scope)
+        try await history.edit([unknown], in: id)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("the preview is the first that a user says, whichever agent it is said to, and follows what is put before it")
+    func preview() async throws {
+        try await history.append([ConversationMessage(id: "1", role: .assistant, text: "hello")], to: scope)
+        try await history.append(
+            [ConversationMessage(id: "2", role: .user, text: "first")], to: id.scope(agentId: "b"))
+        #expect(try await history.conversation(id)?.preview == "first")
+        try await history.append([ConversationMessage(id: "3", role: .user, text: "later")], to: scope)
+        try await history.deleteMessages(["1"], in: id)
+        #expect(try await history.conversation(id)?.preview == "first")
+        let sessions = SQLiteSessionStorage(history: history, userId: "ann")
+        let shown = try #require(try await sessions.getSession(id: "s")).messages
+        try await sessions.updateSessionMessages(
+            id: "s", messages: [ChatMessage(role: .user, content: "before")] + shown)
+        #expect(try await history.conversation(id)?.preview == "before")
+    }
+
+    @Test("a list by title gives each once at equal titles, with any letters, in both directions, by pages of one")
+    func titles() async throws {
+        let titles = ["b", "B", "b", "", "é", "E\u{301}", "a\u{0}b", "a\u{0}c", "a", "", "Z", "z"]
+        for (number, title) in titles.enumerated() {
+            let conversation = ConversationID(userId: "ann", sessionId: number == 3 ? "" : "s\(number)")
+            try await history.update(conversation, with: ConversationDetails(title: title, addedTags: ["t\u{0}", "t"]))
+        }
+        for order in ConversationQuery.Order.allCases {
+            let query = ConversationQuery(userId: "ann", order: order, tags: ["t\u{0}"])
+            let all = try await history.conversations(query, page: PageRequest(limit: .max)).elements
+            #expect(all.count == titles.count)
+            for isForward in [true, false] {
+                var paged: [Conversation] = []
+                var cursor: ConversationCursor?
+                repeat {
+                    let request =
+                        isForward ? PageRequest(limit: 1, after: cursor) : PageRequest(limit: 1, before: cursor)
+                    let page = try await history.conversations(query, page: request)
+                    paged = isForward ? paged + page.elements : page.elements + paged
+                    cursor = page.next
+                } while cursor != nil && paged.count <= titles.count
+                #expect(paged == all, "\(order), forward \(isForward)")
+            }
+        }
+    }
+
+    @Test("whatever stands under usage, and whatever moment a message names, saves and lists go on")
+    func strangeNumbers() async throws {
+        let usages: [JSONValue] = [
+            "7", -5, .number(1e300), .integer(.max), .null, [], ["input_tokens": "12"], ["input_tokens": -3],
+            ["input_tokens": .integer(.max)], ["input_tokens": .number(1e300)], ["input_tokens": 5],
+        ]
+        for (number, usage) in usages.enumerated() {
+            try await history.append(
+                [
+                    ConversationMessage(
+                        id: "u\(number)", role: .user, text: "t",
+                        timestamp: Date(timeIntervalSince1970: [-1e300, 1e300, -1, .nan, 0][number % 5]),
+                        metadata: ["usage": usage])
+                ], to: scope)
+        }
+        let input = try #require(try await history.conversation(id)).usage.input
+        #expect(input == 12 + 5 + (2 << 40))
+        try await history.deleteMessages(["u6"], in: id)
+        #expect(try await history.conversation(id)?.usage.input == input - 12)
+        let sessions = SQLiteSessionStorage(history: history, userId: "ann")
+        try await sessions.saveSession(id: "later", firstMessage: "x")
+        #expect(try await sessions.getAllSessions().map(\.id) == ["later", "s"])
+    }
+}
