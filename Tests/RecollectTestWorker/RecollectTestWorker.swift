@@ -15,8 +15,10 @@ enum RecollectTestWorker {
         case "stream": try await stream(Array(arguments.dropFirst()))
         case "reply": try await reply(Array(arguments.dropFirst()))
         case "recover": try await recover(Array(arguments.dropFirst()))
+        case "sessions": try await sessions(Array(arguments.dropFirst()))
+        case "branches": try await branches(Array(arguments.dropFirst()))
         default:
-            let usage = "usage: RecollectTestWorker append|insist|measure|stream|reply|recover …\n"
+            let usage = "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -56,8 +56,10 @@ public protocol HistoryStore: Sendable {
     func branches(of conversation: ConversationID) async throws -> [Conversation]
 
     /// Brings a branch back: what the conversation has said since that place becomes a branch in its turn, in one step.
-    /// - Throws: `notFound` where it is no branch of the conversation, or the conversation no longer holds the message after
-    ///   which it left.
+    ///
+    /// Where the message after which it left was deleted, what was said after the branch's first message makes way. Messages of
+    /// the branch whose ids the conversation has taken since get ids of their own, as when sessions become one.
+    /// - Throws: `notFound` where it is no branch of the conversation, or the message after which it left is in another branch.
     func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
 
     /// Takes a conversation out of every list and search, so that it can be restored as long as `retention` keeps it: for ever,
