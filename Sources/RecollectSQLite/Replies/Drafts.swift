@@ -16,6 +16,7 @@ enum Drafts {
     static func begin(
         _ message: ConversationMessage, in scope: Scope, writer: String, _ db: Database
     ) throws -> Int64 {
+        let isNew = try MessageQueries.number(of: scope.conversation, db) == nil
         let row = try ScopeRow.findOrMake(scope, createdAt: message.timestamp.millisecondsSince1970, db)
         var head = message
         let text = head.takeLastText()
@@ -29,8 +30,7 @@ enum Drafts {
             message.timestamp.millisecondsSince1970, json(message.metadata), json(message.unknownFields),
             isProse ? nil : ContentPart.write(list: head.parts), text)
         let number = db.lastInsertedRowID
-        // Its conversation or agent may be new, and who follows the feed shall see the reply.
-        try db.recordChange(.conversationUpdated, scope.conversation)
+        if isNew { try db.recordChange(.conversationUpdated, scope.conversation) }
         return number
     }
 

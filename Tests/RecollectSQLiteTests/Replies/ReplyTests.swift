@@ -162,7 +162,7 @@ import Testing
     func release() async throws {
         var changes = history.changes(after: try await history.latestChange()).makeAsyncIterator()
         try await history.beginReply(start, in: scope).append("half")
-        // The first tells that a reply has begun.
+        // The first tells that there is a conversation.
         #expect(try await changes.next()?.kind == .conversationUpdated)
         #expect(try await changes.next()?.messageId == "r")
         #expect(try await saved() == [saying("half", isInterrupted: true)])

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Finds the messages that entries of a transcript belong to.
+///
+/// Most ids tell themselves: an entry that a UI made is a message of the same id, perhaps in small letters. Those that are made
+/// of names are derived from messages, so the conversation is read once when one is met that is not known.
+struct EntryPlaces {
+    private(set) var owners: [UUID: String]?
+    private var hasRead = false
+    let settledThrough: Int64
+    private let conversation: Int64
+    private let unsettled: UnsettledIDs
+
+    init(conversation: Int64, owners: [UUID: String]?, unsettled: UnsettledIDs, _ db: Database) throws {
+        self.conversation = conversation
+        self.owners = owners
+        self.unsettled = unsettled
+        settledThrough = try db.integer("SELECT \(Settling.through)") ?? 0
+        try unsettled.follow(settledThrough: settledThrough, last: db.lastSequence(), db)
+    }
+
+    /// The number of the message that an entry belongs to; `nil` for an entry that is new.
+    mutating func find(_ id: UUID, _ db: Database) throws -> Int64? {
+        if let sequence = try owners?[id].flatMap({ try sequence(of: $0, db) }) { return sequence }
+        for name in [id.uuidString, id.uuidString.lowercased()] {
+            if let sequence = try sequence(of: name, db) { return sequence }
+        }
+        // What is known may be older than what others have saved since.
+        guard id.isNameBased, !hasRead else { return nil }
+        let owners = try readOwners(db)
+        self.owners = owners
+        hasRead = true
+        return try owners[id].flatMap { try sequence(of: $0, db) }
+    }
+
+    private func sequence(of id: String, _ db: Database) throws -> Int64? {
+        try unsettled.sequence(of: id, in: conversation, db)
+    }
+
+    /// The messages of the conversation whose entries have other ids than they.
+    private func readOwners(_ db: Database) throws -> [UUID: String] {
+        var owners: [UUID: String] = [:]
+        try db.sql(
+            """
+            SELECT \(MessageRow.columns) FROM message
+            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?)
+            """
+        ).bind(conversation).forEachRow { row in
+            let message = MessageRow.read(row)
+            for entry in message.chatMessages() where entry.id.uuidString != message.id {
+                owners[entry.id] = message.id
+            }
+        }
+        return owners
+    }
+}
