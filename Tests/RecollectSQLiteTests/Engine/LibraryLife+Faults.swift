@@ -1,0 +1,92 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Comparing a library with its model.
+extension LibraryLife {
+    func messages(of session: String) async throws -> [LibraryModel.Message] {
+        try await LibraryReplica.messages(of: id(session), in: history)
+    }
+
+    /// What is not as the model, or the engine's own derivation, says.
+    mutating func faults(isThorough: Bool) async throws -> [String] {
+        var faults: [String] = []
+        for (name, session) in model.sessions {
+            let held = try await messages(of: name)
+            if held != session.messages {
+                let pairs = zip(held, session.messages).first { $0 != $1 }
+                faults.append(
+                    "the messages of \(name): \(pairs.map { "\($0), model \($1)" } ?? "\(held.count), model \(session.messages.count)")"
+                )
+            }
+            guard let summary = try await history.conversation(id(name)) else {
+                faults.append("\(name) is missing")
+                continue
+            }
+            if summary.messageCount != session.messages.count { faults.append("the count of \(name)") }
+            if summary.title != session.title { faults.append("the title of \(name)") }
+            if Set(summary.tags) != session.tags { faults.append("the tags of \(name)") }
+            if summary.isPinned != session.isPinned { faults.append("the pin of \(name)") }
+            if (summary.discardedAt != nil) != session.isDiscarded { faults.append("whether \(name) is discarded") }
+            if summary.branchOf?.sessionId != session.origin { faults.append("what \(name) is a branch of") }
+        }
+        let latest = try await history.latestChange()
+        if latest < self.latest { faults.append("the feed went back") }
+        try await replica.follow(history, user)
+        let fresh = try await LibraryReplica(reading: history, user)
+        if let difference = replica.difference(from: fresh) { faults.append("who follows the feed has \(difference)") }
+        if Set(fresh.sessions.keys) != Set(model.sessions.keys.map(ByteString.init)) { faults.append("the sessions") }
+        guard isThorough else { return faults }
+        return try await faults + deepFaults()
+    }
+
+    private func deepFaults() async throws -> [String] {
+        var faults = try await history.check().problems.map { "check: \($0.message)" }
+        let before = try await history.write { try DerivedTables(settling: $0) }
+        let after = try await history.write { try DerivedTables(rebuilding: $0) }
+        faults += before.differences(from: after)
+        faults += try await history.read { try DerivedTables.orphans($0) }
+        let used = try await history.read { try DerivedTables.attachments($0) }
+        if used != model.attachments { faults.append("which attachments are used") }
+        for word in Self.words {
+            for agent in [nil, "a", "b", "ui"] {
+                let hits = try await history.search(
+                    SearchQuery(userId: user, text: word, agentId: agent, limit: .max)
+                ).elements.map { Set([$0.messageId]) }
+                let wanted = model.sessions.filter { !isOutOfSight($0.value) }.flatMap(\.value.messages).filter {
+                    (agent == nil || $0.agent == agent) && $0.message.says(word)
+                }
+                if Set(hits) != Set(wanted.map { [$0.message.id] }) {
+                    faults.append("who says \(word), agent \(agent ?? "any")")
+                }
+            }
+            for (name, session) in model.sessions where !isOutOfSight(session) {
+                let hits = try await history.search(SearchQuery(userId: user, text: word, sessionId: name, limit: .max))
+                let wanted = session.messages.filter { $0.message.says(word) }.map(\.message.id)
+                if hits.elements.map(\.messageId).sorted() != wanted.sorted() {
+                    faults.append("who says \(word) in \(name)")
+                }
+            }
+        }
+        return faults
+    }
+
+    private func isOutOfSight(_ session: LibraryModel.Session) -> Bool {
+        session.isDiscarded || session.origin.flatMap { model.sessions[$0]?.isDiscarded } == true
+    }
+}
+
+extension ConversationMessage {
+    fileprivate func says(_ word: String) -> Bool {
+        parts.contains { part in
+            switch part {
+            case .text(let text), .thinking(let text, _): text.hasPrefix(word)
+            default: false
+            }
+        }
+    }
+}

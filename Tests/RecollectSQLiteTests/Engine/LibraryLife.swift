@@ -1,0 +1,293 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// One library that lives beside its model.
+struct LibraryLife {
+    private var random: SeededGenerator
+    private let folder: TemporaryFolder
+    var history: SQLiteHistoryStore
+    private var views: [SQLiteSessionStorage]
+    /// What each view has shown or saved, by session.
+    private var known: [[String: [ChatMessage]]] = [[:], [:]]
+    var model = LibraryModel()
+    var replica = LibraryReplica()
+    var latest = ChangeCursor.beginning
+    private var count = 0
+    /// What is being done.
+    private(set) var last = ""
+
+    let user = "u"
+    private static let names = ["s", "S", "s\u{0}t", "é"]
+    static let words = ["apple", "berry", "cherry", "damson"]
+
+    init(folder: TemporaryFolder, seed: UInt64) {
+        random = SeededGenerator(seed: seed)
+        self.folder = folder
+        history = folder.history(durability: .relaxed)
+        views = []
+        makeViews()
+    }
+
+    private mutating func makeViews() {
+        views = (0..<2).map { SQLiteSessionStorage(history: history, userId: user, agentId: $0 == 0 ? "ui" : "a") }
+        known = [[:], [:]]
+    }
+
+    // MARK: Chances
+
+    private mutating func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
+
+    private mutating func name() -> String { Self.names.randomElement(using: &random) ?? "" }
+
+    func id(_ session: String) -> ConversationID { ConversationID(userId: user, sessionId: session) }
+
+    private mutating func uuid() -> UUID {
+        var bytes = (0..<16).map { _ in UInt8.random(in: 0...255, using: &random) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        return bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
+    }
+
+    private mutating func text() -> String {
+        count += 1
+        return "\(Self.words.randomElement(using: &random) ?? "") \(count)"
+    }
+
+    private mutating func date() -> Date {
+        Date(millisecondsSince1970: Int64.random(in: 1_700_000_000_000...1_700_000_100_000, using: &random))
+    }
+
+    private mutating func newMessage() -> ConversationMessage {
+        let role: Role = one(in: 3) ? .user : .assistant
+        var parts: [ContentPart] = [.text(text())]
+        if one(in: 5) { parts.insert(.thinking(text(), signature: nil), at: 0) }
+        if one(in: 5) {
+            let bytes = Data([UInt8.random(in: 0..<3, using: &random)])
+            parts.append(.attachment(Attachment(mediaType: "a/b", content: .inline(bytes))))
+        }
+        let id =
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: uuid().uuidString
+            case 1: uuid().uuidString.lowercased()
+            default: "m\(Int.random(in: 0..<30, using: &random))"
+            }
+        let metadata: [String: JSONValue] = one(in: 3) ? ["usage": ["input_tokens": .integer(Int64(count))]] : [:]
+        return ConversationMessage(id: id, role: role, parts: parts, timestamp: date(), metadata: metadata)
+    }
+
+    private mutating func newEntry() -> ChatMessage {
+        ChatMessage(id: uuid(), role: one(in: 2) ? .user : .assistant, content: text(), timestamp: date())
+    }
+
+    // MARK: Steps
+
+    /// Does one thing to the library and to the model; says what.
+    mutating func step() async throws -> String {
+        latest = try await history.latestChange()
+        let session = name()
+        let messages = model.sessions[session]?.messages ?? []
+        let index = messages.isEmpty ? nil : Int.random(in: messages.indices, using: &random)
+        switch Int.random(in: 0..<32, using: &random) {
+        case 0..<8: try await append(to: session)
+        case 8..<16: try await save(session)
+        case 16: try await edit(session, messages)
+        case 17 where index != nil: try await deleteMessages(session, messages)
+        case 18:
+            last = "delete \(session)"
+            try await history.deleteConversation(id(session))
+            model.delete(session)
+        case 19 where one(in: 4):
+            last = "delete user"
+            try await history.deleteUser(user)
+            model.sessions = [:]
+        case 20: try await fork(session, messages)
+        case 21, 22: try await branch(session, at: index)
+        case 23, 24: try await restoreBranch()
+        case 25, 26:
+            let new =
+                one(in: 4)
+                ? (model.sessions.filter { $0.value.origin != nil }.keys.sorted().randomElement(using: &random)
+                    ?? name()) : name()
+            last = "move \(session) to \(new)"
+            try await history.moveConversation(id(session), to: new)
+            model.move(session, to: new)
+        case 27: try await discardOrRestore(session)
+        case 28: try await describe(session)
+        case 29:
+            last = "index"
+            try await history.indexEverything()
+        case 30:
+            last = "reopen"
+            await history.close()
+            history = folder.history(durability: .relaxed)
+            makeViews()
+        default: try await reply(in: session)
+        }
+        return last
+    }
+
+    private mutating func append(to session: String) async throws {
+        let agent = ["", "a", "b"].randomElement(using: &random) ?? ""
+        let messages = (0..<Int.random(in: 1...3, using: &random)).map { _ in newMessage() }
+        let budget = one(in: 4) ? 2 * Int.random(in: 0...3, using: &random) : nil
+        last = "append \(messages.map(\.id)) to \(session) as \(agent)"
+        try await history.append(
+            messages, to: id(session).scope(agentId: agent), options: AppendOptions(maxMessages: budget))
+        model.append(messages, to: session, as: agent)
+    }
+
+    private mutating func save(_ session: String) async throws {
+        let view = Int.random(in: 0..<2, using: &random)
+        if one(in: 2) {
+            let shown = try await views[view].getSession(id: session)
+            if let shown { known[view][session] = shown.messages }
+        }
+        let before = known[view][session] ?? []
+        var transcript = before
+        for _ in 0..<Int.random(in: 1...3, using: &random) {
+            let place = transcript.isEmpty ? 0 : Int.random(in: 0..<transcript.count, using: &random)
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0, 1: transcript.insert(newEntry(), at: place)
+            case 2 where !transcript.isEmpty: transcript.remove(at: place)
+            case 3, 4:
+                if !transcript.isEmpty { transcript[place].content = text() }
+            case 5 where !transcript.isEmpty && one(in: 2): transcript.append(transcript.remove(at: place))
+            default: transcript.append(newEntry())
+            }
+        }
+        last = "save \(transcript.map(\.id)) to \(session) by view \(view)"
+        let old = try await messages(of: session)
+        try await views[view].updateSessionMessages(id: session, messages: transcript)
+        known[view][session] = transcript
+        model.save(transcript, known: before, to: session, as: views[view].agentId)
+        try await checkOrder(of: session, old, before, transcript)
+    }
+
+    /// The transcript's order is the session's where the view knew what was there; what it did not know keeps its order. Where
+    /// new entries stand among those is the engine's choice, which the model takes over.
+    private mutating func checkOrder(
+        of session: String, _ old: [LibraryModel.Message], _ before: [ChatMessage], _ transcript: [ChatMessage]
+    ) async throws {
+        let new = try await messages(of: session)
+        let wanted = model.sessions[session]?.messages ?? []
+        let order = new.flatMap { $0.message.chatMessages().map(\.id) }
+        let held = Set(order)
+        let oldOrder = old.flatMap { $0.message.chatMessages().map(\.id) }
+        let knownIDs = Set(before.map(\.id))
+        let isUpToDate = oldOrder.filter(knownIDs.contains) == before.map(\.id)
+        let hasSplitMessage = new.contains { $0.message.chatMessages().count > 1 }
+        let saved = transcript.map(\.id).filter(held.contains)
+        if isUpToDate, !hasSplitMessage {
+            let ids = Set(saved)
+            guard order.filter(ids.contains) == saved else { throw Fault("the transcript's order is lost") }
+        }
+        let unseen = Set(oldOrder).subtracting(knownIDs).subtracting(transcript.map(\.id))
+        guard order.filter(unseen.contains) == oldOrder.filter(unseen.contains) else {
+            throw Fault("what the view did not know changed its order")
+        }
+        let places = Dictionary(new.enumerated().map { ($1.message.id, $0) }, uniquingKeysWith: { first, _ in first })
+        model.sessions[session]?.messages = wanted.sorted {
+            (places[$0.message.id] ?? .max) < (places[$1.message.id] ?? .max)
+        }
+    }
+
+    private mutating func edit(_ session: String, _ messages: [LibraryModel.Message]) async throws {
+        let edited = messages.filter { _ in one(in: 4) }.map { old in
+            newMessage().under(id: old.message.id)
+        }
+        last = "edit \(edited.map(\.id)) in \(session)"
+        try await history.edit(edited, in: id(session))
+        for message in edited {
+            if let place = model.sessions[session]?.index(of: message.id) {
+                model.sessions[session]?.messages[place].message = message
+            }
+        }
+    }
+
+    private mutating func deleteMessages(_ session: String, _ messages: [LibraryModel.Message]) async throws {
+        let gone = messages.filter { _ in one(in: 3) }.map(\.message.id)
+        last = "delete \(gone) in \(session)"
+        try await history.deleteMessages(gone, in: id(session))
+        model.sessions[session]?.messages.removeAll { gone.contains($0.message.id) }
+    }
+
+    private mutating func fork(_ session: String, _ messages: [LibraryModel.Message]) async throws {
+        let new = name()
+        guard let index = messages.indices.randomElement(using: &random), model.sessions[new]?.messages.isEmpty ?? true
+        else { return }
+        last = "fork \(session) at \(index) into \(new)"
+        try await history.fork(id(session), at: messages[index].message.id, into: new)
+        model.fork(session, at: index, into: new)
+    }
+
+    private mutating func branch(_ session: String, at index: Int?) async throws {
+        guard let index, let message = model.sessions[session]?.messages[index] else { return }
+        last = "branch \(session) from \(index)"
+        let branch = try await history.branch(id(session), from: message.message.id)
+        model.cut(session, from: index, into: branch.sessionId)
+    }
+
+    private mutating func restoreBranch() async throws {
+        let branches = model.sessions.filter { $0.value.origin != nil }.keys.sorted()
+        guard let branch = branches.randomElement(using: &random), let origin = model.sessions[branch]?.origin,
+            let place = model.place(of: branch, in: origin)
+        else { return }
+        last = "restore \(branch) in \(origin)"
+        let before = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
+        let kept = model.sessions[origin]?.messages[..<place].map(\.message.id) ?? []
+        let messages = model.sessions[branch]?.messages ?? []
+        // A session and its branch may come to hold one id each: both are kept then, and what becomes of the ids is tested apart.
+        guard !messages.contains(where: { kept.contains($0.message.id) }) else { return }
+        try await history.restoreBranch(id(branch), in: id(origin))
+        let inner = Set(model.sessions.filter { $0.value.origin == branch }.keys)
+        let after = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
+        let new = after.subtracting(before).subtracting(inner)
+        guard new.count <= 1 else { throw Fault("one branch was restored and \(new.count) came") }
+        model.restore(branch, in: origin, cutInto: new.first)
+    }
+
+    private mutating func discardOrRestore(_ session: String) async throws {
+        let restores = one(in: 2)
+        last = "\(restores ? "bring back" : "discard") \(session)"
+        if restores {
+            try await history.restoreConversation(id(session))
+        } else {
+            try await history.discardConversation(id(session))
+        }
+        model.sessions[session]?.isDiscarded = !restores
+    }
+
+    private mutating func describe(_ session: String) async throws {
+        let tag = text()
+        last = "describe \(session)"
+        let details = ConversationDetails(title: "title \(tag)", isPinned: one(in: 2), addedTags: [tag])
+        try await history.update(id(session), with: details)
+        model.sessions[session, default: .init()].title = details.title
+        model.sessions[session]?.isPinned = details.isPinned == true
+        model.sessions[session]?.tags.insert(tag)
+    }
+
+    private mutating func reply(in session: String) async throws {
+        let message = ConversationMessage(id: uuid().uuidString, role: .assistant, text: text(), timestamp: date())
+        last = "reply \(message.id) in \(session)"
+        let reply = try await history.beginReply(message, in: id(session).scope(agentId: "b"))
+        model.append([], to: session, as: "b")
+        // While it is in flight its session may become another.
+        let new = one(in: 2) ? name() : session
+        try await history.moveConversation(id(session), to: new)
+        model.move(session, to: new)
+        if one(in: 2) { try await reply.finish() } else { try await reply.interrupt() }
+        model.append([reply.message], to: new, as: "b")
+    }
+}
+
+/// What the model and the library do not agree on, told by a step itself.
+struct Fault: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
