@@ -3,7 +3,7 @@ extension Schema {
     ///
     /// `preview`, `last_sequence` and the tokens follow the messages, as the counts do (`Settling`): everything is derived
     /// anew after this migration. `first_message` is what a session storage was told before there was a message.
-    /// `last_sequence` and `read_through` are numbers of the feed. A branch names the conversation that it left and the last
+    /// `last_sequence` and `read_through` are numbers of the feed; what was there before is no news. A branch names the conversation that it left and the last
     /// message that both have.
     static let library = """
         ALTER TABLE conversation ADD COLUMN first_message TEXT;
@@ -20,7 +20,8 @@ extension Schema {
         ALTER TABLE conversation ADD COLUMN output_tokens INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE conversation ADD COLUMN cache_creation_tokens INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE conversation ADD COLUMN cache_read_tokens INTEGER NOT NULL DEFAULT 0;
-        UPDATE conversation SET last_access = last_activity, message_count = 0;
+        UPDATE conversation SET last_access = last_activity, message_count = 0,
+          read_through = (SELECT ifnull(max(sequence), 0) FROM message);
         DELETE FROM message_id;
         UPDATE settled SET through = 0;
 

@@ -19,7 +19,7 @@ import Testing
             sessions.map(\.title) == [
                 "売り切れの表示 / 显示“已售罄”", "Why the tide tables peak in August", "The lamp follows the sun",
             ])
-        #expect(sessions.allSatisfy { !$0.preview.isEmpty && $0.lastAccessedAt == $0.lastActivityAt })
+        #expect(sessions.allSatisfy { !$0.preview.isEmpty && $0.lastAccessedAt == $0.lastActivityAt && !$0.isUnread })
         #expect(sessions.contains { $0.usage.output > 0 })
         let byTitle = ConversationQuery(userId: "local", order: .title, text: "tide")
         #expect(try await history.conversations(byTitle, page: PageRequest(limit: 10)).elements.count >= 1)
