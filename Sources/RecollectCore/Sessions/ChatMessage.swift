@@ -212,3 +212,36 @@ extension ChatMessage: Codable {
         if !metadata.isEmpty { try container.encode(metadata, forKey: .metadata) }
     }
 }
+
+extension [ChatMessage] {
+    /// How many entries at the beginning are the very ones of another transcript, which nobody has changed since.
+    ///
+    /// Looks at the references as the words that they are: counting each of thousands up and down would cost more than a save.
+    package func sharedPrefixCount(with other: [ChatMessage]) -> Int {
+        withReferences(of: other) { own, others in
+            let count = Swift.min(own.count, others.count)
+            var shared = 0
+            while shared < count, own[shared] == others[shared] { shared += 1 }
+            return shared
+        }
+    }
+
+    /// The same at the end.
+    package func sharedSuffixCount(with other: [ChatMessage]) -> Int {
+        withReferences(of: other) { own, others in
+            let count = Swift.min(own.count, others.count)
+            var shared = 0
+            while shared < count, own[own.count - 1 - shared] == others[others.count - 1 - shared] { shared += 1 }
+            return shared
+        }
+    }
+
+    private func withReferences<Result>(
+        of other: [ChatMessage], _ body: (UnsafeBufferPointer<UInt>, UnsafeBufferPointer<UInt>) -> Result
+    ) -> Result {
+        assert(MemoryLayout<ChatMessage>.size == MemoryLayout<UInt>.size, "an entry is a reference to its storage")
+        return withUnsafeBytes { own in
+            other.withUnsafeBytes { body(own.bindMemory(to: UInt.self), $0.bindMemory(to: UInt.self)) }
+        }
+    }
+}

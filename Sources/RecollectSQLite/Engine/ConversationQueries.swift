@@ -68,7 +68,7 @@ enum ConversationQueries {
         }
         guard !conversations.isEmpty else { return [] }
         // One statement for all agents and one for all tags of a page, not two for each of its conversations.
-        let numbers = "[" + places.keys.map(String.init).joined(separator: ",") + "]"
+        let numbers = places.keys.jsonArray
         var agents: [(scope: Int64, place: Int, agentId: String)] = []
         agents.reserveCapacity(places.count)
         try db.sql(

@@ -32,7 +32,7 @@ struct ConversationSelection {
                 """
                 (instr(lower(ifnull(title, '')), lower(?)) > 0 OR instr(lower(ifnull(preview, '')), lower(?)) > 0
                  OR id IN (SELECT value FROM json_each(?)))
-                """, query.text, query.text, "[" + found.map(String.init).joined(separator: ",") + "]")
+                """, query.text, query.text, found.jsonArray)
         }
         let isAscending = query.order.isAscending != (query.isReversed != (request.direction == .backward))
         let key = query.order.expression

@@ -37,9 +37,11 @@ enum MessageDeletion {
             try db.recordChange(.messageDeleted, conversation, agentId: statement.text(1), messageId: id)
         }
         guard !sequences.isEmpty else { return (0, []) }
-        let orphans = try remove(sequences.sorted(), conversation: number, db)
-        try Settling.recount(number, db)
-        return (sequences.count, orphans)
+        let gone = sequences.sorted()
+        let orphans = try Settling.following(deletionOf: gone, in: number, db) {
+            try remove(gone, conversation: number, db)
+        }
+        return (gone.count, orphans)
     }
 
     /// Deletes the rows of a scope that its window has left. No deletion to the change feed: a trim is none.

@@ -30,14 +30,23 @@ enum MessageEdits {
         _ db: Database
     ) throws -> [String] {
         guard let old = try MessageQueries.message(sequence, db), !old.hasSameContent(as: message) else { return [] }
+        // What is not settled is counted later, as it is then.
+        let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
+        let countsTokens = isSettled && old.metadata["usage"] != message.metadata["usage"]
+        if countsTokens { try Settling.countTokens(of: [sequence], in: number, sign: -1, db) }
         var orphans: [String] = []
         try SearchIndex.reindexing([sequence], db) {
             try MessageRow.replace(sequence, with: message, db)
             orphans = try AttachmentUse.delete(sequence: sequence, db)
             try AttachmentUse.insert(message, sequence: sequence, db)
         }
-        let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
-        try Settling.follow(edit: old, to: message, isSettled: isSettled, of: number, db)
+        if countsTokens { try Settling.countTokens(of: [sequence], in: number, sign: 1, db) }
+        if old.role == .user || message.role == .user { try Preview.set(number, db) }
+        if isSettled {
+            try Settling.follow(
+                timestamp: old.timestamp.millisecondsSince1970, to: message.timestamp.millisecondsSince1970,
+                of: number, db)
+        }
         let agent = try db.optionalText(
             "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
         try db.recordChange(.messageEdited, conversation, agentId: agent, messageId: old.id)

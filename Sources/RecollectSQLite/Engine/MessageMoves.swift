@@ -116,7 +116,7 @@ enum MessageMoves {
               (SELECT max(position) + 1 FROM message WHERE scope_id = scope.id
                AND sequence IN (SELECT value FROM json_each(?))), 0)
             WHERE conversation_id = ?
-            """, "[" + outside.map(String.init).joined(separator: ",") + "]", conversation)
+            """, outside.jsonArray, conversation)
     }
 
     /// Sets positions, whatever order they had before.

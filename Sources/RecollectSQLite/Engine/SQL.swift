@@ -38,6 +38,11 @@ extension Database {
     }
 }
 
+extension Sequence<Int64> {
+    /// The numbers as JSON, for `json_each`: one text for any number of them.
+    var jsonArray: String { "[" + map(String.init).joined(separator: ",") + "]" }
+}
+
 /// A prepared statement: bind, step, read columns; byte lengths everywhere.
 struct SQL {
     let pointer: OpaquePointer

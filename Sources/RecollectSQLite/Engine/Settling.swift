@@ -66,24 +66,44 @@ enum Settling {
         try Preview.set(conversation, db)
     }
 
-    /// Follows the edit of one message in what the list shows. In a write transaction.
-    ///
-    /// - Parameter settled: whether the message was counted already.
-    static func follow(
-        edit old: ConversationMessage, to new: ConversationMessage, isSettled: Bool, of conversation: Int64,
-        _ db: Database
-    ) throws {
-        if old.role == .user || new.role == .user { try Preview.set(conversation, db) }
-        guard isSettled else { return }
-        if old.metadata["usage"] != new.metadata["usage"] || new.timestamp < old.timestamp {
+    /// Adds the tokens of settled messages to those of their conversation, or takes them away. In a write transaction.
+    /// - Parameter sign: 1 or −1.
+    static func countTokens(of sequences: [Int64], in conversation: Int64, sign: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE conversation SET
+            \(TokenColumn.all.map { "\($0.name) = conversation.\($0.name) + ?1 * own.\($0.name)" }.joined(separator: ", "))
+            FROM (SELECT \(sums) FROM message WHERE sequence IN (SELECT value FROM json_each(?2))) AS own
+            WHERE conversation.id = ?3
+            """, sign, sequences.jsonArray, conversation)
+    }
+
+    /// Follows the edit of a settled message in what the list shows beside tokens and the preview. In a write transaction.
+    static func follow(timestamp old: Int64, to new: Int64, of conversation: Int64, _ db: Database) throws {
+        guard old != new else { return }
+        let latest = try db.integer("SELECT last_activity FROM conversation WHERE id = ?", conversation) ?? 0
+        if new > latest {
+            try db.run("UPDATE conversation SET last_activity = ? WHERE id = ?", new, conversation)
+        } else if old == latest {
             try settle(db)
-            return try recount(conversation, db)
+            try recount(conversation, db)
         }
-        if new.timestamp > old.timestamp {
-            let moment = new.timestamp.millisecondsSince1970
-            try db.run(
-                "UPDATE conversation SET last_activity = max(last_activity, ?) WHERE id = ?", moment, conversation)
-        }
+    }
+
+    /// Follows the deletion of settled messages, which `removal` does, in what the list shows. Only where the last of the
+    /// conversation goes are its other rows read. In a write transaction.
+    static func following<Result>(
+        deletionOf sequences: [Int64], in conversation: Int64, _ db: Database, _ removal: () throws -> Result
+    ) throws -> Result {
+        try countTokens(of: sequences, in: conversation, sign: -1, db)
+        let isLast = try db.integer(
+            """
+            SELECT max(message.timestamp) >= last_activity OR max(message.sequence) >= conversation.last_sequence
+            FROM message JOIN conversation ON conversation.id = ? WHERE sequence IN (SELECT value FROM json_each(?))
+            """, conversation, sequences.jsonArray)
+        let result = try removal()
+        if isLast == 0 { try Preview.set(conversation, db) } else { try recount(conversation, db) }
+        return result
     }
 
     /// Derives everything anew. In a write transaction.

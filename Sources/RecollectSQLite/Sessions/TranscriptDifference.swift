@@ -15,9 +15,9 @@ struct TranscriptDifference: Sendable {
     /// Compares with what is known. Entries that were not touched since share their storage and cost a look at a pointer.
     init(from known: [ChatMessage], to transcript: [ChatMessage]) {
         let shorter = min(known.count, transcript.count)
-        var start = 0
+        var start = known.sharedPrefixCount(with: transcript)
         while start < shorter, known[start] == transcript[start] { start += 1 }
-        var same = 0
+        var same = min(known.sharedSuffixCount(with: transcript), shorter - start)
         while same < shorter - start, known[known.count - 1 - same] == transcript[transcript.count - 1 - same] {
             same += 1
         }
