@@ -33,8 +33,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Opens a library in a database of its own; nothing is read or made before the first call.
     /// - Parameters:
-    ///   - databasePath: the database's file; a database that Recollect did not write is refused with `foreignStore` and left
-    ///     untouched.
+    ///   - databasePath: the database's file; a file that Recollect did not write is refused with `foreignStore` and left untouched.
     ///   - userId: the user whose sessions these are.
     ///   - agentId: the agent that new messages are saved as.
     /// - Throws: `invalidArgument` for an empty path.
@@ -127,6 +126,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         }
         known.finish(saving, owners: outcome.owners)
         try await history.removeAttachments(outcome.orphans)
+        try await history.deleteOldMessagesIfDue()
     }
 
     /// Gives a session another id: see `SessionStorageProtocol`.
