@@ -306,4 +306,32 @@ import Testing
         try await sessions.updateSessionMessages(id: "s", messages: transcript)
         #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new", "newer"])
     }
+
+    @Test("a reply that a UI begins with its placeholder is complete when it is finished", arguments: [false, true])
+    func placeholder(savesEachPiece: Bool) async throws {
+        let question = ChatMessage(role: .user, content: "q")
+        var shown = ChatMessage(role: .assistant, content: "", isComplete: false)
+        try await sessions.updateSessionMessages(id: "s", messages: [question])
+        let reply = try await sessions.beginReply(in: "s", shown)
+        for piece in ["one ", "two"] {
+            reply.append(piece)
+            shown.content += piece
+            if savesEachPiece { try await sessions.updateSessionMessages(id: "s", messages: [question, shown]) }
+        }
+        #expect(try await sessions.getSession(id: "s")?.messages.last?.isComplete == false)
+        try await reply.finish()
+        let last = try #require(try await sessions.getSession(id: "s")?.messages.last)
+        #expect(last.content == "one two" && last.isComplete && !last.wasCancelled)
+    }
+
+    @Test("who is shown no session and saves one of that id brings a discarded one back with all it had")
+    func savingToADiscarded() async throws {
+        try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "before")])
+        #expect(try await sessions.getSession(id: "s") != nil)
+        try await history.discardConversation(sessions.conversation("s"))
+        #expect(try await sessions.getSession(id: "s") == nil)
+        try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "after")])
+        let contents = try await sessions.getSession(id: "s")?.messages.map(\.content) ?? []
+        #expect(Set(contents) == ["before", "after"])
+    }
 }
