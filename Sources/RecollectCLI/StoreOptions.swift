@@ -40,7 +40,7 @@
             at place: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
         ) async throws {
             let directory = place ?? directory
-            guard makes || FileManager.default.fileExists(atPath: directory.path) else {
+            guard makes || Self.mayHoldHistory(directory) else {
                 throw RecollectError(
                     .notFound,
                     "there is no history at \(directory.path); make one with `recall import PATH`, or name another with --store"
@@ -57,6 +57,14 @@
             tellEvents(of: history)
             await history.close()
             try result.get()
+        }
+
+        /// Whether a history may be there. A folder without any file of one has none, and is not made into one by reading; of
+        /// what cannot be listed the opening tells why.
+        private static func mayHoldHistory(_ directory: URL) -> Bool {
+            guard FileManager.default.fileExists(atPath: directory.path) else { return false }
+            guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return true }
+            return names.contains { $0.hasPrefix("history.") }
         }
 
         private func tellEvents(of history: SQLiteHistoryStore) {

@@ -67,15 +67,15 @@ struct ImportedSessions {
         }
     }
 
-    /// Looks at the sessions of a batch before its messages are saved, and makes those whose history tells when they were made:
-    /// they may have no messages.
+    /// Looks at the sessions of a batch before its messages are saved, and makes those whose history tells when they were made,
+    /// or what was said first: they may have no messages.
     mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
         let told = batch.details.map(\.0) + batch.sessions.joined().map(\.scope.conversation)
         for conversation in told where before[conversation] == nil {
             let known = try await history.conversation(conversation)
             before[conversation] = Before(isNew: known == nil, wasUnread: known?.isUnread ?? false)
         }
-        for (conversation, details) in batch.details where details.createdAt != nil {
+        for (conversation, details) in batch.details where details.createdAt != nil || details.firstMessage != nil {
             guard try await history.conversation(conversation) == nil else { continue }
             try await history.update(conversation, with: details)
         }

@@ -73,6 +73,30 @@
             #expect(try Data(contentsOf: URL(fileURLWithPath: database)) == header)
         }
 
+        @Test("a folder in which there is no history is not made into one by reading")
+        func folderOfSomethingElse() async throws {
+            let recall = try RecallProcess()
+            try recall.write("photos/a.png", "not a history")
+            for command in ["sessions", "doctor"] {
+                let outcome = try await recall.run(command, "--store", recall.folder + "/photos")
+                #expect(outcome.code == 1)
+                #expect(outcome.messages.contains("there is no history at"))
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: recall.folder + "/photos") == ["a.png"])
+        }
+
+        @Test("an empty id names nothing, also where there is only one session")
+        func emptyId() async throws {
+            let recall = try RecallProcess()
+            #expect(try await recall.run("import", recall.write("s.jsonl", Lines.user("a1", "hello"))).code == 0)
+            for command in [["delete", "--yes", ""], ["discard", ""], ["show", ""]] {
+                let outcome = try await recall.run(command)
+                #expect(outcome.code == 1, "\(command)")
+                #expect(outcome.messages.contains("an empty id names no session"), "\(outcome.messages)")
+            }
+            #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
+        }
+
         @Test(
             "a folder that may not be written is a clear line",
             .disabled(if: getuid() == 0, "root may write everywhere"))

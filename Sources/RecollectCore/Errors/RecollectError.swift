@@ -1,3 +1,5 @@
+import Foundation
+
 /// Why a store, an import or a search could not do what was asked.
 ///
 /// `code` is for programs, `message` for a person: what happened, to which file or session, and what to do.
@@ -71,4 +73,9 @@ extension RecollectError: CustomStringConvertible {
         let cause = cause.map { "; cause: \($0)" } ?? ""
         return "\(message) (\(code.rawValue)\(cause))"
     }
+}
+
+extension RecollectError: LocalizedError {
+    /// The message: what an alert shows as `localizedDescription`.
+    public var errorDescription: String? { message }
 }

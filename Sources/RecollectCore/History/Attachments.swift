@@ -1,14 +1,15 @@
 import Foundation
 
 extension HistoryStore {
-    /// The messages with the bytes of every attachment that this store keeps; one whose bytes are gone stays a hash.
+    /// The messages with the bytes of every attachment that this store keeps; one whose bytes are gone or
+    /// damaged stays a hash, so that the messages can be read; `attachment(sha256:)` tells which it is.
     public func restoringAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: { !$0.storedAttachments.isEmpty }) else { return messages }
         var bytes: [String: Data] = [:]
         for hash in Set(messages.flatMap(\.storedAttachments)) {
             do {
                 bytes[hash] = try await attachment(sha256: hash)
-            } catch let error as RecollectError where error.code == .notFound {
+            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                 continue
             }
         }

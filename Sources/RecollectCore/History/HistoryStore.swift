@@ -162,6 +162,17 @@ extension HistoryStore {
     }
 }
 
+extension HistoryStore {
+    /// Changes from now on as they come, other processes' writes included: what is saved after this returned is told.
+    ///
+    /// ```swift
+    /// for try await change in try await history.changes() { await list.reload(change.conversation) }
+    /// ```
+    public func changes() async throws -> AsyncThrowingStream<HistoryChange, any Error> {
+        changes(after: try await latestChange())
+    }
+}
+
 /// How a batch is appended.
 public struct AppendOptions: Hashable, Sendable {
     /// What happens to a message that repeats the last stored role. The engine keeps, `ChatStorage` views drop.

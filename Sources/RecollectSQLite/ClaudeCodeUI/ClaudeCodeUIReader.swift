@@ -76,15 +76,15 @@ final class ClaudeCodeUIReader: TranscriptReading {
         }
         open = (session.id, (rows.removeValue(forKey: ByteString(session.id)) ?? []).reversed())
         calls = OpenCalls()
-        return details(of: session.id, at: session.row)
+        countRow()
+        guard let row = session.row else { return try next() }
+        return details(of: session.id, at: row)
     }
 
     // MARK: Rows
 
-    private func details(of sessionId: String, at row: Int64?) -> TranscriptRecord {
-        countRow()
-        guard let row else { return record(sessionId, 0, .other(kind: "session without its entry")) }
-        return reading(sessionId, row, "session") {
+    private func details(of sessionId: String, at row: Int64) -> TranscriptRecord {
+        reading(sessionId, row, "session") {
             var details = ConversationDetails()
             try database.forEachRow("SELECT * FROM sessions WHERE rowid = ?", row) { found in
                 var session = ForeignRow(found)

@@ -44,6 +44,9 @@ struct HistoryFiles: Sendable {
     /// How the names of folders begin: in a folder that others may use too they tell whose they are.
     private let prefix: String
 
+    /// Whether the folder is the history's own, and so every file of our names in it.
+    var haveTheirFolder: Bool { prefix.isEmpty }
+
     var lock: String { path("\(stem).lock") }
     var attachments: URL { folder("attachments") }
     /// Where processes that write replies hold their locks.

@@ -14,6 +14,7 @@ struct HistoryOpening {
     /// Opens the database. `isDamaged` says that it was found damaged while it was in use.
     func open(isDamaged: Bool) throws -> HistoryDatabase {
         try files.makeDirectory()
+        try refuseStranger()
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             let isWhole = try !isDamaged && looksWhole()
@@ -23,6 +24,21 @@ struct HistoryOpening {
             } catch  where error.isCorruption {
                 return try salvage(lock)
             }
+        }
+    }
+
+    /// A file of a name that someone chose may be anything, their notes for instance. It is ours, and perhaps damaged, only if
+    /// our lock lies beside it; so this looks before there is one.
+    private func refuseStranger() throws {
+        guard !files.haveTheirFolder, !FileManager.default.fileExists(atPath: files.lock) else { return }
+        var status = stat()
+        guard stat(files.database, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
+        let header = try files.header()
+        guard header.isEmpty || header.starts(with: Array("SQLite format 3\0".utf8)) else {
+            throw RecollectError(
+                .foreignStore,
+                "\(files.database) is not a database, and nothing tells that Recollect wrote it; it was left untouched; "
+                    + "name another file for the history")
         }
     }
 

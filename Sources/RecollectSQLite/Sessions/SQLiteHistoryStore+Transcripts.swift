@@ -26,7 +26,7 @@ extension SQLiteHistoryStore {
                 guard case .stored(let hash, _) = content else { return content }
                 do {
                     return .inline(try attachments.read(hash))
-                } catch let error as RecollectError where error.code == .notFound {
+                } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
                     return content
                 }
             }

@@ -33,8 +33,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Opens a library in a database of its own; nothing is read or made before the first call.
     /// - Parameters:
-    ///   - databasePath: the database's file; a database that Recollect did not write is refused with `foreignStore` and left
-    ///     untouched.
+    ///   - databasePath: the database's file; a file that Recollect did not write is refused with `foreignStore` and left untouched.
     ///   - userId: the user whose sessions these are.
     ///   - agentId: the agent that new messages are saved as.
     /// - Throws: `invalidArgument` for an empty path.
@@ -85,7 +84,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         let conversation = conversation(id)
         let reading = known.beginReading(id)
-        guard let session = try await history.conversation(conversation), session.discardedAt == nil else { return nil }
+        guard let session = try await history.conversation(conversation), session.discardedAt == nil else {
+            // Who is shown no session and then saves one of that id takes nothing away: a discarded one keeps its messages.
+            known.forget(id)
+            return nil
+        }
         let messages = try await history.transcript(of: conversation)
         let transcript = Transcript(try await history.restoringAttachments(of: messages))
         known.finish(reading, with: transcript)
@@ -127,6 +130,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         }
         known.finish(saving, owners: outcome.owners)
         try await history.removeAttachments(outcome.orphans)
+        try await history.deleteOldMessagesIfDue()
     }
 
     /// Gives a session another id: see `SessionStorageProtocol`.
@@ -152,10 +156,14 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Begins a reply that is kept while it streams, as the agent of this storage: see `ReplyDraft`.
+    ///
+    /// It is shown with `isComplete` false until it ends, and so need not say it itself.
     nonisolated(nonsending) public func beginReply(
         in id: String, _ message: ChatMessage = ChatMessage(role: .assistant, content: "")
     ) async throws -> ReplyDraft {
-        try await history.beginReply(ConversationMessage(message), in: conversation(id).scope(agentId: agentId))
+        var message = message
+        message.isComplete = true
+        return try await history.beginReply(ConversationMessage(message), in: conversation(id).scope(agentId: agentId))
     }
 
     /// Copies a session up to and including an entry into a new session: see `HistoryStore.fork`.

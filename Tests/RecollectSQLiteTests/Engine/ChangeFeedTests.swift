@@ -27,6 +27,15 @@ import Testing
         #expect(try await history.latestChange() == seen.last?.cursor)
     }
 
+    @Test("`changes()` tells what is saved from then on and nothing that was saved before")
+    func fromNowOn() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await history.append(messages(0..<3), to: scope)
+        var changes = try await history.changes().makeAsyncIterator()
+        try await history.append(messages(3..<4), to: scope)
+        #expect(try await changes.next()?.messageId == "m3")
+    }
+
     @Test(
         "a number is never given twice, also when the last messages go",
         arguments: ["messages", "conversation", "user", "trim"])

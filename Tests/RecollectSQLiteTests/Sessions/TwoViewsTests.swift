@@ -236,4 +236,102 @@ import Testing
         }
         #expect(try Data(contentsOf: foreign) == before)
     }
+
+    @Test("somebody's file that is no database is refused every time, never set aside, and nothing is left beside it")
+    func strangersFile() async throws {
+        let diary = folder.file("diary/today.sqlite")
+        try FileManager.default.createDirectory(
+            at: diary.deletingLastPathComponent(), withIntermediateDirectories: false)
+        try Data("Dear diary".utf8).write(to: diary)
+        for _ in 0..<2 {
+            let storage = try SQLiteSessionStorage(databasePath: diary.path)
+            await expectError(.foreignStore) { try await storage.saveSession(id: "s", firstMessage: "hi") }
+            await expectError(.foreignStore) { try await storage.deleteAllSessions() }
+        }
+        #expect(try String(contentsOf: diary, encoding: .utf8) == "Dear diary")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: diary.deletingLastPathComponent().path)
+                == ["today.sqlite"])
+    }
+
+    @Test("a database of our own whose first bytes are damaged is salvaged under the name that was chosen for it")
+    func damagedUnderItsName() async throws {
+        let file = folder.file("own/chats.sqlite")
+        let storage = try SQLiteSessionStorage(databasePath: file.path)
+        try await storage.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "hi")])
+        await storage.history.close()
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<60, with: Data(repeating: 0, count: 60))
+        try bytes.write(to: file)
+        let again = try SQLiteSessionStorage(databasePath: file.path)
+        #expect(try await again.getSession(id: "s")?.messages.map(\.content) == ["hi"])
+    }
+
+    @Test("one damaged attachment hides nothing else of its session")
+    func damagedAttachment() async throws {
+        let attachment = Attachment(mediaType: "a/b", content: .inline(Data([1, 2, 3])))
+        try await sessions.updateSessionMessages(
+            id: "s",
+            messages: [
+                ChatMessage(role: .user, content: "see", attachments: [attachment]),
+                ChatMessage(role: .assistant, content: "nice"),
+            ])
+        let hash = Attachment.sha256(of: Data([1, 2, 3]))
+        try Data([1, 2, 4]).write(to: folder.file("attachments/\(hash.prefix(2))/\(hash)"))
+        let read = try #require(try await sessions.getSession(id: "s"))
+        #expect(read.messages.map(\.content) == ["see", "nice"])
+        #expect(read.messages[0].attachments.map(\.content) == [.stored(sha256: hash, byteCount: 3)])
+        #expect(try await sessions.getAllSessions().first?.messages == read.messages)
+        await expectError(.damaged) { _ = try await history.attachment(sha256: hash) }
+        // What a UI then saves keeps the name of the bytes, so that they are found again if they are brought back.
+        try await sessions.updateSessionMessages(
+            id: "s", messages: read.messages + [ChatMessage(role: .user, content: "more")])
+        try Data([1, 2, 3]).write(to: folder.file("attachments/\(hash.prefix(2))/\(hash)"))
+        #expect(try await sessions.getSession(id: "s")?.messages.first?.attachments == [attachment])
+    }
+
+    @Test("what is older than the retention time goes also where only a UI saves")
+    func retention() async throws {
+        let history = SQLiteHistoryStore(
+            directory: folder.file("kept"), configuration: HistoryConfiguration(retention: .days(7)))
+        let sessions = SQLiteSessionStorage(history: history, userId: "ann")
+        var transcript = [
+            ChatMessage(role: .user, content: "old", timestamp: Date(timeIntervalSinceNow: -8 * 86_400)),
+            ChatMessage(role: .assistant, content: "new"),
+        ]
+        try await sessions.updateSessionMessages(id: "s", messages: transcript)
+        #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new"])
+        transcript.append(ChatMessage(role: .user, content: "newer"))
+        transcript.removeFirst()
+        try await sessions.updateSessionMessages(id: "s", messages: transcript)
+        #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new", "newer"])
+    }
+
+    @Test("a reply that a UI begins with its placeholder is complete when it is finished", arguments: [false, true])
+    func placeholder(savesEachPiece: Bool) async throws {
+        let question = ChatMessage(role: .user, content: "q")
+        var shown = ChatMessage(role: .assistant, content: "", isComplete: false)
+        try await sessions.updateSessionMessages(id: "s", messages: [question])
+        let reply = try await sessions.beginReply(in: "s", shown)
+        for piece in ["one ", "two"] {
+            reply.append(piece)
+            shown.content += piece
+            if savesEachPiece { try await sessions.updateSessionMessages(id: "s", messages: [question, shown]) }
+        }
+        #expect(try await sessions.getSession(id: "s")?.messages.last?.isComplete == false)
+        try await reply.finish()
+        let last = try #require(try await sessions.getSession(id: "s")?.messages.last)
+        #expect(last.content == "one two" && last.isComplete && !last.wasCancelled)
+    }
+
+    @Test("who is shown no session and saves one of that id brings a discarded one back with all it had")
+    func savingToADiscarded() async throws {
+        try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "before")])
+        #expect(try await sessions.getSession(id: "s") != nil)
+        try await history.discardConversation(sessions.conversation("s"))
+        #expect(try await sessions.getSession(id: "s") == nil)
+        try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "after")])
+        let contents = try await sessions.getSession(id: "s")?.messages.map(\.content) ?? []
+        #expect(Set(contents) == ["before", "after"])
+    }
 }
