@@ -2,7 +2,7 @@ import Foundation
 import GRDBSQLite
 import Recollect
 
-/// The first page of a long list of sessions, against a bare table's keyset query of as many rows with the same fields.
+/// The first page of a long list of sessions, against the keyset query of a bare table that has all a summary tells in one row.
 func sessionListLines(sessions count: Int, rounds: Int) async throws -> [Line] {
     let folder = try Folder()
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
@@ -53,14 +53,23 @@ private struct BareSessions {
             schema: """
                 CREATE TABLE session (
                   id TEXT PRIMARY KEY, user TEXT NOT NULL, preview TEXT NOT NULL, created INTEGER NOT NULL,
-                  activity INTEGER NOT NULL, count INTEGER NOT NULL, agent TEXT NOT NULL);
+                  activity INTEGER NOT NULL, count INTEGER NOT NULL, agents TEXT NOT NULL, title TEXT, directory TEXT,
+                  branch TEXT, metadata TEXT, tags TEXT, access INTEGER NOT NULL DEFAULT 1, pinned INTEGER NOT NULL DEFAULT 0,
+                  archived INTEGER NOT NULL DEFAULT 0, unread INTEGER NOT NULL DEFAULT 1, input INTEGER NOT NULL DEFAULT 0,
+                  output INTEGER NOT NULL DEFAULT 0, cache_creation INTEGER NOT NULL DEFAULT 0,
+                  cache_read INTEGER NOT NULL DEFAULT 0);
                 CREATE INDEX session_by_activity ON session (user, activity, id);
                 """)
-        insertion = try floor.statement("INSERT INTO session VALUES (?, 'bench', ?, ?, ?, 2, 'agent')")
+        insertion = try floor.statement(
+            """
+            INSERT INTO session (id, user, preview, created, activity, count, agents)
+            VALUES (?, 'bench', ?, ?, ?, 2, 'agent')
+            """)
         selection = try floor.statement(
             """
-            SELECT id, preview, created, activity, count, agent FROM session WHERE user = 'bench'
-            ORDER BY activity DESC, id DESC LIMIT \(pageSize + 1)
+            SELECT id, preview, agents, title, directory, branch, metadata, tags, created, activity, count, access, pinned,
+              archived, unread, input, output, cache_creation, cache_read
+            FROM session WHERE user = 'bench' ORDER BY activity DESC, id DESC LIMIT \(pageSize + 1)
             """)
     }
 
@@ -79,11 +88,11 @@ private struct BareSessions {
     func readFirstPage() -> Int {
         var bytes = 0
         while sqlite3_step(selection) == SQLITE_ROW {
-            for column: Int32 in [0, 1, 5] {
+            for column: Int32 in 0..<8 {
                 _ = sqlite3_column_text(selection, column)
                 bytes += Int(sqlite3_column_bytes(selection, column))
             }
-            for column: Int32 in [2, 3, 4] { _ = sqlite3_column_int64(selection, column) }
+            for column: Int32 in 8..<19 { _ = sqlite3_column_int64(selection, column) }
         }
         sqlite3_reset(selection)
         return bytes
@@ -106,10 +115,10 @@ func transcriptLines(rounds: Int) async throws -> [Line] {
         var samples = [long: Samples(), short: Samples()]
         for _ in 0..<rounds {
             for count in [long, short] {
-                for _ in 0..<20 {
+                for place in 0..<20 {
                     var transcript = transcripts[count, default: []]
                     let before = transcript
-                    change.make(in: &transcript)
+                    change.make(in: &transcript, place)
                     samples[count]?.add(
                         try await time {
                             try await storage.updateSessionMessages(id: "\(count)", messages: transcript)
@@ -134,11 +143,12 @@ private enum TranscriptChange: String, CaseIterable {
     case edit = "one was edited in the middle"
     case delete = "one was deleted in the middle"
 
-    func make(in transcript: inout [ChatMessage]) {
+    /// - Parameter place: another each time, so that what is deleted is not what was put back last.
+    func make(in transcript: inout [ChatMessage], _ place: Int) {
         switch self {
         case .append: transcript.append(ChatMessage(role: .assistant, content: Turn.answer))
-        case .edit: transcript[transcript.count / 2].content = UUID().uuidString
-        case .delete: transcript.remove(at: transcript.count / 2)
+        case .edit: transcript[transcript.count / 2 + place].content = UUID().uuidString
+        case .delete: transcript.remove(at: transcript.count / 2 + place)
         }
     }
 }
