@@ -57,7 +57,7 @@ struct ImportedSessions {
             var learned = sessions[conversation] ?? Learned()
             learned.title = details.title ?? learned.title
             learned.workingDirectory = details.workingDirectory ?? learned.workingDirectory
-            learned.branch = details.branch ?? learned.branch
+            learned.branch = details.branchName ?? learned.branch
             learned.metadata.merge(details.metadata) { _, new in new }
             learned.lastAccessedAt = details.lastAccessedAt ?? learned.lastAccessedAt
             learned.isPinned = details.isPinned ?? learned.isPinned
@@ -121,7 +121,7 @@ struct ImportedSessions {
             details.metadata[importedTitle] = .string(title)
         }
         if current.workingDirectory == nil { details.workingDirectory = learned.workingDirectory }
-        if current.branch == nil { details.branch = learned.branch }
+        if current.branchName == nil { details.branchName = learned.branch }
         for (name, value) in learned.metadata where current.metadata[name] == nil {
             details.metadata[name] = value
         }

@@ -21,8 +21,7 @@ func showLibrary(in folder: URL) async throws {
     try await reply.finish()
 
     // What a sidebar shows; `RecollectObservation` has a model that keeps it up to date.
-    try await history.update(
-        sessions.conversation("trip"), with: ConversationDetails(isPinned: true, addedTags: ["travel"]))
+    try await sessions.update("trip", with: ConversationDetails(isPinned: true, addedTags: ["travel"]))
     let query = ConversationQuery(userId: "ana", order: .lastAccess, text: "polar", tags: ["travel"])
     for session in try await history.conversations(query, page: PageRequest(limit: 50)).elements {
         print(session.displayTitle, session.messageCount)  // Plan a trip to Tromsø. 3

@@ -71,7 +71,7 @@ struct ClaudeCodeMappingTests {
         _ = try await imported.fixture("session-with-subagent")
         let conversation = try await imported.only()
         #expect(conversation.agents == ["claude", "a1b2c3"])
-        #expect(conversation.branch == "maps")
+        #expect(conversation.branchName == "maps")
         #expect(try await imported.messages(conversation, agentId: "a1b2c3").map(\.id) == ["g1", "g2"])
         #expect(try await imported.messages(conversation, agentId: "a1b2c3")[0].metadata["isSidechain"] == true)
 

@@ -85,7 +85,7 @@ struct ClaudeCodeUITests {
         // Of one that has messages the last of them counts too.
         #expect(all.map(\.lastAccessedAt) == [31, 61, 8.999].map(Self.moment))
         #expect(all.allSatisfy { $0.workingDirectory == "/home/ada/atlas" })
-        #expect(all[1].branch == (version >= 2 ? "topic" : nil))
+        #expect(all[1].branchName == (version >= 2 ? "topic" : nil))
         #expect(all.map(\.createdAt) == [30, 60, 0].map(Self.moment))
         #expect(all.map(\.firstMessage) == ["Never sent", "Second", "What's in the café?"])
         let kept = all[1].metadata["claudeCodeUI"]
@@ -281,7 +281,7 @@ struct ClaudeCodeUITests {
         #expect((report.sessions, report.added, report.unreadableCount) == (2, 5, 0))
         let all = try await imported.conversations()
         #expect(all.map(\.preview) == ["Name the crater at the south.", "How far is the moon?"])
-        #expect(all[0].branch == "craters")
+        #expect(all[0].branchName == "craters")
         let shown = try await imported.messages(all[0]).flatMap { $0.chatMessages() }
         #expect(shown.map(\.messageType) == [.text, .toolUse, .toolResult])
         #expect(shown[1].toolInputData == ToolInputData(parameters: ["pattern": "Tycho"]))

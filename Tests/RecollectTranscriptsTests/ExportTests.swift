@@ -43,7 +43,7 @@ struct ExportTests {
         ]
         try await from.history.append(messages, to: Scope(userId: from.userId, sessionId: "s\n", agentId: ""))
         try await from.history.update(
-            from.only().id, with: ConversationDetails(title: "T", branch: "b", metadata: ["k": [1, 2]]))
+            from.only().id, with: ConversationDetails(title: "T", branchName: "b", metadata: ["k": [1, 2]]))
         _ = try await to.run(folder.write("x.jsonl", from.export(from.only(), .jsonl)))
         #expect(try await to.messages(to.only()) == messages)
         #expect(try await to.only().title == "T")

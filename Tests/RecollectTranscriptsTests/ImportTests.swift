@@ -100,7 +100,7 @@ struct ImportTests {
         let imported = Imported()
         _ = try await imported.fixture("one-api-message-over-several-lines.jsonl")
         #expect(try await imported.only().workingDirectory == "/home/ada/atlas")
-        #expect(try await imported.only().branch == "main")
+        #expect(try await imported.only().branchName == "main")
     }
 
     @Test("messages keep the order of their file in batches of any size", arguments: [1, 2, 3, 500])

@@ -26,7 +26,8 @@
                     shortId.oneLine, format.short(conversation.lastActivityAt), conversation.marks,
                     conversation.tags.map(\.oneLine).joined(separator: ", ").cut(to: 16),
                     conversation.usage.short, Format.grouped(conversation.messageCount), Self.agents(of: conversation),
-                    Self.folder(of: conversation).oneLine.cut(to: 24), (conversation.branch ?? "").oneLine.cut(to: 20),
+                    Self.folder(of: conversation).oneLine.cut(to: 24),
+                    (conversation.branchName ?? "").oneLine.cut(to: 20),
                     conversation.displayTitle.oneLine,
                 ]
             }

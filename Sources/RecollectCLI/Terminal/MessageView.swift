@@ -34,7 +34,7 @@
                 facts.append("\(Format.tokens(usage.input)) in / \(Format.tokens(usage.output)) out tokens")
             }
             facts.append("\(format.full(conversation.createdAt)) to \(format.full(conversation.lastActivityAt))")
-            let place = [conversation.workingDirectory, conversation.branch].compactMap { $0?.oneLine }
+            let place = [conversation.workingDirectory, conversation.branchName].compactMap { $0?.oneLine }
             let states = states(of: conversation)
             return [
                 style.bold(conversation.displayTitle.oneLine.cut(to: columns)),

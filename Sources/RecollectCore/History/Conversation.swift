@@ -20,8 +20,8 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public var firstMessage: String?
     /// The folder that it worked in.
     public var workingDirectory: String?
-    /// The branch that it worked on.
-    public var branch: String?
+    /// The branch, of Git say, that it worked on.
+    public var branchName: String?
     /// What else is known of it.
     public var metadata: [String: JSONValue]
     /// When it was last written or opened.
@@ -45,7 +45,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public init(
         id: ConversationID, title: String? = nil, createdAt: Date, lastActivityAt: Date, messageCount: Int,
         agents: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
-        branch: String? = nil,
+        branchName: String? = nil,
         metadata: [String: JSONValue] = [:], lastAccessedAt: Date? = nil, isPinned: Bool = false,
         isArchived: Bool = false, isUnread: Bool = false, tags: [String] = [], usage: TokenUsage = TokenUsage(),
         discardedAt: Date? = nil, branchOf: BranchPoint? = nil
@@ -59,7 +59,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.preview = preview
         self.firstMessage = firstMessage
         self.workingDirectory = workingDirectory
-        self.branch = branch
+        self.branchName = branchName
         self.metadata = metadata
         self.lastAccessedAt = lastAccessedAt ?? lastActivityAt
         self.isPinned = isPinned
@@ -121,8 +121,8 @@ public struct ConversationDetails: Hashable, Sendable {
     public var title: String?
     /// The folder that it works in.
     public var workingDirectory: String?
-    /// The branch that it works on.
-    public var branch: String?
+    /// The branch, of Git say, that it works on.
+    public var branchName: String?
     /// Members to set; others stay, a `null` removes.
     public var metadata: [String: JSONValue]
     /// Whether lists show it before others.
@@ -144,14 +144,14 @@ public struct ConversationDetails: Hashable, Sendable {
 
     /// Makes details.
     public init(
-        title: String? = nil, workingDirectory: String? = nil, branch: String? = nil,
+        title: String? = nil, workingDirectory: String? = nil, branchName: String? = nil,
         metadata: [String: JSONValue] = [:], isPinned: Bool? = nil, isArchived: Bool? = nil, isRead: Bool? = nil,
         addedTags: [String] = [], removedTags: [String] = [], lastAccessedAt: Date? = nil, firstMessage: String? = nil,
         createdAt: Date? = nil
     ) {
         self.title = title
         self.workingDirectory = workingDirectory
-        self.branch = branch
+        self.branchName = branchName
         self.metadata = metadata
         self.isPinned = isPinned
         self.isArchived = isArchived

@@ -56,7 +56,7 @@ struct ConversationMigration {
         var details = ConversationDetails()
         if current?.title == nil { details.title = conversation.title }
         if current?.workingDirectory == nil { details.workingDirectory = conversation.workingDirectory }
-        if current?.branch == nil { details.branch = conversation.branch }
+        if current?.branchName == nil { details.branchName = conversation.branchName }
         var metadata = conversation.metadata
         if let point = conversation.branchOf {
             metadata["branchOf"] = [

@@ -93,7 +93,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
                 details.createdAt = session.date("created_at")
                 details.lastAccessedAt = session.date("last_accessed_at")
                 details.workingDirectory = session.text("working_directory")
-                details.branch = session.text("branch_name")
+                details.branchName = session.text("branch_name")
                 if !session.rest.isEmpty {
                     details.metadata[ClaudeCodeUIMessage.metadataKey] = .object(session.rest)
                 }

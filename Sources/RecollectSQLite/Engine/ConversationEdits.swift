@@ -16,7 +16,7 @@ enum ConversationEdits {
             working_directory = ifnull(?, working_directory), branch = ifnull(?, branch),
             is_pinned = ifnull(?, is_pinned), is_archived = ifnull(?, is_archived),
             last_access = max(last_access, ifnull(?, last_access)) WHERE id = ?
-            """, details.title, details.workingDirectory, details.branch, details.isPinned, details.isArchived,
+            """, details.title, details.workingDirectory, details.branchName, details.isPinned, details.isArchived,
             details.lastAccessedAt?.millisecondsSince1970, number)
         if let isRead = details.isRead { try mark(number, isRead: isRead, db) }
         if let first = details.firstMessage { try set(firstMessage: first, of: number, db) }

@@ -106,7 +106,7 @@ enum ConversationQueries {
             preview: row.text(10),
             firstMessage: row.optionalText(18),
             workingDirectory: row.optionalText(7),
-            branch: row.optionalText(8),
+            branchName: row.optionalText(8),
             metadata: MessageRow.object(row, 9),
             lastAccessedAt: Date(millisecondsSince1970: row.integer(11)),
             isPinned: row.integer(12) != 0,

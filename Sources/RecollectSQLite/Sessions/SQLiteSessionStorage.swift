@@ -180,6 +180,34 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try await history.branch(conversation(id), from: messageId(of: entry, in: id))
     }
 
+    /// The branches of a session, the oldest first: see `HistoryStore.branches`.
+    nonisolated(nonsending) public func branches(of id: String) async throws -> [Conversation] {
+        try await history.branches(of: conversation(id))
+    }
+
+    /// Brings a branch back, and keeps what makes way for it as another: see `HistoryStore.restoreBranch`.
+    nonisolated(nonsending) public func restoreBranch(_ branch: ConversationID, in id: String) async throws {
+        try await history.restoreBranch(branch, in: conversation(id))
+    }
+
+    /// Takes a session out of the list so that it can be restored: see `HistoryStore.discardConversation`. Returns whether there
+    /// was one.
+    @discardableResult
+    nonisolated(nonsending) public func discard(_ id: String) async throws -> Bool {
+        try await history.discardConversation(conversation(id))
+    }
+
+    /// Undoes `discard`. Returns whether there was a discarded one.
+    @discardableResult
+    nonisolated(nonsending) public func restore(_ id: String) async throws -> Bool {
+        try await history.restoreConversation(conversation(id))
+    }
+
+    /// Sets a title, tags, pin and what else a list shows of a session: see `ConversationDetails`. Makes it if it is new.
+    nonisolated(nonsending) public func update(_ id: String, with details: ConversationDetails) async throws {
+        try await history.update(conversation(id), with: details)
+    }
+
     private nonisolated(nonsending) func messageId(of entry: UUID, in id: String) async throws -> String {
         let conversation = conversation(id)
         let owner = try await history.write { db, unsettled -> String? in
@@ -220,7 +248,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             id: session.id.sessionId, createdAt: session.createdAt,
             firstUserMessage: session.firstMessage ?? session.preview,
             lastAccessedAt: session.lastAccessedAt, workingDirectory: session.workingDirectory,
-            branchName: session.branch
+            branchName: session.branchName
         ) { [history, known] in
             let reading = known.beginReading(session.id.sessionId)
             do {
@@ -240,6 +268,6 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             id: session.id.sessionId, createdAt: session.createdAt,
             firstUserMessage: session.firstMessage ?? session.preview,
             lastAccessedAt: session.lastAccessedAt, messages: messages, workingDirectory: session.workingDirectory,
-            branchName: session.branch)
+            branchName: session.branchName)
     }
 }

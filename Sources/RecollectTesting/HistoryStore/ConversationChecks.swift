@@ -126,11 +126,11 @@ enum ConversationChecks {
             try await store.append(Invented.dialogue(2), to: .plain)
             try await store.update(
                 conversation,
-                with: ConversationDetails(workingDirectory: "/w", branch: "main", metadata: ["a": .null, "c": [3]]))
+                with: ConversationDetails(workingDirectory: "/w", branchName: "main", metadata: ["a": .null, "c": [3]]))
             let one = try await store.conversation(conversation)
             try expectEqual(one?.title, "One", "the title")
             try expectEqual(one?.workingDirectory, "/w", "the folder")
-            try expectEqual(one?.branch, "main", "the branch")
+            try expectEqual(one?.branchName, "main", "the branch")
             try expectEqual(one?.metadata, ["b": 2, "c": [3]], "the metadata")
             try expectEqual(one?.messageCount, 2, "the count")
         },

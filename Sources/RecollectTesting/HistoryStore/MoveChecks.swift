@@ -106,7 +106,7 @@ enum MoveChecks {
             try await store.update(
                 Scope.plain.conversation,
                 with: ConversationDetails(
-                    title: "old", workingDirectory: "/old", branch: "old", metadata: ["a": 1, "b": 1],
+                    title: "old", workingDirectory: "/old", branchName: "old", metadata: ["a": 1, "b": 1],
                     addedTags: ["x", "y"]))
             try await store.append(Invented.dialogue(1), to: .plain)
             try await store.update(
@@ -116,7 +116,7 @@ enum MoveChecks {
             let summary = try await store.summary(Self.new.conversation)
             try expectEqual(summary.title, "old", "the title")
             try expectEqual(summary.workingDirectory, "/new", "the folder")
-            try expectEqual(summary.branch, "old", "the branch")
+            try expectEqual(summary.branchName, "old", "the branch")
             try expectEqual(summary.metadata, ["a": 1, "b": 2, "c": 2], "the metadata")
             try expectEqual(summary.tags, ["x", "y", "z"], "the tags")
         },

@@ -47,7 +47,7 @@ enum HistoryLine {
         }
         let details = ConversationDetails(
             title: session["title"]?.stringValue, workingDirectory: session["workingDirectory"]?.stringValue,
-            branch: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:],
+            branchName: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:],
             isPinned: session["isPinned"]?.boolValue, isArchived: session["isArchived"]?.boolValue,
             addedTags: session["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [])
         return .header(sessionId: id, details)
@@ -58,7 +58,7 @@ enum HistoryLine {
         var session: [String: JSONValue] = ["id": .string(conversation.id.sessionId)]
         session["title"] = conversation.title.map { .string($0) }
         session["workingDirectory"] = conversation.workingDirectory.map { .string($0) }
-        session["branch"] = conversation.branch.map { .string($0) }
+        session["branch"] = conversation.branchName.map { .string($0) }
         if conversation.isPinned { session["isPinned"] = true }
         if conversation.isArchived { session["isArchived"] = true }
         if !conversation.tags.isEmpty { session["tags"] = .array(conversation.tags.map { .string($0) }) }

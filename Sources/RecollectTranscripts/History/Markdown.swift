@@ -8,7 +8,7 @@ enum Markdown {
         var lines = ["# \(oneLine(conversation.title ?? conversation.preview, or: "Session"))", ""]
         lines.append("- Session: \(code(conversation.id.sessionId))")
         if let folder = conversation.workingDirectory { lines.append("- Folder: \(code(folder))") }
-        if let branch = conversation.branch { lines.append("- Branch: \(code(branch))") }
+        if let branch = conversation.branchName { lines.append("- Branch: \(code(branch))") }
         lines.append("- From \(moment(conversation.createdAt)) to \(moment(conversation.lastActivityAt))")
         lines.append("- Messages: \(conversation.messageCount)")
         if conversation.agents.count > 1 {

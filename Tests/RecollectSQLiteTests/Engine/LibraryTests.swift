@@ -78,7 +78,8 @@ import Testing
             to: scope.conversation.scope(agentId: "b"))
         try await history.update(
             scope.conversation,
-            with: ConversationDetails(title: "T", workingDirectory: "/w", branch: "main", metadata: ["k": 1, "l": 2]))
+            with: ConversationDetails(
+                title: "T", workingDirectory: "/w", branchName: "main", metadata: ["k": 1, "l": 2]))
         try await history.update(scope.conversation, with: ConversationDetails(metadata: ["k": .null]))
         let conversation = try #require(try await history.conversation(scope.conversation))
         #expect(conversation.messageCount == 3)
@@ -88,7 +89,7 @@ import Testing
         #expect(conversation.lastActivityAt == Date(timeIntervalSince1970: 30))
         #expect(conversation.title == "T")
         #expect(conversation.workingDirectory == "/w")
-        #expect(conversation.branch == "main")
+        #expect(conversation.branchName == "main")
         #expect(conversation.metadata == ["l": 2])
     }
 

@@ -28,7 +28,7 @@ struct HistoryMigrationTests {
         try await source.update(
             s,
             with: ConversationDetails(
-                title: "Title", workingDirectory: "/w", branch: "main", metadata: ["k": [1]], isPinned: true,
+                title: "Title", workingDirectory: "/w", branchName: "main", metadata: ["k": [1]], isPinned: true,
                 isArchived: true, isRead: true, addedTags: ["blue", "red"]))
         for (number, session) in ["t", "u", "gone", "empty"].enumerated() {
             let id = ConversationID(userId: "ann", sessionId: session)
