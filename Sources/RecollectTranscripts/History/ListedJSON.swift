@@ -14,7 +14,7 @@ extension Conversation {
             "createdAt": .integer(createdAt.millisecondsSince1970),
             "lastActivityAt": .integer(lastActivityAt.millisecondsSince1970),
             "messageCount": .integer(Int64(messageCount)), "agents": .array(agents.map { .string($0) }),
-            "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branch),
+            "workingDirectory": JSONValue(workingDirectory), "branch": JSONValue(branchName),
             "preview": .string(preview), "metadata": .object(metadata),
             "lastAccessedAt": .integer(lastAccessedAt.millisecondsSince1970),
             "tags": .array(tags.map { .string($0) }), "isPinned": .bool(isPinned), "isArchived": .bool(isArchived),
