@@ -144,7 +144,8 @@ struct LibraryLife {
         let view = Int.random(in: 0..<2, using: &random)
         if one(in: 2) {
             let shown = try await views[view].getSession(id: session)
-            if let shown { known[view][session] = shown.messages }
+            // Who is shown no session takes nothing away when it saves one of that id.
+            known[view][session] = shown?.messages
         }
         let before = known[view][session] ?? []
         var transcript = before
