@@ -6,15 +6,17 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Random lives of a library beside a model of it. `RECOLLECT_CASES` says how many; the seed of a failure is named with it.
+/// Random lives of a library beside a model of it: the same ones in every run, or with `RECOLLECT_CASES=300` so many new ones
+/// (about five a second). The seed of a failure is named with it, and `RECOLLECT_SEED` begins there.
 @Suite("A library and its model") struct LibraryPropertyTests {
-    private static let cases = ProcessInfo.processInfo.environment["RECOLLECT_CASES"].flatMap(Int.init) ?? 30
+    private static let cases = ProcessInfo.processInfo.environment["RECOLLECT_CASES"].flatMap(Int.init)
 
     @Test(
         "whatever is done in whatever order: messages, lists, searches, attachments and the feed agree with the model")
     func lives() async throws {
-        let first = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
-        for number in 0..<Self.cases {
+        let named = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
+        let first = named ?? (Self.cases == nil ? 1 : nil)
+        for number in 0..<(Self.cases ?? 30) {
             let seed = first.map { $0 + UInt64(number) } ?? UInt64.random(in: 0 ... .max)
             let folder = try TemporaryFolder()
             var life = LibraryLife(folder: folder, seed: seed)
