@@ -35,6 +35,11 @@ struct EntryPlaces {
         return try owners[id].flatMap { try sequence(of: $0, db) }
     }
 
+    /// Makes an entry one that no message has.
+    mutating func forgetOwner(of id: UUID) {
+        owners?[id] = nil
+    }
+
     private func sequence(of id: String, _ db: Database) throws -> Int64? {
         try unsettled.sequence(of: id, in: conversation, db)
     }

@@ -79,12 +79,18 @@ struct TranscriptSaving {
     private func edit(
         _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
     ) throws -> [Int64?] {
-        let found = try changed.map { try places.find($0.id, db) }
+        var found = try changed.map { try places.find($0.id, db) }
         var touched: [Int64: [ChatMessage]] = [:]
-        for (entry, sequence) in zip(changed, found) {
+        for (index, entry) in changed.enumerated() {
             // What this storage did not change may have been edited by another since.
-            guard let sequence, !difference.unchanged.contains(entry.id) else { continue }
-            touched[sequence, default: []].append(entry)
+            guard let sequence = found[index], !difference.unchanged.contains(entry.id) else { continue }
+            if try MessageQueries.message(sequence, db)?.chatMessages().contains(where: { $0.id == entry.id }) == true {
+                touched[sequence, default: []].append(entry)
+            } else {
+                // Another took this part out of its message: what was edited here becomes a message of its own.
+                places.forgetOwner(of: entry.id)
+                found[index] = nil
+            }
         }
         var removed: [Int64: Set<UUID>] = [:]
         for id in difference.removed {
