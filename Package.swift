@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "Recollect", targets: ["Recollect"]),
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
+        .library(name: "RecollectAgents", targets: ["RecollectAgents"]),
+        .library(name: "RecollectModels", targets: ["RecollectModels"]),
         .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
         .library(name: "RecollectTesting", targets: ["RecollectTesting"]),
@@ -17,14 +19,22 @@ let package = Package(
     ],
     traits: [
         .trait(
+            name: "Models",
+            description:
+                "Builds `RecollectModels`, the client of chat-completions servers, and with it async-http-client."),
+        .trait(
             name: "CommandLine",
-            description: "Builds the command `recall`, and with it resolves swift-argument-parser.")
+            description: "Builds the command `recall`, and with it resolves swift-argument-parser and Yams.",
+            enabledTraits: ["Models"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
     ],
     targets: [
         .target(
@@ -40,7 +50,19 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]),
-        .target(name: "Recollect", dependencies: ["RecollectCore", "RecollectSQLite"]),
+        .target(
+            name: "RecollectAgents",
+            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
+        .target(
+            name: "RecollectModels",
+            dependencies: [
+                "RecollectAgents",
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client", condition: .when(traits: ["Models"])),
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
+            ]),
+        .target(name: "Recollect", dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents"]),
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
@@ -50,16 +72,26 @@ let package = Package(
             name: "RecollectCLI",
             dependencies: [
                 "Recollect",
+                "RecollectModels",
                 "RecollectTranscripts",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "Yams", package: "Yams", condition: .when(traits: ["CommandLine"])),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLine"])),
             ]),
         .executableTarget(
-            name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite"],
+            name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents"],
             path: "Tests/RecollectTestWorker"),
         .target(name: "RecollectTestSupport", path: "Tests/RecollectTestSupport"),
+        .target(
+            name: "RecollectTestServer",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
+                .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Models"])),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
+            ],
+            path: "Tests/RecollectTestServer"),
         .testTarget(
             name: "RecollectCoreTests",
             dependencies: [
@@ -74,6 +106,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "RecollectAgentsTests",
+            dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],
+            resources: [.copy("Fixtures")]),
+        .testTarget(name: "RecollectModelsTests", dependencies: ["RecollectModels", "RecollectTestServer"]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(
@@ -86,7 +123,9 @@ let package = Package(
             name: "RecollectTranscriptsTests",
             dependencies: ["RecollectTranscripts", "RecollectSQLite"],
             resources: [.copy("Fixtures")]),
-        .testTarget(name: "RecollectCLITests", dependencies: ["RecollectCLI", "RecollectCore", "RecollectSQLite"]),
+        .testTarget(
+            name: "RecollectCLITests",
+            dependencies: ["RecollectCLI", "RecollectCore", "RecollectSQLite", "RecollectTestServer"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,4 +1,5 @@
-// What an app imports: the history's types and rules, and the store that keeps them in SQLite.
+// What an app imports: the history's types and rules, the store that keeps them in SQLite, and the agents that use it.
 
+@_exported import RecollectAgents
 @_exported import RecollectCore
 @_exported import RecollectSQLite

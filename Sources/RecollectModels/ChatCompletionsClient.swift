@@ -1,0 +1,4 @@
+#if Models
+    import AsyncHTTPClient
+    import RecollectAgents
+#endif

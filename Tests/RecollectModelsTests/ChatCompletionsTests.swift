@@ -1,0 +1,4 @@
+#if Models
+    import RecollectModels
+    import Testing
+#endif

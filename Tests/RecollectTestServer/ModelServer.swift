@@ -1,0 +1,5 @@
+#if Models
+    import NIOCore
+    import NIOHTTP1
+    import NIOPosix
+#endif
