@@ -27,6 +27,8 @@ enum Adoption {
             if !keepsPlace { try MessageMoves.putLast([sequence], db) }
         }
         try db.recordChange(.messageEdited, scope.conversation, agentId: scope.agentId, messageId: message.id)
-        if !keepsPlace { try db.recordChange(.conversationRearranged, scope.conversation) }
+        guard !keepsPlace else { return }
+        try Preview.set(row.conversation, db)
+        try db.recordChange(.conversationRearranged, scope.conversation)
     }
 }

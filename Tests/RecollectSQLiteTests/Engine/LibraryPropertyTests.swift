@@ -22,8 +22,8 @@ import Testing
     }
 
     @Test(
-        "lives that once went wrong: an edited entry became a message, and the message that it was of came back",
-        arguments: [7_506_642_260_867_477_955])
+        "lives that once went wrong: two entries of one id; a preview of what an agent had taken over and moved to the end",
+        arguments: [7_506_642_260_867_477_955, 15_816_779_179_320_403_497])
     func regressions(seed: UInt64) async throws {
         try await live(seed: seed)
     }
