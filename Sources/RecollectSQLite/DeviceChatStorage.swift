@@ -10,6 +10,10 @@ import RecollectCore
 ///
 /// The store is made for one user. Another user id at a call is a mistake in the app: it fails an assertion in debug builds
 /// and is taken for the bound id in release builds. Nothing is read or made before the first call.
+///
+/// In a session one id is one message: a known one that is saved again keeps its content and its agent. But one that a UI saved
+/// first, through `SQLiteSessionStorage` under the empty agent id, becomes a message of the agent that saves it, or that begins a
+/// reply of its id; so it does not matter who of the two comes first.
 public final class DeviceChatStorage: DraftingChatStorage {
     /// The user whose history this is.
     public let userId: String
@@ -76,7 +80,7 @@ public final class DeviceChatStorage: DraftingChatStorage {
     ) async throws {
         try await history.append(
             messages, to: scope(userId, sessionId, agentId),
-            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages))
+            options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, adoptsUnassigned: true))
     }
 
     /// All messages of a session: see `ChatStorage`. Attachments come with their bytes.

@@ -33,7 +33,7 @@ public struct HistoryChange: Hashable, Sendable {
 
         /// A message was added.
         public static let messageAdded = Kind(rawValue: "messageAdded")
-        /// A message got new content.
+        /// A message got new content, or belongs to an agent now where it belonged to none.
         public static let messageEdited = Kind(rawValue: "messageEdited")
         /// A message was deleted.
         public static let messageDeleted = Kind(rawValue: "messageDeleted")

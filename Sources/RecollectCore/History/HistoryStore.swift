@@ -13,7 +13,8 @@ public protocol HistoryStore: Sendable {
 
     /// Appends a batch to a scope in order, whole or not at all; every message is kept unless `options` say otherwise.
     ///
-    /// A message whose id the session already holds keeps its first content and its place.
+    /// A message whose id the session already holds keeps its first content and its place, and its agent unless `options` say
+    /// otherwise.
     @discardableResult
     func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
@@ -186,11 +187,18 @@ public struct AppendOptions: Hashable, Sendable {
     public var sameRole: SameRole
     /// The budget that the scope's window is trimmed to afterwards, in messages; `nil` moves nothing.
     public var maxMessages: Int?
+    /// Whether a message that the session holds already under the empty agent id, where a UI that knows no agents saved it, becomes
+    /// one of this scope. The engine leaves it there, `ChatStorage` views take it.
+    ///
+    /// It keeps its id and content, and its place in the conversation unless the scope has gone on behind that; then it goes to the
+    /// end. The same-role rule is for it as for any other: one that it drops stays where it is.
+    public var adoptsUnassigned: Bool
 
     /// Makes options.
-    public init(sameRole: SameRole = .keep, maxMessages: Int? = nil) {
+    public init(sameRole: SameRole = .keep, maxMessages: Int? = nil, adoptsUnassigned: Bool = false) {
         self.sameRole = sameRole
         self.maxMessages = maxMessages
+        self.adoptsUnassigned = adoptsUnassigned
     }
 }
 

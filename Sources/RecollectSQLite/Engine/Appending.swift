@@ -29,11 +29,18 @@ struct Appending {
         var sequence = row.lastSequence
         var lastRole = row.lastRole
         for message in messages {
-            if try unsettled.sequence(of: message.id, in: row.conversation, db) != nil {
+            let known = try unsettled.sequence(of: message.id, in: row.conversation, db)
+            let adopted = try known.flatMap { try adoptable($0, db) }
+            if known != nil, adopted == nil {
                 result.outcome.known += 1
-            } else if options.sameRole == .drop, SameRole.repeats(message, after: lastRole) {
+            } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: lastRole) {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
+            } else if let known, let adopted {
+                try Adoption.adopt(known, adopted, into: row, of: scope, db)
+                sequence = try db.lastSequence()
+                lastRole = adopted.role
+                result.outcome.known += 1
             } else {
                 sequence += 1
                 try MessageRow.insert(
@@ -47,6 +54,12 @@ struct Appending {
         try trim(row, &result, db)
         if sequence - row.settledThrough > Settling.limit { try Settling.settle(db) }
         return result
+    }
+
+    /// A known message that this batch may take over.
+    private func adoptable(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
+        guard options.adoptsUnassigned, !scope.agentId.isEmpty else { return nil }
+        return try Adoption.unassigned(sequence, db)
     }
 
     /// Moves the window's start so that it holds no more than the budget; rows go only where the window is all that is kept.

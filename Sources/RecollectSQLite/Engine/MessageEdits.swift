@@ -18,7 +18,8 @@ enum MessageEdits {
         for message in messages {
             guard let sequence = try MessageQueries.sequence(of: message.id, in: number, db) else { continue }
             outcome.known += 1
-            outcome.orphans += try replace(sequence, with: message, of: number, conversation, db)
+            guard let old = try MessageQueries.message(sequence, db) else { continue }
+            outcome.orphans += try replace(old, at: sequence, with: message, of: number, conversation, db)
         }
         return outcome
     }
@@ -26,10 +27,10 @@ enum MessageEdits {
     /// Gives one message other content and tells the change feed; nothing happens where it has that content already. Returns the
     /// hashes of attachments that nothing uses any more.
     static func replace(
-        _ sequence: Int64, with message: ConversationMessage, of number: Int64, _ conversation: ConversationID,
-        _ db: Database
+        _ old: ConversationMessage, at sequence: Int64, with message: ConversationMessage, of number: Int64,
+        _ conversation: ConversationID, _ db: Database
     ) throws -> [String] {
-        guard let old = try MessageQueries.message(sequence, db), !old.hasSameContent(as: message) else { return [] }
+        guard !old.hasSameContent(as: message) else { return [] }
         // What is not settled is counted later, as it is then.
         let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
         let countsTokens = isSettled && old.metadata["usage"] != message.metadata["usage"]

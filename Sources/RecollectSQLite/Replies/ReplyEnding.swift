@@ -21,7 +21,8 @@ struct ReplyEnding {
         }
         try Drafts.remove(number, db)
         let appending = Appending(
-            messages: [message], scope: scope, options: AppendOptions(maxMessages: maxMessages), retention: retention)
+            messages: [message], scope: scope,
+            options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, unsettled)
         guard appended.outcome.known > 0 else { return appended.orphans }
         return try appended.orphans + MessageEdits.edit([message], in: scope.conversation, db).orphans

@@ -14,12 +14,15 @@ struct ReplyRecovery: Sendable {
         for writer in names where writers.hasEnded(writer) {
             for draft in try Drafts.all(of: writer, db) {
                 let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
-                if try isSaved(message, in: draft.scope.conversation, db) { continue }
+                let saved = try saved(message, in: draft.scope.conversation, db)
                 let ending = ReplyEnding(
-                    number: draft.number, message: message, scope: draft.scope, maxMessages: nil, retention: retention)
+                    number: draft.number, message: saved ?? message, scope: draft.scope, maxMessages: nil,
+                    retention: retention)
                 // Nothing is trimmed, so nothing loses its last use.
                 _ = try ending.run(db, unsettled)
-                events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
+                if saved == nil {
+                    events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
+                }
             }
             try Drafts.delete(writer: writer, db)
             try writers.remove(writer)
@@ -27,13 +30,17 @@ struct ReplyRecovery: Sendable {
         return events
     }
 
-    /// Whether the session holds the reply already, with at least as much text and all other parts: a UI may have saved it whole
+    /// The reply as the session holds it already, if with at least as much text and all other parts: a UI may have saved it whole
     /// just before the end.
-    private func isSaved(_ reply: ConversationMessage, in conversation: ConversationID, _ db: Database) throws -> Bool {
+    private func saved(
+        _ reply: ConversationMessage, in conversation: ConversationID, _ db: Database
+    ) throws -> ConversationMessage? {
         try Settling.settle(db)
-        guard let held = try MessageQueries.one(reply.id, in: conversation, db)?.message else { return false }
-        return held.text.utf8.starts(with: reply.text.utf8)
-            && held.parts.filter { $0.text == nil }.starts(with: reply.parts.filter { $0.text == nil })
+        guard let held = try MessageQueries.one(reply.id, in: conversation, db)?.message,
+            held.text.utf8.starts(with: reply.text.utf8),
+            held.parts.filter({ $0.text == nil }).starts(with: reply.parts.filter { $0.text == nil })
+        else { return nil }
+        return held
     }
 
     /// Everyone who has a draft or a lock file.

@@ -1,22 +1,6 @@
 import Foundation
 import RecollectCore
 
-/// A session's messages as entries, with the messages that entries belong to whose ids do not tell.
-struct Transcript: Sendable {
-    var entries: [ChatMessage] = []
-    var owners: [UUID: String] = [:]
-
-    init(_ messages: [ConversationMessage]) {
-        entries.reserveCapacity(messages.count)
-        for message in messages {
-            for entry in message.chatMessages() {
-                entries.append(entry)
-                if entry.id.uuidString != message.id { owners[entry.id] = message.id }
-            }
-        }
-    }
-}
-
 /// What a session storage has shown or saved of each session: what the next save is compared with.
 ///
 /// The transcripts of the sessions used last are kept whole, sharing their texts with the UI that shows them; of others the
@@ -30,7 +14,7 @@ final class KnownTranscripts: Sendable {
         var entries: [ChatMessage]?
         var ids: Set<UUID> = []
         /// `nil` where it is not known which messages entries belong to.
-        var owners: [UUID: String]?
+        var owners: [UUID: Transcript.Owner]?
         /// Counts saves, so that what was read before a save does not take its place.
         var version = 0
 
@@ -53,7 +37,7 @@ final class KnownTranscripts: Sendable {
     struct Saving: Sendable {
         fileprivate let session: ByteString
         let difference: TranscriptDifference
-        let owners: [UUID: String]?
+        let owners: [UUID: Transcript.Owner]?
     }
 
     func beginReading(_ id: String) -> Reading {
@@ -81,7 +65,7 @@ final class KnownTranscripts: Sendable {
         return Saving(session: session, difference: difference, owners: known?.owners)
     }
 
-    func finish(_ saving: Saving, owners: [UUID: String]?) {
+    func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {
         update(saving.session) { known in
             known.version += 1
             known.entries = saving.difference.transcript

@@ -14,12 +14,12 @@ struct TranscriptSaving {
     /// The entries to look at, their attachments kept by hash.
     let changed: [ChatMessage]
     /// The messages that entries belong to whose ids do not tell; `nil` if that is not known yet.
-    let owners: [UUID: String]?
+    let owners: [UUID: Transcript.Owner]?
     let now: Int64
 
     /// What the storage must know afterwards.
     struct Outcome: Sendable {
-        var owners: [UUID: String]?
+        var owners: [UUID: Transcript.Owner]?
         var orphans: [String] = []
     }
 
@@ -80,34 +80,35 @@ struct TranscriptSaving {
         _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
     ) throws -> [Int64?] {
         var found = try changed.map { try places.find($0.id, db) }
-        var touched: [Int64: [ChatMessage]] = [:]
+        var edits: [Int64: EntryEdits] = [:]
+        func edit(_ sequence: Int64, _ change: (inout EntryEdits) -> Bool) throws -> Bool {
+            guard var edit = try edits[sequence] ?? EntryEdits(sequence, db) else { return false }
+            defer { edits[sequence] = edit }
+            return change(&edit)
+        }
         for (index, entry) in changed.enumerated() {
             // What this storage did not change may have been edited by another since.
             guard let sequence = found[index], !difference.unchanged.contains(entry.id) else { continue }
-            if try MessageQueries.message(sequence, db)?.chatMessages().contains(where: { $0.id == entry.id }) == true {
-                touched[sequence, default: []].append(entry)
-            } else {
+            var own = entry
+            own.id = places.ownID(of: entry.id)
+            if try !edit(sequence, { $0.replace(own) }) {
                 // Another took this part out of its message: what was edited here becomes a message of its own.
                 places.forgetOwner(of: entry.id)
                 found[index] = nil
             }
         }
-        var removed: [Int64: Set<UUID>] = [:]
         for id in difference.removed {
-            if let sequence = try places.find(id, db) { removed[sequence, default: []].insert(id) }
+            guard let sequence = try places.find(id, db) else { continue }
+            let own = places.ownID(of: id)
+            _ = try edit(sequence) { $0.remove(own) }
         }
         var deleted: [String] = []
-        for sequence in Set(touched.keys).union(removed.keys).sorted() {
-            guard let message = try MessageQueries.message(sequence, db) else { continue }
-            let edited = touched[sequence, default: []].eachIdOnce()
-            let gone = removed[sequence, default: []]
-            let entries = message.chatMessages().filter { !gone.contains($0.id) }.map { entry in
-                edited.first { $0.id == entry.id } ?? entry
-            }
-            if let replaced = message.replacing(entries) {
-                outcome.orphans += try MessageEdits.replace(sequence, with: replaced, of: number, conversation, db)
+        for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
+            if let edited = edit.edited {
+                outcome.orphans += try MessageEdits.replace(
+                    edit.message, at: sequence, with: edited, of: number, conversation, db)
             } else {
-                deleted.append(message.id)
+                deleted.append(edit.message.id)
             }
         }
         if !deleted.isEmpty {

@@ -26,6 +26,36 @@ enum AppendChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
+            "append.adoptsUnassigned", rule: 4,
+            "On request a known message of the empty agent id becomes the saving agent's, and of no other id."
+        ) { store in
+            let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
+            let (nobody, id) = (Scope.plain.agent(""), Scope.plain.conversation)
+            let question = Invented.message(.user, "question", "lighthouse?")
+            try await store.append([question, Invented.message(.assistant, "left", "alone")], to: nobody)
+            try await store.append([Invented.message(.assistant, "other", "hers")], to: Scope.plain.agent("other"))
+            try await store.append([question], to: .plain)
+            try await expectIDs(store.window(of: .plain, maxMessages: nil), [], "the window before")
+            let before = try await store.latestChange()
+            let batch = [Invented.message(.user, "question", "changed"), Invented.message(.assistant, "other", "mine")]
+            try await expectEqual(
+                store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 2), "the outcome")
+            try await expectMessages(store.window(of: .plain, maxMessages: nil), [question], "the agent's window")
+            try await expectIDs(
+                store.window(of: nobody, maxMessages: nil), ["left"], "the window of the empty agent id")
+            try await expectIDs(
+                store.everything(in: id).map(\.message), ["question", "left", "other"], "the pages")
+            try await expectEqual(store.summary(id).messageCount, 3, "the count")
+            let found = try await store.search(SearchQuery(userId: "user", text: "lighthouse", agentId: "agent"))
+            try expectEqual(found.elements.map(\.messageId), ["question"], "a search of the agent's messages")
+            let told = try await store.everyChange(after: before)
+            try expectEqual(told.map(\.messageId), ["question"], "messages that the feed tells of")
+            try expectEqual(told.map(\.agentId), ["agent"], "their agents")
+            try await expectEqual(
+                store.append([Invented.message(.user, "again", "?")], to: .plain, options: adopting),
+                AppendOutcome(dropped: 1), "a message that repeats the adopted one's role")
+        },
+        HistoryStoreCheck(
             "append.isWholeOrNothing", rule: 6,
             "A batch that cannot be written (an infinite number) or whose task was cancelled is kept whole or not at all."
         ) { store in

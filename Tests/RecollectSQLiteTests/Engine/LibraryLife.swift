@@ -14,6 +14,8 @@ struct LibraryLife {
     private var views: [SQLiteSessionStorage]
     /// What each view has shown or saved, by session.
     private var known: [[String: [ChatMessage]]] = [[:], [:]]
+    /// Which entries of which messages they are, where their ids do not tell.
+    private var owners: [[String: [UUID: Transcript.Owner]]] = [[:], [:]]
     var model = LibraryModel()
     var replica = LibraryReplica()
     var latest = ChangeCursor.beginning
@@ -36,6 +38,7 @@ struct LibraryLife {
     private mutating func makeViews() {
         views = (0..<2).map { SQLiteSessionStorage(history: history, userId: user, agentId: $0 == 0 ? "ui" : "a") }
         known = [[:], [:]]
+        owners = [[:], [:]]
     }
 
     // MARK: Chances
@@ -135,9 +138,29 @@ struct LibraryLife {
         let messages = (0..<Int.random(in: 1...3, using: &random)).map { _ in newMessage() }
         let budget = one(in: 4) ? 2 * Int.random(in: 0...3, using: &random) : nil
         last = "append \(messages.map(\.id)) to \(session) as \(agent)"
+        let adopts = count.isMultiple(of: 2)
         try await history.append(
-            messages, to: id(session).scope(agentId: agent), options: AppendOptions(maxMessages: budget))
-        model.append(messages, to: session, as: agent)
+            messages, to: id(session).scope(agentId: agent),
+            options: AppendOptions(maxMessages: budget, adoptsUnassigned: adopts))
+        let adopted = model.append(messages, to: session, as: agent, adopting: adopts)
+        if !adopted.isEmpty { try await checkOrder(of: session, adopted) }
+    }
+
+    /// The agents' orders are those of saving, and none moves but what was taken over. Where that stands among the messages of
+    /// others is the engine's choice, which the model takes over.
+    private mutating func checkOrder(of session: String, _ adopted: Set<String>) async throws {
+        let held = try await messages(of: session)
+        let wanted = model.sessions[session]?.messages ?? []
+        for agent in Set(wanted.map(\.agent)) {
+            guard held.filter({ $0.agent == agent }) == wanted.filter({ $0.agent == agent }) else {
+                throw Fault("the order of \(agent) is not that of saving")
+            }
+        }
+        let others = wanted.filter { !adopted.contains($0.message.id) }
+        guard held.filter({ !adopted.contains($0.message.id) }) == others else {
+            throw Fault("others moved with what was taken over")
+        }
+        model.sessions[session]?.messages = held
     }
 
     private mutating func save(_ session: String) async throws {
@@ -146,6 +169,7 @@ struct LibraryLife {
             let shown = try await views[view].getSession(id: session)
             // Who is shown no session takes nothing away when it saves one of that id.
             known[view][session] = shown?.messages
+            owners[view][session] = Transcript(model.sessions[session]?.messages.map(\.message) ?? []).owners
         }
         let before = known[view][session] ?? []
         var transcript = before
@@ -164,7 +188,8 @@ struct LibraryLife {
         let old = try await messages(of: session)
         try await views[view].updateSessionMessages(id: session, messages: transcript)
         known[view][session] = transcript
-        model.save(transcript, known: before, to: session, as: views[view].agentId)
+        model.save(
+            transcript, known: before, owners: owners[view][session] ?? [:], to: session, as: views[view].agentId)
         try await checkOrder(of: session, old, before, transcript)
     }
 
@@ -175,9 +200,9 @@ struct LibraryLife {
     ) async throws {
         let new = try await messages(of: session)
         let wanted = model.sessions[session]?.messages ?? []
-        let order = new.flatMap { $0.message.chatMessages().map(\.id) }
+        let order = Transcript(new.map(\.message)).entries.map(\.id)
         let held = Set(order)
-        let oldOrder = old.flatMap { $0.message.chatMessages().map(\.id) }
+        let oldOrder = Transcript(old.map(\.message)).entries.map(\.id)
         let knownIDs = Set(before.map(\.id))
         let isUpToDate = oldOrder.filter(knownIDs.contains) == before.map(\.id)
         let hasSplitMessage = new.contains { $0.message.chatMessages().count > 1 }

@@ -32,11 +32,24 @@ struct LibraryModel {
 
     var sessions: [String: Session] = [:]
 
-    mutating func append(_ messages: [ConversationMessage], to session: String, as agent: String) {
+    /// Returns the ids of the messages that were nobody's and are the agent's now; they stand at the end.
+    @discardableResult
+    mutating func append(
+        _ messages: [ConversationMessage], to session: String, as agent: String, adopting: Bool = false
+    ) -> Set<String> {
         sessions[session, default: Session()].isDiscarded = false
-        for message in messages where sessions[session]?.index(of: message.id) == nil {
-            sessions[session]?.messages.append(Message(agent: agent, message: message))
+        var adopted: Set<String> = []
+        for message in messages {
+            var new = Message(agent: agent, message: message)
+            if let known = sessions[session]?.index(of: message.id), let held = sessions[session]?.messages[known] {
+                guard adopting, held.agent.isEmpty, !agent.isEmpty else { continue }
+                new.message = held.message
+                sessions[session]?.messages.remove(at: known)
+                adopted.insert(message.id)
+            }
+            sessions[session]?.messages.append(new)
         }
+        return adopted
     }
 
     mutating func delete(_ session: String) {
@@ -124,27 +137,51 @@ struct LibraryModel {
     }
 
     /// What a storage saves that has shown or saved `known`: only what it changed changes.
+    /// - Parameter owners: of the entries that it has shown, those whose ids do not tell their messages.
     mutating func save(
-        _ transcript: [ChatMessage], known: [ChatMessage], to session: String, as agent: String
+        _ transcript: [ChatMessage], known: [ChatMessage], owners: [UUID: Transcript.Owner], to session: String,
+        as agent: String
     ) {
         sessions[session, default: Session()].isDiscarded = false
         let ids = Set(transcript.map(\.id))
-        let removed = Set(known.map(\.id)).subtracting(ids)
+        let removed = known.map(\.id).filter { !ids.contains($0) }
         let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         let touched = transcript.filter { before[$0.id] != $0 }
-        var held: Set<UUID> = []
         let old = sessions[session]?.messages ?? []
-        sessions[session]?.messages = old.compactMap { old in
-            let entries = old.message.chatMessages()
-            held.formUnion(entries.map(\.id))
-            let new = entries.filter { !removed.contains($0.id) }.map { entry in
-                touched.first { $0.id == entry.id } ?? entry
+        let current = Transcript(old.map(\.message)).owners
+        var entries = old.map { $0.message.chatMessages() }
+        /// Which entry of which message an entry is that the storage knows.
+        func place(of id: UUID) -> (message: Int, entryId: UUID)? {
+            for owner in [
+                owners[id], .init(messageId: id.uuidString, entryId: id),
+                .init(messageId: id.uuidString.lowercased(), entryId: id), current[id],
+            ].compactMap({ $0 }) {
+                if let index = old.firstIndex(where: { $0.message.id.hasSameBytes(as: owner.messageId) }) {
+                    return (index, owner.entryId)
+                }
             }
-            return old.message.replacing(new).map { Message(agent: old.agent, message: $0) }
+            return nil
         }
-        for entry in touched where !held.contains(entry.id) {
-            sessions[session]?.messages.append(Message(agent: agent, message: ConversationMessage(entry)))
+        var new: [ChatMessage] = []
+        for entry in touched {
+            guard let place = place(of: entry.id),
+                let index = entries[place.message].firstIndex(where: { $0.id == place.entryId })
+            else {
+                new.append(entry)
+                continue
+            }
+            var own = entry
+            own.id = place.entryId
+            entries[place.message][index] = own
         }
+        for id in removed {
+            if let place = place(of: id) { entries[place.message].removeAll { $0.id == place.entryId } }
+        }
+        let kept = zip(old, entries).compactMap { old, entries in
+            old.message.replacing(entries).map { Message(agent: old.agent, message: $0) }
+        }
+        sessions[session]?.messages =
+            kept + new.map { Message(agent: agent, message: ConversationMessage($0)) }
     }
 
     /// The attachments that messages use.

@@ -17,23 +17,33 @@ import Testing
         let named = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
         let first = named ?? (Self.cases == nil ? 1 : nil)
         for number in 0..<(Self.cases ?? 30) {
-            let seed = first.map { $0 + UInt64(number) } ?? UInt64.random(in: 0 ... .max)
-            let folder = try TemporaryFolder()
-            var life = LibraryLife(folder: folder, seed: seed)
-            do {
-                for step in 0..<40 {
-                    let done = try await life.step()
-                    let faults = try await life.faults(isThorough: step % 8 == 7)
-                    if !faults.isEmpty {
-                        Issue.record(
-                            "seed \(seed), step \(step), \(String(reflecting: done)): \(String(reflecting: faults.joined(separator: "; ")))"
-                        )
-                        break
-                    }
+            try await live(seed: first.map { $0 + UInt64(number) } ?? UInt64.random(in: 0 ... .max))
+        }
+    }
+
+    @Test(
+        "lives that once went wrong: two entries of one id; a preview of what an agent had taken over and moved to the end",
+        arguments: [7_506_642_260_867_477_955, 15_816_779_179_320_403_497])
+    func regressions(seed: UInt64) async throws {
+        try await live(seed: seed)
+    }
+
+    private func live(seed: UInt64) async throws {
+        let folder = try TemporaryFolder()
+        var life = LibraryLife(folder: folder, seed: seed)
+        do {
+            for step in 0..<40 {
+                let done = try await life.step()
+                let faults = try await life.faults(isThorough: step % 8 == 7)
+                if !faults.isEmpty {
+                    Issue.record(
+                        "seed \(seed), step \(step), \(String(reflecting: done)): \(String(reflecting: faults.joined(separator: "; ")))"
+                    )
+                    break
                 }
-            } catch {
-                Issue.record("seed \(seed), \(String(reflecting: life.last)): \(String(reflecting: error))")
             }
+        } catch {
+            Issue.record("seed \(seed), \(String(reflecting: life.last)): \(String(reflecting: error))")
         }
     }
 }

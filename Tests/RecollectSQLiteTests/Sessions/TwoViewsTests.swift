@@ -126,6 +126,38 @@ import Testing
         #expect(try await window().map(\.text) == ["count"])
     }
 
+    @Test("an entry that became a message of its own and the entry that it was once of are shown apart, and stay apart")
+    func entriesOfOneId() async throws {
+        let message = ConversationMessage(id: "m", role: .user, text: "as it was")
+        try await save([message])
+        var shown = try #require(try await sessions.getSession(id: "s")).messages
+        let branch = try await history.branch(sessions.conversation("s"), from: "m")
+        shown[0].content = "as it was edited"
+        try await sessions.updateSessionMessages(id: "s", messages: shown)
+        try await history.append(
+            [ConversationMessage(role: .assistant, text: "between")],
+            to: sessions.conversation("s").scope(agentId: "helper"))
+        try await history.deleteConversation(branch)
+        try await history.append([message], to: sessions.conversation("s").scope(agentId: "helper"))
+        let texts = ["as it was edited", "between", "as it was"]
+        for storage in [sessions, SQLiteSessionStorage(history: history, userId: "ann")] {
+            shown = try #require(try await storage.getSession(id: "s")).messages
+            #expect(shown.map(\.content) == texts)
+            #expect(Set(shown.map(\.id)).count == 3)
+            shown[0].metadata["seen"] = true
+            shown[2].metadata["seen"] = .bool(storage === sessions)
+            try await storage.updateSessionMessages(id: "s", messages: shown)
+            #expect(try await window().map(\.text) == texts)
+            // One that remembers nothing knows them by their ids alone.
+            try await SQLiteSessionStorage(history: history, userId: "ann").updateSessionMessages(
+                id: "s", messages: shown)
+            #expect(try await window().map(\.text) == texts)
+        }
+        try await sessions.updateSessionMessages(
+            id: "s", messages: Array(try #require(try await sessions.getSession(id: "s")).messages.dropFirst()))
+        #expect(try await window().map(\.text) == ["between", "as it was"])
+    }
+
     @Test("a reply in flight is the last entry, and the UI that saves it does not save it twice")
     func replyInFlight() async throws {
         let question = ChatMessage(role: .user, content: "Tell me.")

@@ -65,6 +65,7 @@ final class FaultyHistoryStore: HistoryStore {
             try await base.deleteConversation(scope.conversation)
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
+        if fault == .leavesUnassigned { options.adoptsUnassigned = false }
         if fault == .refusesDeletedIds {
             let deleted = memory.withLock { $0.deletedIDs }
             messages.removeAll { deleted.contains($0.id) }

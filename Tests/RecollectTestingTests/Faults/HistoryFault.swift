@@ -2,6 +2,7 @@
 enum HistoryFault: String, CaseIterable, Sendable {
     case countsAllAsAdded = "append.tellsWhatBecameOfABatch"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
+    case leavesUnassigned = "append.adoptsUnassigned"
     case savesOneByOne = "append.isWholeOrNothing"
     case deletesWhatIsTrimmed = "window.trimLeavesTheLibrary"
     case givesOneWindow = "window.ofEachAgent"

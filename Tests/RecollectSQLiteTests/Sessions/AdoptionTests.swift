@@ -1,0 +1,218 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A UI that knows no agents and an orchestrator save the same turn, under the same ids, whoever comes first.
+@Suite("Messages that a UI saved before their agent did") struct AdoptionTests {
+    private let folder: TemporaryFolder
+    private let history: SQLiteHistoryStore
+    private let chat: DeviceChatStorage
+    private let sessions: SQLiteSessionStorage
+    private let question = ChatMessage(role: .user, content: "Where is the lamp?")
+    private let answer = ChatMessage(role: .assistant, content: "In the tower.")
+    private let later = ChatMessage(role: .user, content: "And the oil?")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        history = folder.history()
+        chat = DeviceChatStorage(history: history, userId: "ann")
+        sessions = SQLiteSessionStorage(history: history, userId: "ann")
+    }
+
+    private func say(_ entries: ChatMessage..., as agent: String = "tech", maxMessages: Int? = nil) async throws {
+        try await chat.saveMessages(
+            entries.map { ConversationMessage($0) }, userId: "ann", sessionId: "s", agentId: agent,
+            maxMessages: maxMessages)
+    }
+
+    private func show(_ entries: ChatMessage...) async throws {
+        try await sessions.updateSessionMessages(id: "s", messages: entries)
+    }
+
+    private func window(_ agent: String = "tech") async throws -> [String] {
+        try await chat.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil).map(\.text)
+    }
+
+    private func shown() async throws -> [String] {
+        try await sessions.getSession(id: "s")?.messages.map(\.content) ?? []
+    }
+
+    private func expectSound() async throws {
+        #expect(try await history.check().problems.isEmpty)
+        let orphans = try await history.write { try DerivedTables.orphans($0) }
+        #expect(orphans.isEmpty)
+    }
+
+    @Test(
+        "a turn that both save is there once, in the agent's window and in the UI, whoever comes first",
+        arguments: [true, false], [true, false])
+    func oneTurn(uiComesFirst: Bool, savesInOneBatch: Bool) async throws {
+        if uiComesFirst { try await show(question) }
+        if savesInOneBatch {
+            if uiComesFirst { try await show(question, answer) }
+            try await say(question, answer)
+        } else {
+            try await say(question)
+            if uiComesFirst { try await show(question, answer) }
+            try await say(answer)
+        }
+        try await show(question, answer)
+        try await say(question, answer)
+        #expect(try await window() == [question.content, answer.content])
+        #expect(try await window("").isEmpty)
+        #expect(try await shown() == [question.content, answer.content])
+        let conversation = try #require(try await history.conversation(sessions.conversation("s")))
+        #expect(conversation.agents == ["tech"])
+        #expect(conversation.messageCount == 2)
+        #expect(try await history.windows(of: conversation.id).flatMap(\.messages).count == 2)
+        try await expectSound()
+        // What the UI has saved it may change and take away, whose ever it is now.
+        var edited = answer
+        edited.content = "In the high tower."
+        try await show(question, edited)
+        #expect(try await window() == [question.content, edited.content])
+        try await show(question)
+        #expect(try await window() == [question.content])
+        #expect(try await shown() == [question.content])
+    }
+
+    @Test("searches and the change feed follow, indexed before or after", arguments: [true, false])
+    func searchAndFeed(isIndexed: Bool) async throws {
+        try await show(question)
+        if isIndexed { try await history.indexEverything() }
+        let before = try await history.latestChange()
+        try await say(question)
+        let told = try await history.changes(after: before, limit: 10)
+        #expect(told.map(\.kind) == [.messageEdited])
+        #expect(told.map(\.agentId) == ["tech"])
+        #expect(told.map(\.messageId) == [question.id.uuidString])
+        for (agent, count) in [("tech", 1), ("", 0)] {
+            let hits = try await history.search(SearchQuery(userId: "ann", text: "lamp", agentId: agent)).elements
+            #expect(hits.count == count)
+        }
+        #expect(try await history.search(SearchQuery(userId: "ann", text: "lamp")).elements.map(\.agentId) == ["tech"])
+        let after = try await history.latestChange()
+        try await say(question)
+        #expect(try await history.latestChange() == after, "a retry is no change")
+        try await expectSound()
+    }
+
+    @Test("what an agent saved is taken by no other, and what a UI saved under an id of its own by none")
+    func others() async throws {
+        try await say(question, as: "first")
+        try await say(question, as: "second")
+        #expect(try await window("first") == [question.content])
+        #expect(try await window("second").isEmpty)
+        let ui = SQLiteSessionStorage(history: history, userId: "ann", agentId: "ui")
+        try await ui.updateSessionMessages(id: "t", messages: [question])
+        try await chat.save(
+            ConversationMessage(question), userId: "ann", sessionId: "t", agentId: "tech", maxMessages: nil)
+        #expect(try await chat.fetch(userId: "ann", sessionId: "t", agentId: "tech", maxMessages: nil).isEmpty)
+        try await show(later)
+        try await history.append(
+            [ConversationMessage(later)], to: sessions.conversation("s").scope(agentId: "first"))
+        #expect(try await window("") == [later.content], "the engine by itself moves nothing")
+    }
+
+    @Test("the message keeps the content that the UI gave it, and its place among those of other agents")
+    func contentAndPlace() async throws {
+        try await say(answer, as: "other")
+        var mine = question
+        mine.metadata["from"] = "ui"
+        try await sessions.updateSessionMessages(id: "s", messages: [answer, mine])
+        try await say(ChatMessage(role: .user, content: "I hear."), as: "other")
+        try await say(question)
+        let kept = try await chat.fetch(userId: "ann", sessionId: "s", agentId: "tech", maxMessages: nil)
+        #expect(kept.map(\.metadata["from"]) == ["ui"])
+        #expect(try await shown() == [answer.content, question.content, "I hear."])
+        try await expectSound()
+    }
+
+    @Test("behind what its agent said meanwhile it comes last: an agent is given things in the order of saving")
+    func order() async throws {
+        try await say(question)
+        try await show(question, later)
+        // The orchestrator closes the question that a killed turn left open, and only then comes to the next.
+        try await say(answer)
+        let before = try await history.latestChange()
+        try await say(later)
+        #expect(try await window() == [question.content, answer.content, later.content])
+        #expect(try await shown() == [question.content, answer.content, later.content])
+        let told = try await history.changes(after: before, limit: 10)
+        #expect(told.map(\.kind) == [.messageEdited, .conversationRearranged])
+        try await expectSound()
+        let reply = ChatMessage(role: .assistant, content: "In the cellar.")
+        try await say(reply)
+        #expect(try await window().last == reply.content)
+        try await show(question, answer, later, reply)
+        #expect(try await window().count == 4)
+    }
+
+    @Test("several that come last at once keep the order in which they are saved")
+    func orderInABatch() async throws {
+        try await show(question, answer, later)
+        try await say(ChatMessage(role: .assistant, content: "Hello."))
+        try await say(question, answer, later)
+        #expect(try await window() == ["Hello.", question.content, answer.content, later.content])
+        #expect(try await shown() == ["Hello.", question.content, answer.content, later.content])
+        try await expectSound()
+    }
+
+    @Test("the same-role rule holds: a message that repeats the role stays the UI's, and is told of")
+    func sameRole() async throws {
+        try await say(question)
+        try await show(question, later)
+        try await say(later)
+        #expect(try await window() == [question.content])
+        #expect(try await window("") == [later.content])
+        #expect(history.events.takeUnheard().map(\.kind) == [.droppedSameRole])
+        try await say(answer, later, ChatMessage(role: .user, content: "Hm?"))
+        #expect(try await window() == [question.content, answer.content, later.content])
+        #expect(try await shown() == [question.content, answer.content, later.content])
+    }
+
+    @Test(
+        "a budget counts what was taken over, also in a window that was trimmed to nothing", arguments: [false, true])
+    func budgets(startsEmpty: Bool) async throws {
+        let window = SQLiteHistoryStore(
+            directory: folder.file("window"), configuration: HistoryConfiguration(retention: .window))
+        for history in [history, window] {
+            let scope = sessions.conversation("s").scope(agentId: "tech")
+            let ui = SQLiteSessionStorage(history: history, userId: "ann")
+            let options = AppendOptions(maxMessages: 2, adoptsUnassigned: true)
+            try await ui.updateSessionMessages(id: "s", messages: [later])
+            let earlier = [ConversationMessage(question), ConversationMessage(answer)]
+            try await history.append(earlier, to: scope, options: AppendOptions(maxMessages: startsEmpty ? 0 : nil))
+            try await history.append([ConversationMessage(later)], to: scope, options: options)
+            let given = try await history.window(of: scope, maxMessages: nil)
+            #expect(given.map(\.text) == (startsEmpty ? [] : [answer.content]) + [later.content])
+        }
+    }
+
+    @Test("a reply that the UI saved while it streamed is its agent's when it ends, is cut off, or was saved whole")
+    func replies() async throws {
+        try await show(question)
+        try await say(question)
+        for (number, ending) in ["finished", "cut off", "whole"].enumerated() {
+            var entry = ChatMessage(role: .assistant, content: "so")
+            let begun = ConversationMessage(id: entry.id.uuidString, role: .assistant, text: "so ")
+            let keeper = try await history.keepReply(begun, in: sessions.conversation("s").scope(agentId: "tech"))
+            let before = try #require(try await sessions.getSession(id: "s")).messages.dropLast()
+            if ending == "whole" { entry.content = "so far" }
+            try await sessions.updateSessionMessages(id: "s", messages: before + [entry])
+            #expect(try await window("").count == 1)
+            if ending == "finished" {
+                try await keeper.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
+            } else {
+                try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
+                #expect(try await history.repliesInFlight(in: sessions.conversation("s")).isEmpty)
+            }
+            #expect(try await window("").isEmpty)
+            #expect(try await window().last == (ending == "cut off" ? "so " : "so far"))
+            #expect(try await window().count == number + 2)
+            #expect(try await shown().count == number + 2)
+        }
+    }
+}
