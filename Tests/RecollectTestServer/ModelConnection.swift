@@ -68,8 +68,9 @@
                     case .hangUp:
                         return try await channel.close().get()
                     case .reset:
-                        let option = ChannelOptions.socketOption(.so_linger)
-                        try await channel.setOption(option, value: linger(l_onoff: 1, l_linger: 0)).get()
+                        // Closing a socket that may not linger resets it.
+                        let options = channel as? any SocketOptionProvider
+                        try await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
                         return try await channel.close().get()
                     case .silence:
                         return try await channel.closeFuture.get()

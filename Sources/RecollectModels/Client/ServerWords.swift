@@ -34,7 +34,7 @@
                 let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 guard text.utf8.count >= quotation else {
                     // Shorter ones are words that any sentence may have, unless they are all that is quoted.
-                    return text.utf8.count >= 4 && words.contains("\"\(text)\"") || words.contains("'\(text)'")
+                    return text.utf8.count >= 4 && (words.contains("\"\(text)\"") || words.contains("'\(text)'"))
                 }
                 return pieces(Array(text.utf8)).contains(where: known.contains)
             }
