@@ -41,7 +41,7 @@
                     body: (try? JSONValue(parsing: String(decoding: body, as: UTF8.self))) ?? .null,
                     connection: context.channel)
                 record.received(request)
-                reply = Task { [answer] in await Self.answer(request, answer) }
+                reply = Self.reply(to: request, answer)
             }
         }
 
@@ -54,7 +54,12 @@
             context.close(promise: nil)
         }
 
-        private static func answer(_ request: ModelRequest, _ answer: ModelServer.Answer) async {
+        private static func reply(to request: ModelRequest, _ answer: @escaping ModelServer.Answer) -> Task<Void, Never>
+        {
+            Task { await write(answer, to: request) }
+        }
+
+        private static func write(_ answer: ModelServer.Answer, to request: ModelRequest) async {
             let channel = request.connection
             do {
                 let reply = try await answer(request)

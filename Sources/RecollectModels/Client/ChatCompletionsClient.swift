@@ -228,7 +228,7 @@
         /// silences, and tells at once when nobody listens.
         fileprivate static let recollect: HTTPClient = {
             var configuration = HTTPClient.Configuration(
-                redirectConfiguration: .disallow, timeout: Timeout(connect: .seconds(10)),
+                redirectConfiguration: .disallow, timeout: HTTPClient.Configuration.Timeout(connect: .seconds(10)),
                 decompression: .enabled(limit: .ratio(100)))
             configuration.connectionPool.retryConnectionEstablishment = false
             // As many sessions as like to may stream at once: the server limits them.

@@ -18,19 +18,12 @@
         /// What stands before the next prose.
         private var speaker = ""
         private var content: [Content] = []
-        private var calls: [Call] = []
+        private var calls: [AnsweredToolCall] = []
         private var usedIds: Set<String> = [""]
 
         private enum Content {
             case text(String)
             case image(url: String)
-        }
-
-        private struct Call {
-            let id: String
-            let name: String
-            let arguments: JSONValue
-            let result: JSONValue
         }
 
         /// Maps a history.
@@ -62,7 +55,7 @@
                     if role != .assistant, !content.isEmpty { flush() }
                     let place = PartPlace(message: index, part: partIndex)
                     guard let result = results[place] else { continue }
-                    calls.append(Call(id: unused(id), name: name, arguments: arguments, result: result))
+                    calls.append(AnsweredToolCall(id: unused(id), name: name, arguments: arguments, result: result))
                 case .toolResult:
                     // It stands behind its call already.
                     flush()
@@ -137,10 +130,7 @@
                 "content": isAssistant && !content.isEmpty ? contentValue : .null,
                 "tool_calls": .array(calls.map(\.json)),
             ])
-            messages += calls.map { call in
-                let text = call.result.stringValue ?? call.result.jsonString
-                return ["role": "tool", "tool_call_id": .string(call.id), "content": .string(text)]
-            }
+            messages += calls.map(\.resultMessage)
         }
 
         /// A string, unless there are images: not every server takes a list.
@@ -157,28 +147,6 @@
                     case .image(let url): ["type": "image_url", "image_url": ["url": .string(url)]]
                     }
                 })
-        }
-    }
-
-    extension ChatCompletionsMessages.Call {
-        /// The call as servers take it. They refuse names with other characters, and arguments that are no object, whoever wrote
-        /// them: a call that once went wrong must not keep the conversation from going on.
-        fileprivate var json: JSONValue {
-            let wireName = String(
-                name.map { $0.isASCII && ($0.isLetter || $0.isNumber) || "_-".contains($0) ? $0 : "_" })
-            let wireArguments: JSONValue =
-                switch arguments {
-                case .object: arguments
-                case .null: [:]
-                default: ["arguments": arguments]
-                }
-            return [
-                "id": .string(id), "type": "function",
-                "function": [
-                    "name": .string(wireName.isEmpty ? "unnamed" : String(wireName.prefix(64))),
-                    "arguments": .string(wireArguments.jsonString),
-                ],
-            ]
         }
     }
 #endif
