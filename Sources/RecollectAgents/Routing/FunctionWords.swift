@@ -20,12 +20,12 @@ enum FunctionWords {
     static let references = set(
         """
         it its that this those these them they he she him her his their there here one ones same another both first second
-        third fourth fifth last next previous former latter other others else more again above
-        es das dies diese dieser dieses der davon dazu dort erste zweite dritte letzte andere noch mehr nochmal
-        ca cela ceci celui celle ceux premier premiere deuxieme troisieme dernier derniere autre encore la
+        third fourth fifth previous former latter other others else more again above
+        dies diese dieser dieses davon dazu dort erste zweite dritte letzte andere noch mehr nochmal
+        ca cela ceci celui celle ceux premier premiere deuxieme troisieme dernier derniere autre encore
         eso esto esa ese aquel primero primera segundo segunda tercero ultimo ultima otro otra mas
         quello quella questo questa primo prima secondo seconda ultimo altro ancora isso esse essa primeiro outro
-        dat die deze eerste tweede ten ta pierwszy drugi это этот эта первый второй последний еще
+        dat deze eerste tweede ten ta pierwszy drugi это этот эта первый второй последний еще
         """)
 
     /// Words that agree, refuse, thank or greet.
@@ -64,12 +64,12 @@ enum FunctionWords {
             a an the i me my mine we us our ours you your yours be been being am have has had having not to of in on at by for
             from with about into onto over under up down out off as than if while until before after between through during
             without within against per via all any some each every few many much most such only own too very just now still
-            even ever never always often there s t d ll m re ve don doesn didn isn aren wasn won wouldn couldn shouldn haven
+            even ever never always often next last s t d ll m re ve don doesn didn isn aren wasn won wouldn couldn shouldn haven
             hasn cannot must might shall im ive id
-            ein eine einen einem einer eines die den dem des ich du er sie wir ihr mich mir dich dir uns euch mein meine meinen
+            ein eine einen einem einer eines der die das den dem des es ich du er sie wir ihr mich mir dich dir uns euch mein meine meinen
             dein deine sein seine bin bist sind habe haben hatte wird werden zu zum zur von vom im in an am auf aus bei
             mit nach fur uber um nicht kein keine nur auch schon sehr so sich wenn ob
-            le les un une des du de au aux je tu il elle on nous vous ils elles me te se mon ma mes ton ta tes sa ses notre
+            le la les un une des du de au aux je tu il elle on nous vous ils elles me te se mon ma mes ton ta tes sa ses notre
             votre leur suis es sommes etes sont ai as avons avez ont ne pas plus dans sur sous avec sans pour par chez y tres
             j l n d c qu m
             el los las unos unas del al yo tu el ella nosotros ellos mi mis su sus soy eres somos son estoy esta estan he ha

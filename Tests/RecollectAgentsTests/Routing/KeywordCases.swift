@@ -37,7 +37,8 @@ struct KeywordCase: Sendable, CustomTestStringConvertible {
             case .household:
                 [
                     SilentAgent("Garden", "Knows plants: sowing, watering, pests, pruning and the vegetable patch."),
-                    SilentAgent("Repairs", "Fixes things at home: plumbing, leaking taps, electricity, paint and tools."),
+                    SilentAgent(
+                        "Repairs", "Fixes things at home: plumbing, leaking taps, electricity, paint and tools."),
                     SilentAgent("Kitchen", "Plans meals, finds recipes and writes the grocery list."),
                 ]
             case .studio:
@@ -154,7 +155,8 @@ extension KeywordCase {
         "I need a new invoice", "[bookkeeping] Who is it for, and what goes into it?",
     ]
     private static let drawing = [
-        "I need an icon for the archive", "[design] Here are two: a box in blue and a drawer in grey. Which do you like?",
+        "I need an icon for the archive",
+        "[design] Here are two: a box in blue and a drawer in grey. Which do you like?",
     ]
     private static let booking = [
         "I'd like to see Dr. Miller", "[appointments] Gladly. Which day suits you?",
