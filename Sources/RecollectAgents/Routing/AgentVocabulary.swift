@@ -4,8 +4,9 @@ import RecollectCore
 struct AgentVocabulary {
     /// What a word of the name counts; one of the description counts 1.
     private static let nameWeight = 1.5
-    /// What a word counts that was just said with the agent.
-    private static let saidWeight = 0.8
+    /// What a word counts that was just said with the agent: with the least lead of `FollowUp` less than a word of another agent's
+    /// description, because what an agent is for outweighs what it happened to say.
+    private static let saidWeight = 0.7
     /// What a word counts that shares no more than its first letters.
     private static let rootShare = 0.5
 

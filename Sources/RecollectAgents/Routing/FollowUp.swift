@@ -9,9 +9,9 @@ struct FollowUp {
     /// For a message that begins as a continuation: "and", "then", "yes".
     private static let continuing = 0.3
     /// For one that points back: "it", "the second one".
-    private static let pointingBack = 0.6
+    private static let pointingBack = 0.65
     /// For one of a few words; less, the more there are.
-    private static let brief = 0.4
+    private static let brief = 0.35
     /// For an answer where the agent asked.
     private static let answering = 0.6
     /// Up to how many words a message is brief, and from how many on it is long enough to speak for itself.

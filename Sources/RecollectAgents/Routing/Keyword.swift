@@ -2,7 +2,8 @@
 struct Keyword: Hashable {
     /// The word without the endings that English gives to nouns and verbs.
     let stem: String
-    /// The first letters of a longer word: its other forms in most languages have them too. `nil` of a shorter one.
+    /// The first letters of a longer word: its other forms in most languages have them too. Of a pair of ideographs the first, which
+    /// means something by itself. `nil` of a shorter word.
     let root: String?
 
     private static let rootLength = 5
@@ -13,7 +14,7 @@ struct Keyword: Hashable {
         if first.isUnspacedLetter {
             guard !FunctionWords.isGrammar(word) else { return nil }
             stem = word
-            root = nil
+            root = first.properties.isIdeographic && !FunctionWords.isGrammar(String(first)) ? String(first) : nil
             return
         }
         let isNumber = word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

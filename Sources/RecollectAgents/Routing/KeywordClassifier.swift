@@ -10,6 +10,10 @@ import RecollectCore
 /// a message that nothing fits gives `nil`. Words are compared in any language by themselves and by their first letters: an agent
 /// is found only by users who speak the language of its description.
 ///
+/// It understands no meaning: where a message shares no word with a description ("my parcel is late" with an agent for deliveries),
+/// it is the last agent or `nil`. So it is right in 46 of 60 written cases, in all 20 follow-ups among them (`RoutingAccuracyTests`).
+/// Descriptions with the words that users use help most.
+///
 /// The confidence is the share of the evidence that speaks for the chosen agent; against it speak the next best agent and the words
 /// that no agent knows. So 0.5 means that another one fits as well.
 ///
