@@ -30,7 +30,7 @@ public struct Agent: AgentProtocol {
     public let tools: [AgentTool]
     /// What the model is told before everything; `nil` for nothing.
     public let systemPrompt: String?
-    /// How often the model is asked in a turn, at the most; at least once.
+    /// How often the model is asked in a turn, at the most; the last time it may call no tools, so with 1 it never calls any.
     public let maxToolRounds: Int
     /// Whether turns are kept.
     public let saveChat: Bool

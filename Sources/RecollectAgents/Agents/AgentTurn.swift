@@ -111,7 +111,7 @@ struct AgentTurn {
         } else if reason == .contentFilter {
             reply.message.isInterrupted = true
             stream.yield(.error("The answer was cut off by the model's content filter."))
-        } else if reply.message.parts.isEmpty {
+        } else if reply.message.text.isEmpty {
             stream.yield(.error("The model gave no answer."))
         }
         stream.yield(.final(reply.message))

@@ -15,12 +15,6 @@ extension AgentContext {
 }
 
 extension [AgentEvent] {
-    /// The whole reply, if it is last.
-    var reply: ConversationMessage? {
-        if case .final(let message) = last { return message }
-        return nil
-    }
-
     /// What the user is told besides.
     var errors: [String] {
         compactMap { if case .error(let message) = $0 { message } else { nil } }
