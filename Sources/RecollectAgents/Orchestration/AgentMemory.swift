@@ -113,7 +113,7 @@ struct AgentMemory: Sendable {
 private struct ReplySaving: ReplyKeeping {
     let memory: AgentMemory
 
-    func keep(_ text: String) async throws {}
+    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
     func finish(_ message: ConversationMessage) async throws {
         try await memory.save(message, maxMessages: memory.maxMessages)
