@@ -24,7 +24,8 @@ struct ContentWords: Equatable {
     /// The words as a person reads them: “reading” and “Friday”.
     var spoken: String {
         let quoted = words.map { "“\($0.replacingOccurrences(of: "\"", with: ""))”" }
-        return quoted.count < 2 ? quoted.joined() : quoted.dropLast().joined(separator: ", ") + " and " + quoted[quoted.count - 1]
+        return quoted.count < 2
+            ? quoted.joined() : quoted.dropLast().joined(separator: ", ") + " and " + quoted[quoted.count - 1]
     }
 
     /// The words without the quotation marks of a search.
@@ -66,7 +67,9 @@ struct ContentWords: Equatable {
 
     /// What a question in Chinese has around its subject, longer ones before those that they hold.
     private static let unspaced = [
-        "在这次对话中", "在这次对话里", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过", "讨论过",
-        "记了什么", "记过", "是什么时候", "什么时候", "什么", "关于", "有没有", "谁说的", "谁说", "请问", "请", "我", "你", "吗", "呢", "的", "了", "？", "。", "，",
+        "在这次对话中", "在这次对话里", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过",
+        "讨论过",
+        "记了什么", "记过", "是什么时候", "什么时候", "什么", "关于", "有没有", "谁说的", "谁说", "请问", "请", "我", "你", "吗", "呢", "的", "了", "？",
+        "。", "，",
     ]
 }

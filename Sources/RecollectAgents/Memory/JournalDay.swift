@@ -9,7 +9,8 @@ struct JournalDay: Hashable, Comparable {
     /// The day of a moment.
     init(of moment: Date, in timeZone: TimeZone) {
         let parts = Self.calendar(timeZone).dateComponents([.year, .month, .day], from: moment)
-        name = [(parts.year ?? 0, 4), (parts.month ?? 0, 2), (parts.day ?? 0, 2)].map(Self.padded).joined(separator: "-")
+        name = [(parts.year ?? 0, 4), (parts.month ?? 0, 2), (parts.day ?? 0, 2)].map(Self.padded).joined(
+            separator: "-")
         self.timeZone = timeZone
     }
 
@@ -18,7 +19,9 @@ struct JournalDay: Hashable, Comparable {
         guard fileName.hasSuffix(".md") else { return nil }
         name = String(fileName.dropLast(3))
         self.timeZone = timeZone
-        guard let noon = moment(hour: 12, minute: 0), JournalDay(of: noon, in: timeZone).name == name else { return nil }
+        guard let noon = moment(hour: 12, minute: 0), JournalDay(of: noon, in: timeZone).name == name else {
+            return nil
+        }
     }
 
     /// The days in whose files an entry of a moment may stand: its own and, where the time zone was another one when it was

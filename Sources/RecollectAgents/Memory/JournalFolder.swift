@@ -34,7 +34,8 @@ public final class JournalFolder: Journal {
     ///   - timeZone: Where a day begins, and what the times in the files are: the same for all who write there.
     public init(baseURL: URL? = nil, timeZone: TimeZone = .current) {
         self.baseURL =
-            baseURL ?? DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Journal", isDirectory: true)
+            baseURL
+            ?? DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Journal", isDirectory: true)
         self.timeZone = timeZone
     }
 
@@ -73,11 +74,12 @@ public final class JournalFolder: Journal {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { place in
             guard let folder = try place.open(exclusively: true),
-                var (page, index) = try Self.find(entry, on: days, in: folder)
+                let (found, index) = try Self.find(entry, on: days, in: folder)
             else {
                 throw RecollectError(.notFound, "the journal of \(days[0].name) has no such note; read it again")
             }
-            guard page.entries[index].struckAt == nil else { return }
+            guard found.entries[index].struckAt == nil else { return }
+            var page = found
             page.strike(at: index, moment)
             try Self.write(page, in: folder)
         }

@@ -14,10 +14,10 @@ struct JournalHeading {
     init(of entry: JournalEntry, on day: JournalDay) {
         self.entry = entry
         let time = day.time(of: entry.date)
-        let struck = entry.struckAt.map { " struck \(Self.written($0))" } ?? ""
+        let struck = entry.struckAt.map { " struck \($0.inUTC)" } ?? ""
         line = """
             ## \(struck.isEmpty ? time : "~~\(time)~~") \
-            <!-- note \(Self.escaped(entry.id)) \(Self.written(entry.date))\(struck) -->
+            <!-- note \(Self.escaped(entry.id)) \(entry.date.inUTC)\(struck) -->
             """
     }
 
@@ -39,20 +39,13 @@ struct JournalHeading {
         }
     }
 
-    /// The moment in UTC. Formatters cut milliseconds where their fraction is no whole binary one.
-    private static func written(_ date: Date) -> String {
-        let (seconds, rest) = date.millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
-        let milliseconds = rest < 0 ? rest + 1000 : rest
-        let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
-        return second.formatted(.iso8601).dropLast() + ".\(String(1000 + milliseconds).dropFirst())Z"
-    }
-
     /// The id without white space and without what ends a comment.
     private static func escaped(_ id: String) -> String {
         guard !id.isEmpty else { return "%" }
         return id.utf8.map { byte in
             let scalar = Unicode.Scalar(byte)
-            let isPlain = scalar.properties.isAlphabetic && scalar.isASCII || ("0"..."9").contains(scalar) || scalar == "-"
+            let isPlain =
+                scalar.properties.isAlphabetic && scalar.isASCII || ("0"..."9").contains(scalar) || scalar == "-"
             return isPlain ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined()
     }
@@ -64,4 +57,14 @@ struct JournalHeading {
     /// The namespace of the ids of entries that people wrote.
     private static let people = UUID(
         uuid: (0x3D, 0x90, 0x4B, 0xE2, 0x15, 0x7A, 0x4E, 0x0D, 0xB6, 0x51, 0x8C, 0x2F, 0x09, 0xD4, 0xA7, 0x62))
+}
+
+extension Date {
+    /// The moment as `2026-11-21T09:12:07.123Z`. Formatters cut milliseconds whose fraction is no whole binary one.
+    var inUTC: String {
+        let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
+        let milliseconds = rest < 0 ? rest + 1000 : rest
+        let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))
+        return second.formatted(.iso8601).dropLast() + ".\(String(1000 + milliseconds).dropFirst())Z"
+    }
 }

@@ -81,7 +81,7 @@ struct JournalPage {
             let rest = line.dropFirst()
             return rest.first == Byte.space ? rest.dropFirst() : rest
         }
-        return String(decoding: lines.joined(separator: [Byte.lineFeed]), as: UTF8.self)
+        return String(decoding: Array(lines.joined(separator: [Byte.lineFeed])), as: UTF8.self)
     }
 
     private enum Byte {

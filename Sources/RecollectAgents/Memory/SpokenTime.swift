@@ -35,7 +35,10 @@ struct SpokenTime: Equatable {
         (.day, 2, ["day before yesterday", "vorgestern", "avant-hier", "anteayer", "前天"]),
         (.day, 1, ["yesterday", "gestern", "hier", "ayer", "昨天"]),
         (.day, 0, ["today", "heute", "aujourd'hui", "hoy", "今天"]),
-        (.weekOfYear, 1, ["last week", "letzte woche", "letzter woche", "la semaine dernière", "la semana pasada", "上周", "上个星期"]),
+        (
+            .weekOfYear, 1,
+            ["last week", "letzte woche", "letzter woche", "la semaine dernière", "la semana pasada", "上周", "上个星期"]
+        ),
         (.weekOfYear, 0, ["this week", "diese woche", "dieser woche", "cette semaine", "esta semana", "这周", "本周"]),
         (.month, 1, ["last month", "letzten monat", "le mois dernier", "el mes pasado", "上个月", "上月"]),
         (.month, 0, ["this month", "diesen monat", "ce mois-ci", "este mes", "这个月", "本月"]),
@@ -89,7 +92,8 @@ extension String {
         while let range = range(
             of: phrase, options: [.caseInsensitive, .diacriticInsensitive], range: start..<endIndex)
         {
-            let touchesLeft = range.lowerBound > startIndex && self[index(before: range.lowerBound)].continues(self[range.lowerBound])
+            let touchesLeft =
+                range.lowerBound > startIndex && self[index(before: range.lowerBound)].continues(self[range.lowerBound])
             let touchesRight =
                 range.upperBound < endIndex && self[index(before: range.upperBound)].continues(self[range.upperBound])
             if !touchesLeft, !touchesRight { return range }
