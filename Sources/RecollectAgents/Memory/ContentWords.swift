@@ -37,13 +37,9 @@ struct ContentWords: Equatable {
 
     /// A word without the punctuation around it and without the article that French joins to it.
     private static func bare(_ piece: Substring) -> String {
-        let word = piece.drop { !$0.isLetter && !$0.isNumber }
-        let end = word.lastIndex { $0.isLetter || $0.isNumber }
-        var bare = end.map { word[...$0] } ?? ""
-        if let match = bare.prefixMatch(of: /(?i)(?:[ldjmtsn]|qu)['’]/), match.range.upperBound < bare.endIndex {
-            bare = bare[match.range.upperBound...]
-        }
-        return String(bare)
+        var word = piece.drop { !$0.isLetter && !$0.isNumber }
+        if let article = word.prefixMatch(of: /(?i)(?:[ldjmtsn]|qu)['’]/) { word = word[article.range.upperBound...] }
+        return word.lastIndex { $0.isLetter || $0.isNumber }.map { String(word[...$0]) } ?? ""
     }
 
     private static let functionWords = Set(
@@ -53,21 +49,22 @@ struct ContentWords: Equatable {
         last know list look me mention mentioned my note noted notes of off on or our out please remember said say saying \
         search session show so something talk talked tell that the their them then there these they thing things this to told us was we \
         were what what's whats when where which who whose why will with would write wrote you your \
-        alles am an auch auf aus bei bitte damals das dass dem den der des die diese diesem doch du ein eine einem einen \
+        letzte letzten letzter alles am an auch auf aus bei bitte damals das dass dem den der des die diese diesem doch du ein eine einem einen \
         einer es etwas für gab gesagt geschrieben gesprochen habe haben hast hat hatte hatten ich im in ist ja kannst mal man mein \
         meine mir mit nach noch notiert notiz notizen oder sagte sagten sind so suche such über um und uns von vor wann war \
         waren warum was welche wer wie wir wo worüber zeig zeige zu zum zur \
         ai as au aux avais avait avez avons ce cela ces cette conversation c'est dans de des dit dire du elle en est et été il ils \
         je la le les leur ma mes moi mon montre ne nos note noté notes nous on ou où par parlé pas pour quand que quel quelle quels qui \
         quoi sa se ses son sont sur ta te tu un une vous y \
+        dernier dernière dernières est-ce est-il \
         al algo apunté con cuál cuáles cuándo cuando de del dice dicho dije dijimos dijiste dijo donde dónde el ella en era es \
         esa ese esta este fue ha hablamos hablé hace he hemos la las lo los me mi mis muestra no nosotros nota notas o para pero por \
-        qué que quién quien se sobre su sus te tu un una y ya yo anoté
+        qué que quién quien se sobre su sus te tu un una y ya yo anoté última últimas último
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 
     /// What a question in Chinese has around its subject, longer ones before those that they hold.
     private static let unspaced = [
-        "在这次对话中", "在这次对话里", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过",
+        "上一条", "最后一条", "笔记", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过",
         "讨论过",
         "记了什么", "记过", "是什么时候", "什么时候", "什么", "关于", "有没有", "谁说的", "谁说", "请问", "请", "我", "你", "吗", "呢", "的", "了", "？",
         "。", "，",

@@ -13,8 +13,8 @@ enum ScribeRequest: Equatable {
         if let rest = Self.rest(of: said, after: Self.striking) {
             self = .strike(ContentWords(rest))
         } else if let rest = Self.rest(of: said, after: Self.noting) {
-            let note = rest.trimmingCharacters(in: Self.joints)
-            self = note.isEmpty ? .nothing : .note(note)
+            let note = rest.drop { $0.isWhitespace || ":：,，".contains($0) }
+            self = note.isEmpty ? .nothing : .note(String(note))
         } else if Self.isQuestion(said) {
             let found = SpokenTime.find(in: said, now: now, calendar: calendar)
             self = .read(ContentWords(found?.rest ?? said), found?.time)
@@ -35,8 +35,6 @@ enum ScribeRequest: Equatable {
         text.hasSuffix("?") || text.hasSuffix("？") || reading.contains { text.range(ofPhrase: $0) != nil }
     }
 
-    private static let joints = CharacterSet.whitespacesAndNewlines.union(CharacterSet(charactersIn: ":：,，"))
-
     private static let noting = [
         "note:", "note that", "note down", "please note", "make a note", "make a note that", "take a note",
         "remember that",
@@ -48,12 +46,13 @@ enum ScribeRequest: Equatable {
         "记住", "记下", "记一下", "请记住", "帮我记", "帮我记下", "帮我记一下", "笔记：", "备注：",
     ]
     private static let striking = [
-        "strike", "strike out", "strike my", "forget the note", "forget the last note", "forget my last note",
+        "strike the", "strike that", "strike out", "strike my", "forget the note", "forget the last note",
+        "forget my last note",
         "forget that note",
         "delete the note", "delete the last note", "delete my last note",
-        "streich", "streiche", "vergiss die notiz", "vergiss die letzte notiz", "lösche die letzte notiz",
-        "raye", "oublie la note", "oublie la dernière note", "efface la dernière note",
-        "tacha", "olvida la nota", "olvida la última nota", "borra la última nota",
+        "streich die", "streiche die", "vergiss die notiz", "vergiss die letzte notiz", "lösche die letzte notiz",
+        "raye la", "oublie la note", "oublie la dernière note", "efface la dernière note",
+        "tacha la", "olvida la nota", "olvida la última nota", "borra la última nota",
         "划掉", "删掉", "忘掉",
     ]
     private static let reading = [

@@ -110,7 +110,7 @@ struct JournalFolderTests {
         let read = try await journal.entries(JournalQuery(includesStruck: true), in: ada)
         #expect(read.map(\.text) == ["struck by hand", "Called the plumber.\nComes on Monday.", "noted"])
         #expect(read.map { $0.struckAt != nil } == [true, false, false])
-        #expect(read[1].date == morning.addingTimeInterval(78 * 60 - 7.123))
+        #expect(read[1].date == morning.addingTimeInterval(78 * 60 - 7.123).wholeMilliseconds)
         // Its id is the same at every reading, so it can be struck out.
         try await journal.strike(read[1], at: morning, in: ada)
         #expect(try await texts() == ["noted"])
@@ -151,7 +151,7 @@ struct JournalFolderTests {
         #expect(try await texts(JournalQuery(words: ["boiler", "rep"])) == ["boiler repaired"])
         #expect(try await texts(JournalQuery(limit: 2)) == ["boiler repaired", "cafe closed"])
         #expect(try await texts(JournalQuery(limit: 0)) == [])
-        let day = morning.addingTimeInterval(86_400)
+        let day = morning.addingTimeInterval(86_400).wholeMilliseconds
         #expect(try await texts(JournalQuery(from: day, until: day.addingTimeInterval(86_400))) == ["boiler is loud"])
     }
 
