@@ -54,7 +54,7 @@ struct JournalPage {
         while start < bytes.count {
             let end = bytes[start...].firstIndex(of: Byte.lineFeed) ?? bytes.count
             let line = bytes[start..<end]
-            if line.starts(with: Array("# ".utf8)) || line.starts(with: Array("## ".utf8)) {
+            if Self.isHeading(line) {
                 finish()
                 // Editors of Windows end lines with two bytes; the first of them is no part of a heading.
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
@@ -70,6 +70,12 @@ struct JournalPage {
             start = end + 1
         }
         finish()
+    }
+
+    /// Whether a line is a heading of the first or second level, an empty one too: it may be a cut one.
+    private static func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
+        let rest = line.drop { $0 == UInt8(ascii: "#") }
+        return (1...2).contains(line.count - rest.count) && rest.first ?? Byte.space <= Byte.space
     }
 
     private static func text(of body: [ArraySlice<UInt8>]) -> String {
