@@ -14,7 +14,8 @@ struct ChatVersionTests {
     func everyWrite() async throws {
         let folder = try TemporaryFolder()
         let history = SQLiteHistoryStore(
-            directory: folder.url, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+            directory: folder.url, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
+        )
         let storage = DeviceChatStorage(history: history, userId: "u")
         func message(_ number: Int) -> ConversationMessage {
             ConversationMessage(id: "\(number)", role: number.isMultiple(of: 2) ? .user : .assistant, text: "text")
@@ -29,7 +30,10 @@ struct ChatVersionTests {
                         [], userId: "u", sessionId: "s", agentId: "a", maxMessages: 4)
                 }
             ),
-            ("an edit", { try await history.edit([ConversationMessage(id: "3", role: .user, text: "!")], in: conversation) }),
+            (
+                "an edit",
+                { try await history.edit([ConversationMessage(id: "3", role: .user, text: "!")], in: conversation) }
+            ),
             ("a branch", { branch = try await history.branch(conversation, from: "4") }),
             (
                 "its return",

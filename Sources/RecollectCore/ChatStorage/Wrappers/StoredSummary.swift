@@ -18,7 +18,8 @@ struct StoredSummary: Sendable {
     private static let field = "summary"
 
     /// Makes a summary that covers the first messages and leaves the others.
-    init(text: String, covering covered: ArraySlice<ConversationMessage>, leaving rest: ArraySlice<ConversationMessage>) {
+    init(text: String, covering covered: ArraySlice<ConversationMessage>, leaving rest: ArraySlice<ConversationMessage>)
+    {
         let through = covered.last?.id ?? ""
         let followers = rest.map(\.id)
         self.through = ByteString(through)

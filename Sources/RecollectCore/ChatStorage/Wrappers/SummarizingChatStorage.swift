@@ -141,6 +141,7 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
     private static func checkId(_ id: String, of owner: String) throws {
         guard StoredSummary.isReserved(id) else { return }
         throw RecollectError(
-            .invalidArgument, "ids that begin with \(reservedPrefix) are kept for summaries; give the \(owner) another one")
+            .invalidArgument,
+            "ids that begin with \(reservedPrefix) are kept for summaries; give the \(owner) another one")
     }
 }

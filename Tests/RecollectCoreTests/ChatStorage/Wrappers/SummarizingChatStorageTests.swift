@@ -98,7 +98,7 @@ struct SummarizingChatStorageTests {
         #expect(summarizer.all.count == 1)
     }
 
-    @Test("a summarizer that fails blocks nobody: everything is given, the failure is told, and the next turn tries again")
+    @Test("a summarizer that fails blocks nobody: all is given, the failure is told, and the next turn tries again")
     func failing() async throws {
         let log = LogLines()
         let storage = SummarizingChatStorage(
@@ -173,7 +173,11 @@ struct SummarizingChatStorageTests {
         let storage = wrap(below)
         let steps = Locked(0)
         summarizer.beforeAnswering {
-            if steps.withLock({ $0 += 1; return $0 }) == 3 { throw RecollectError(.busy, "try again") }
+            let step = steps.withLock { steps in
+                steps += 1
+                return steps
+            }
+            if step == 3 { throw RecollectError(.busy, "try again") }
         }
         #expect(try await storage.load().count == 1 + 100)
         #expect(try await wrap(below).load().toldIds == turns(0..<250).map(\.id))
@@ -248,7 +252,8 @@ struct SummarizingChatStorageTests {
             let summarizer = Summarizer()
             let below = InMemoryChatStorage(sameRole: .keep)
             let storage = SummarizingChatStorage(
-                wrapping: below, triggerAt: .random(in: 1...5, using: &random), keepLast: .random(in: 1...3, using: &random),
+                wrapping: below, triggerAt: .random(in: 1...5, using: &random),
+                keepLast: .random(in: 1...3, using: &random),
                 summarizer: summarizer.summarize)
             for step in 0..<30 {
                 try await storage.save(RandomTurn.messages(step, &random))
