@@ -83,7 +83,10 @@ let package = Package(
         .executableTarget(
             name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents"],
             path: "Tests/RecollectTestWorker"),
-        .target(name: "RecollectTestSupport", path: "Tests/RecollectTestSupport"),
+        .target(
+            name: "RecollectTestSupport",
+            dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/RecollectTestSupport"),
         .target(
             name: "RecollectTestServer",
             dependencies: [
@@ -118,7 +121,9 @@ let package = Package(
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(
             name: "RecollectTestingTests",
-            dependencies: ["Recollect", "RecollectTesting", .product(name: "Logging", package: "swift-log")]),
+            dependencies: [
+                "Recollect", "RecollectTesting", "RecollectTestSupport", .product(name: "Logging", package: "swift-log"),
+            ]),
         .testTarget(
             name: "RecollectObservationTests",
             dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),

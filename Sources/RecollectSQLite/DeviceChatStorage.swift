@@ -110,3 +110,10 @@ public final class DeviceChatStorage: DraftingChatStorage {
         return Scope(userId: self.userId, sessionId: sessionId, agentId: agentId)
     }
 }
+
+extension DeviceChatStorage: VersionedChatStorage {
+    /// The session's version; `nil` over a history that is not `SQLiteHistoryStore`. It changes with every write to the history.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await (history as? any VersionedHistory)?.version(of: scope(userId, sessionId, "").conversation)
+    }
+}

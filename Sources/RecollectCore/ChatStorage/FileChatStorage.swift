@@ -22,7 +22,7 @@ import Logging
 /// process holds a session for more than half a minute, `inputOutput`. A save that fails is not kept.
 ///
 /// The folder needs a file system with locks, as every local one has.
-public final class FileChatStorage: ChatStorage {
+public final class FileChatStorage: VersionedChatStorage {
     /// Where the store tells of messages that it dropped and files that it set aside.
     public let events: StoreEvents
     /// The folder that holds everything.
@@ -90,6 +90,14 @@ public final class FileChatStorage: ChatStorage {
         try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) {
             MergedChats.merge(try $0.allMessages())
         }
+    }
+
+    /// Which files the session has, how long they are and when they were changed last.
+    ///
+    /// File systems count time in ticks of some milliseconds, some of two seconds: until a file has rested for longer than that,
+    /// every call gives a new version, since two writes in one tick could not be told apart.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) { try $0.version() }
     }
 
     private func onFiles<Result: Sendable>(

@@ -5,7 +5,7 @@ import Logging
 /// All rules of a history hold except durability: what is here is gone with the process. Nothing waits for a disk, so every
 /// call runs to its end on the caller's task, under one short lock; a batch is whole or not there, and cancellation has
 /// nothing to interrupt.
-public final class InMemoryChatStorage: ChatStorage {
+public final class InMemoryChatStorage: VersionedChatStorage {
     /// Where the store tells of messages that it dropped.
     public let events: StoreEvents
 
@@ -71,6 +71,12 @@ public final class InMemoryChatStorage: ChatStorage {
         }
         return seed.messages + MergedChats.merge(scopes)
     }
+
+    /// The number of saves to the session so far.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        let saves = sessions.withLock { $0[ConversationID(userId: userId, sessionId: sessionId)]?.saves ?? 0 }
+        return ChatVersion(rawValue: "\(saves)")
+    }
 }
 
 /// What every scope begins with.
@@ -83,6 +89,7 @@ private struct Seed: Sendable {
 private struct Session {
     var scopes: [ByteString: [ConversationMessage]] = [:]
     var ids: Set<ByteString> = []
+    var saves = 0
 
     mutating func save(
         _ batch: [ConversationMessage], agent: ByteString, seed: Seed, sameRole: SameRole,
@@ -90,6 +97,7 @@ private struct Session {
     ) -> Admission {
         // Taken out and put back, so that the array is not copied by every save.
         var messages = scopes.removeValue(forKey: agent) ?? seed.messages
+        saves += 1
         let admission = Admission(of: batch, sameRole: sameRole, lastRole: messages.last?.role) {
             ids.contains($0) || seed.ids.contains($0)
         }

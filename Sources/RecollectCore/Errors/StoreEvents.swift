@@ -26,6 +26,8 @@ public struct StoreEvent: Sendable {
         public static let unreadableSession = Kind(rawValue: "unreadableSession")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
+        /// A summary could not be made or kept; agents are given what it would have covered.
+        public static let summaryFailed = Kind(rawValue: "summaryFailed")
     }
 
     /// What happened.
@@ -40,11 +42,13 @@ public struct StoreEvent: Sendable {
     public let recoveredMessages: Int?
     /// Messages known to be lost; `nil` where it cannot be known.
     public let lostMessages: Int?
+    /// What went wrong, where something did; of it only the code or the type is logged.
+    public let failure: (any Error)?
 
     /// Makes an event.
     public init(
         kind: Kind, scope: Scope? = nil, messageId: String? = nil, setAside: URL? = nil,
-        recoveredMessages: Int? = nil, lostMessages: Int? = nil
+        recoveredMessages: Int? = nil, lostMessages: Int? = nil, failure: (any Error)? = nil
     ) {
         self.kind = kind
         self.scope = scope
@@ -52,6 +56,7 @@ public struct StoreEvent: Sendable {
         self.setAside = setAside
         self.recoveredMessages = recoveredMessages
         self.lostMessages = lostMessages
+        self.failure = failure
     }
 }
 
@@ -124,6 +129,7 @@ public final class StoreEvents: Sendable {
         metadata["setAside"] = event.setAside.map { "\($0.lastPathComponent)" }
         metadata["recovered"] = event.recoveredMessages.map { "\($0)" }
         metadata["lost"] = event.lostMessages.map { "\($0)" }
+        metadata["error"] = event.failure.map { "\(Logger.name(of: $0))" }
         return metadata
     }
 

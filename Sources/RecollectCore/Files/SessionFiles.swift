@@ -43,6 +43,19 @@ final class SessionFiles {
         }
     }
 
+    /// Names the state of the files: see `FileChatStorage.version`.
+    func version() throws -> ChatVersion {
+        guard let folder = try place.open(exclusively: false) else { return ChatVersion(rawValue: "none") }
+        return try explaining("read", folder.path) {
+            let stamps = try folder.names().filter { $0.hasSuffix(".json") }.sorted().map { name in
+                (name, try folder.stamp(of: name))
+            }
+            let isResting = stamps.allSatisfy { $0.1.isResting(at: Date()) }
+            guard isResting else { return ChatVersion(rawValue: UUID().uuidString) }
+            return ChatVersion(rawValue: stamps.map { "\($0.0) \($0.1)" }.joined(separator: "\n"))
+        }
+    }
+
     /// Reads under the shared lock, and again under the exclusive one if there is damage to heal.
     private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
         do {

@@ -72,21 +72,7 @@ public final class LoggingSessionStorage: SessionStorageProtocol, Sendable {
         _ call: String, session id: String? = nil, counting counts: (Result) -> Logger.Metadata = { _ in [:] },
         _ work: (any SessionStorageProtocol & Sendable) async throws -> Result
     ) async throws -> Result {
-        let clock = ContinuousClock()
-        let began = clock.now
-        var metadata: Logger.Metadata = [:]
-        metadata["session"] = id.map { "\(StoreEvents.hashed($0))" }
-        do {
-            let result = try await work(storage)
-            metadata["duration"] = "\(clock.now - began)"
-            metadata.merge(counts(result)) { $1 }
-            logger.debug("\(call)", metadata: metadata)
-            return result
-        } catch {
-            metadata["duration"] = "\(clock.now - began)"
-            metadata["error"] = (error as? RecollectError).map { "\($0.code.rawValue)" } ?? "\(type(of: error))"
-            logger.error("\(call) failed", metadata: metadata)
-            throw error
-        }
+        let metadata: Logger.Metadata = id.map { ["session": "\(StoreEvents.hashed($0))"] } ?? [:]
+        return try await logger.logging(call, metadata, counting: counts) { try await work(storage) }
     }
 }

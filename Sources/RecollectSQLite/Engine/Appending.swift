@@ -181,7 +181,7 @@ struct ScopeRow {
 
 extension Database {
     /// The number of the last change of the feed, of a message or of any other, in SQL.
-    fileprivate static let lastSequence = """
+    static let lastSequence = """
         max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
         """
 

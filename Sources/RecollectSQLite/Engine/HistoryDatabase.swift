@@ -11,6 +11,8 @@ final class HistoryDatabase: Sendable {
     /// `nil` for a database in memory.
     let files: HistoryFiles?
     let configuration: HistoryConfiguration
+    /// Which opening of a database in this process this is: another may be of another database at the same place.
+    let number: Int
 
     private let connections: any DatabaseWriter
     private let lock: ProcessLock?
@@ -22,6 +24,8 @@ final class HistoryDatabase: Sendable {
     private let walPages: WriteAheadLogPages
     private let retired = Locked(false)
 
+    private static let openings = Locked(0)
+
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, connections: any DatabaseWriter, lock: ProcessLock?
     ) throws {
@@ -31,6 +35,10 @@ final class HistoryDatabase: Sendable {
         self.lock = lock
         walPages = WriteAheadLogPages()
         identity = Locked(nil)
+        number = Self.openings.withLock { openings in
+            openings += 1
+            return openings
+        }
         let pages = walPages
         let isFull = configuration.durability == .full
         try connections.writeWithoutTransaction { db in

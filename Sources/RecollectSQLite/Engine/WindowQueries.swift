@@ -44,4 +44,21 @@ enum WindowQueries {
             (agent, try window(of: conversation.scope(agentId: agent), maxMessages: nil, db))
         }
     }
+
+    /// Names the state of a conversation's windows in this database: where the feed stands, and where each window begins, which a
+    /// trim that adds no message moves without a change in the feed.
+    static func version(of conversation: ConversationID, _ db: Database) throws -> String {
+        var version = ""
+        try db.sql(
+            """
+            SELECT \(Database.lastSequence), scope.id, scope.window_start FROM (SELECT 1)
+            LEFT JOIN conversation ON conversation.user_id = ? AND conversation.session_id = ?
+            LEFT JOIN scope ON scope.conversation_id = conversation.id ORDER BY scope.id
+            """
+        ).bind(conversation.userId, conversation.sessionId).forEachRow { row in
+            if version.isEmpty { version = "\(row.integer(0))" }
+            if !row.isNull(1) { version += " \(row.integer(1)):\(row.integer(2))" }
+        }
+        return version
+    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import Logging
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -106,9 +106,8 @@ struct SessionWrapperTests {
 
     @Test("calls are logged with counts and never with bodies, ids or foreign errors' texts")
     func logs() async throws {
-        let lines = Locked<[String]>([])
-        let logger = Logger(label: "test") { _ in LineLog(lines: lines) }
-        let storage = LoggingSessionStorage(wrapping: below, logger: logger)
+        let log = LogLines()
+        let storage = LoggingSessionStorage(wrapping: below, logger: log.logger)
         let chats = (0..<7).map { ChatMessage(role: .user, content: "SECRET \($0)") }
         try await storage.saveSession(id: "SECRET id", firstMessage: "SECRET greeting")
         try await storage.updateSessionMessages(id: "SECRET id", messages: chats)
@@ -123,7 +122,7 @@ struct SessionWrapperTests {
         await #expect(throws: SlowSessionStorage.Foreign.self) { try await storage.deleteAllSessions() }
         try await storage.deleteAllSessions()
 
-        let written = lines.withLock { $0 }
+        let written = log.all
         #expect(written.count == 10)
         #expect(written.allSatisfy { !$0.contains("SECRET") && $0.contains("duration") })
         #expect(written[1].hasPrefix("debug updateSessionMessages") && written[1].contains("messages=7"))
@@ -245,22 +244,5 @@ private actor Gate {
     func open() {
         waiting.forEach { $0.resume() }
         waiting = []
-    }
-}
-
-/// Keeps what is logged as lines.
-private struct LineLog: LogHandler {
-    let lines: Locked<[String]>
-    var metadata: Logger.Metadata = [:]
-    var logLevel = Logger.Level.trace
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
-        let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-        lines.withLock { $0.append("\(event.level) \(event.message) \(fields.joined(separator: " "))") }
     }
 }

@@ -1,33 +1,17 @@
 import Foundation
-import Logging
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
 @testable import RecollectSQLite
 
 @Suite("What a history tells") struct SecrecyTests {
-    /// Every line that a logger was given, with its metadata.
-    private struct Recorder: LogHandler {
-        let lines: Locked<[String]>
-        var metadata: Logger.Metadata = [:]
-        var logLevel = Logger.Level.trace
-
-        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-            get { metadata[key] }
-            set { metadata[key] = newValue }
-        }
-
-        func log(event: LogEvent) {
-            lines.withLock { $0.append("\(event.message) \(event.metadata ?? [:]) \(metadata)") }
-        }
-    }
-
     @Test("neither logs nor errors hold bodies or ids, whatever goes wrong")
     func canary() async throws {
         let folder = try TemporaryFolder()
-        let lines = Locked<[String]>([])
+        let log = LogLines()
         let configuration = HistoryConfiguration(
-            indexesInBackground: false, logger: Logger(label: "test") { _ in Recorder(lines: lines) })
+            indexesInBackground: false, logger: log.logger)
         let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
         let secret = Scope(userId: "canary-user", sessionId: "canary-session", agentId: "canary-agent")
         func message(_ number: Int) -> ConversationMessage {
@@ -57,7 +41,7 @@ import Testing
         try Data("canary-body, but no database".utf8).write(to: folder.file("history.sqlite"))
         try await history.append([message(5)], to: secret)
 
-        let logged = lines.withLock { $0 }
+        let logged = log.all
         #expect(logged.contains { $0.hasPrefix("droppedSameRole") })
         #expect(logged.contains { $0.hasPrefix("salvaged") })
         #expect(!logged.contains { $0.contains("canary") }, "\(logged)")

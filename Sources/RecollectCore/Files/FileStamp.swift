@@ -1,0 +1,51 @@
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// What tells a changed file from the same file unchanged, without reading it: which it is, its length, and when it was changed.
+struct FileStamp: Hashable {
+    private let device: UInt64
+    private let inode: UInt64
+    private let size: Int64
+    private let seconds: Int64
+    private let nanoseconds: Int64
+
+    init(_ status: stat) {
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        #if canImport(Darwin)
+            let time = status.st_mtimespec
+        #else
+            let time = status.st_mtim
+        #endif
+        seconds = Int64(time.tv_sec)
+        nanoseconds = Int64(time.tv_nsec)
+    }
+
+    /// Whether the last change is longer ago than the coarsest tick of a file system, two seconds: until then another change may
+    /// leave the same stamp. A change in the future is none that rests.
+    func isResting(at now: Date) -> Bool {
+        now.timeIntervalSince1970 - Double(seconds) > 3
+    }
+}
+
+extension FileStamp: CustomStringConvertible {
+    /// All that it knows, in a line.
+    var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
+}
+
+extension OpenFolder {
+    /// The stamp of what a name in this folder stands for; a symbolic link is not followed.
+    func stamp(of name: String) throws -> FileStamp {
+        var status = stat()
+        guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw POSIXFailure.last }
+        return FileStamp(status)
+    }
+}

@@ -1,0 +1,297 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+
+@Suite("A summarizing chat storage")
+struct SummarizingChatStorageTests {
+    private let summarizer = Summarizer()
+
+    private func wrap(
+        _ storage: any ChatStorage, triggerAt: Int = 4, keepLast: Int = 2,
+        pause: @escaping @Sendable () async throws -> Void = { try await Task.sleep(for: .seconds(3600)) }
+    ) -> SummarizingChatStorage {
+        SummarizingChatStorage(
+            wrapping: storage, triggerAt: triggerAt, keepLast: keepLast, pause: pause,
+            summarizer: summarizer.summarize)
+    }
+
+    /// Stores that keep a summary differently: by the rule of roles and without it, in files, and behind just the four methods.
+    private static func stores(_ folder: TemporaryFolder, _ defaults: DefaultsSuite) -> [any ChatStorage] {
+        [
+            InMemoryChatStorage(), InMemoryChatStorage(sameRole: .keep), FileChatStorage(baseURL: folder.url),
+            UserDefaultsChatStorage(suiteName: defaults.name),
+            WatchedChatStorage(InMemoryChatStorage()),
+        ]
+    }
+
+    @Test("beyond the trigger an agent is given a summary and the last pairs, again and again, over any store")
+    func summarizes() async throws {
+        let (folder, defaults) = (try TemporaryFolder(), DefaultsSuite())
+        for below in Self.stores(folder, defaults) {
+            let storage = wrap(below)
+            try await storage.save(turns(0..<4))
+            #expect(try await storage.load() == turns(0..<4))
+            for number in 4..<20 {
+                try await storage.save(turn(number))
+                let given = try await storage.load()
+                #expect(given.toldIds == turns(0...number).map(\.id))
+                let pairs = number < 4 ? number : 2 + (number - 4) % 3
+                #expect(given.dropFirst() == turns((number - pairs + 1)...number)[...])
+                #expect(given.first?.role == .system)
+            }
+            let raw = try await storage.fetchAllChats(userId: "u", sessionId: "s")
+            #expect(raw.map(\.id) == turns(0..<20).map(\.id))
+            #expect(try await below.load() == turns(0..<20))
+            // However many summaries were made, one is kept.
+            #expect(try await below.load(agent: SummarizingChatStorage.reservedPrefix + "a").count == 2)
+        }
+    }
+
+    @Test("a restart does not pay again")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let storage = wrap(FileChatStorage(baseURL: folder.url))
+        try await storage.save(turns(0..<5))
+        let given = try await storage.load()
+        #expect(summarizer.all.count == 1)
+        #expect(try await wrap(FileChatStorage(baseURL: folder.url)).load() == given)
+        #expect(summarizer.all.count == 1)
+    }
+
+    @Test("calls at the same time summarise once, and one that is cancelled leaves the others the summary")
+    func once() async throws {
+        let storage = wrap(InMemoryChatStorage())
+        try await storage.save(turns(0..<6))
+        let (reached, gate) = (Latch(), Latch())
+        summarizer.beforeAnswering {
+            reached.open()
+            try await gate.wait()
+        }
+        let first = Task { try await storage.load() }
+        try await reached.wait()
+        let others = (0..<50).map { _ in Task { try await storage.load() } }
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        for other in others { #expect(try await other.value.dropFirst() == turns(4..<6)[...]) }
+        #expect(summarizer.all.count == 1)
+    }
+
+    @Test("while a reply is awaited the summary is made in the background, and no fetch waits for it")
+    func inTheBackground() async throws {
+        let storage = wrap(InMemoryChatStorage())
+        try await storage.save(turns(0..<4))
+        _ = try await storage.load()
+        let (reached, gate) = (Latch(), Latch())
+        summarizer.beforeAnswering {
+            reached.open()
+            try await gate.wait()
+        }
+        try await storage.save([turn(4)[0]])
+        try await reached.wait()
+        #expect(try await storage.load() == turns(0..<4) + [turn(4)[0]])
+        gate.open()
+        try await storage.save([turn(4)[1]])
+        #expect(try await storage.load().dropFirst() == turns(3..<5)[...])
+        #expect(summarizer.all.count == 1)
+    }
+
+    @Test("a summarizer that fails blocks nobody: all is given, the failure is told, and the next turn tries again")
+    func failing() async throws {
+        let log = LogLines()
+        let storage = SummarizingChatStorage(
+            wrapping: InMemoryChatStorage(), triggerAt: 4, keepLast: 2, logger: log.logger,
+            summarizer: summarizer.summarize)
+        summarizer.beforeAnswering { throw RecollectError(.busy, "SECRET") }
+        try await storage.save(turns(0..<5))
+        var events = storage.events.stream().makeAsyncIterator()
+        for _ in 0..<3 { #expect(try await storage.load() == turns(0..<5)) }
+        let event = await events.next()
+        #expect(event?.kind == .summaryFailed)
+        #expect((event?.failure as? RecollectError)?.code == .busy)
+        #expect(summarizer.all.count == 1)
+        #expect(log.all.count == 1 && log.all[0].contains("error=busy") && !log.all[0].contains("SECRET"))
+
+        try await storage.save(turn(5))
+        #expect(await events.next()?.kind == .summaryFailed)
+        #expect(try await storage.load() == turns(0..<6))
+        summarizer.beforeAnswering(nil)
+        try await storage.save(turn(6))
+        while try await storage.load().count > 5 { await Task.yield() }
+        #expect(try await storage.load().toldIds == turns(0..<7).map(\.id))
+        #expect(summarizer.all.count == 3)
+    }
+
+    @Test("a summarizer that takes too long keeps no fetch waiting, and its summary is given when it comes")
+    func slow() async throws {
+        let (patience, gate) = (Latch(), Latch())
+        let storage = wrap(InMemoryChatStorage(), pause: { try await patience.wait() })
+        summarizer.beforeAnswering { try await gate.wait() }
+        try await storage.save(turns(0..<5))
+        async let given = storage.load()
+        patience.open()
+        #expect(try await given == turns(0..<5))
+        #expect(try await storage.load() == turns(0..<5))
+        gate.open()
+        while try await storage.load().count > 5 { await Task.yield() }
+        #expect(summarizer.all.count == 1)
+    }
+
+    @Test("an empty summary is a failure, and so is a storage that does not keep it")
+    func uselessSummaries() async throws {
+        let storages = [
+            SummarizingChatStorage(wrapping: InMemoryChatStorage(), triggerAt: 1, keepLast: 1) { _, _ in " \n" },
+            wrap(
+                TransformingChatStorage(wrapping: InMemoryChatStorage()) { $0.role == .system ? nil : $0 },
+                triggerAt: 1, keepLast: 1),
+        ]
+        for (storage, code) in zip(storages, [RecollectError.Code.unreadable, .notKept]) {
+            try await storage.save(turns(0..<2))
+            #expect(try await storage.load() == turns(0..<2))
+            let event = storage.events.takeUnheard().first
+            #expect((event?.failure as? RecollectError)?.code == code)
+        }
+    }
+
+    @Test("the budget counts messages without the summary, which comes first whatever it is")
+    func budgets() async throws {
+        let storage = wrap(InMemoryChatStorage())
+        try await storage.save(turns(0..<7))
+        for (budget, count) in [(0, 0), (1, 0), (2, 2), (3, 2), (4, 4), (100, 4)] {
+            let given = try await storage.load(budget: budget)
+            #expect(given.dropFirst() == turns(0..<7).suffix(count)[...], "\(budget)")
+            #expect(given.isEmpty == (count == 0) && (given.first?.role ?? .system) == .system)
+        }
+    }
+
+    @Test("a long history is folded a hundred pairs at a time, and each step is kept")
+    func longHistories() async throws {
+        let below = InMemoryChatStorage()
+        try await below.save(turns(0..<250))
+        let storage = wrap(below)
+        let steps = Locked(0)
+        summarizer.beforeAnswering {
+            let step = steps.withLock { steps in
+                steps += 1
+                return steps
+            }
+            if step == 3 { throw RecollectError(.busy, "try again") }
+        }
+        #expect(try await storage.load().count == 1 + 100)
+        #expect(try await wrap(below).load().toldIds == turns(0..<250).map(\.id))
+        #expect(summarizer.all.map(\.ids.count) == [200, 200, 96, 96])
+    }
+
+    @Test("a summary outlives a trim, and not the deletion of what it tells of")
+    func changedHistories() async throws {
+        let below = InMemoryChatStorage()
+        let storage = wrap(below)
+        try await storage.save(turns(0..<5))
+        _ = try await storage.load()
+        // Of what it covers nothing is left, then not all of what followed.
+        for budget in [6, 4] {
+            try await storage.save(turn(5), budget: budget)
+            let given = try await storage.load()
+            #expect(given.first?.text == turns(0..<3).map(\.id).joined(separator: " "))
+            #expect(given.dropFirst() == turns(0...5).suffix(budget)[...])
+        }
+
+        // Another conversation stands there now.
+        try await below.save([], budget: 0)
+        try await below.save(turns(10..<12))
+        #expect(try await storage.load() == turns(10..<12))
+        try await storage.save(turns(12..<15))
+        #expect(try await storage.load().toldIds == turns(10..<15).map(\.id))
+        #expect(summarizer.all.last?.summary == nil)
+    }
+
+    @Test("ids that summaries are kept under are refused")
+    func reservedIds() async throws {
+        let storage = wrap(InMemoryChatStorage())
+        let reserved = SummarizingChatStorage.reservedPrefix + "a"
+        func expectRefusal(_ work: () async throws -> Void) async {
+            await #expect { try await work() } throws: { ($0 as? RecollectError)?.code == .invalidArgument }
+        }
+        await expectRefusal { _ = try await storage.load(agent: reserved) }
+        await expectRefusal { try await storage.save(turn(0), agent: reserved) }
+        await expectRefusal { try await storage.save([ConversationMessage(id: reserved, role: .user, text: "")]) }
+        await expectRefusal {
+            _ = try await storage.beginReply(
+                turn(0)[1], userId: "u", sessionId: "s", agentId: reserved, maxMessages: nil)
+        }
+    }
+
+    @Test("many turns at once, through two wrappers of one store: nothing is lost or told twice")
+    func twoAtOnce() async throws {
+        let below = InMemoryChatStorage(sameRole: .keep)
+        let storages = [wrap(below), wrap(below)]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, storage) in storages.enumerated() {
+                group.addTask {
+                    for number in 0..<60 {
+                        try await storage.save(turn(index * 1000 + number))
+                        _ = try await storage.load()
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let raw = try await storages[0].fetchAllChats(userId: "u", sessionId: "s").count
+        #expect(raw == 240)
+        let said = try await below.load().map(\.id)
+        for storage in storages { #expect(try await storage.load().toldIds == said) }
+    }
+
+    @Test("whatever is said, nothing is lost, no exchange is split, and what is given ends as the history ends")
+    func randomHistories() async throws {
+        let first = UInt64.random(in: 0...(.max - 40))
+        for seed in first..<(first + 40) {
+            var random = SeededGenerator(seed: seed)
+            let summarizer = Summarizer()
+            let below = InMemoryChatStorage(sameRole: .keep)
+            let storage = SummarizingChatStorage(
+                wrapping: below, triggerAt: .random(in: 1...5, using: &random),
+                keepLast: .random(in: 1...3, using: &random),
+                summarizer: summarizer.summarize)
+            for step in 0..<30 {
+                try await storage.save(RandomTurn.messages(step, &random))
+                if Bool.random(using: &random) { continue }
+                let raw = try await below.load()
+                let given = try await storage.load()
+                #expect(given.toldIds == raw.map(\.id), "seed \(seed), step \(step)")
+                #expect(given.last == raw.last, "seed \(seed), step \(step)")
+                let told = given.filter { !StoredSummary.isReserved($0.id) }
+                #expect(told.wholeExchanges() == told, "seed \(seed), step \(step)")
+            }
+            let folded = Set(summarizer.all.map { $0.ids.last ?? "" })
+            #expect(!folded.contains { $0.hasSuffix("q") }, "seed \(seed): a question without its answer")
+        }
+    }
+}
+
+/// Turns as agents have them: answered at once, after exchanges with tools, with a question asked twice.
+private enum RandomTurn {
+    static func messages(_ number: Int, _ random: inout SeededGenerator) -> [ConversationMessage] {
+        var messages = [ConversationMessage(id: "\(number)-q", role: .user, text: "?")]
+        if Int.random(in: 0..<5, using: &random) == 0 {
+            messages.append(ConversationMessage(id: "\(number)-qq", role: .user, text: "??"))
+        }
+        let calls = Int.random(in: 0...3, using: &random)
+        for call in 0..<calls {
+            messages.append(
+                ConversationMessage(
+                    id: "\(number)-c\(call)", role: .assistant,
+                    parts: [.toolCall(id: "\(number).\(call)", name: "x", arguments: [:])]))
+        }
+        for call in (0..<calls).shuffled(using: &random) {
+            let role = Bool.random(using: &random) ? Role.tool : .user
+            messages.append(
+                ConversationMessage(
+                    id: "\(number)-r\(call)", role: role, parts: [.toolResult(id: "\(number).\(call)", content: "y")]))
+        }
+        messages.append(ConversationMessage(id: "\(number)-a", role: .assistant, text: "!"))
+        return messages
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+
+@testable import RecollectCore
+
+/// A storage of just the four methods over another, that counts its reads, fails on demand, and lets a test come between.
+final class WatchedChatStorage: ChatStorage {
+    private struct State {
+        var reads = 0
+        var saves = 0
+        var failure: (any Error & Sendable)?
+        var afterReading: (@Sendable () async throws -> Void)?
+    }
+
+    private let below: any ChatStorage
+    private let state = Locked(State())
+
+    init(_ below: any ChatStorage = InMemoryChatStorage()) {
+        self.below = below
+    }
+
+    var reads: Int { state.withLock { $0.reads } }
+    var saves: Int { state.withLock { $0.saves } }
+
+    /// Makes every save fail before it has saved.
+    func failSaves(_ error: (any Error & Sendable)?) {
+        state.withLock { $0.failure = error }
+    }
+
+    /// What happens between a read and its return.
+    func afterReading(_ body: (@Sendable () async throws -> Void)?) {
+        state.withLock { $0.afterReading = body }
+    }
+
+    func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        try await read {
+            try await below.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+    }
+
+    func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await saveMessages(
+            [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        let failure = state.withLock { state in
+            state.saves += 1
+            return state.failure
+        }
+        if let failure { throw failure }
+        try await below.saveMessages(
+            messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        try await read { try await below.fetchAllChats(userId: userId, sessionId: sessionId) }
+    }
+
+    private func read(_ work: () async throws -> [ConversationMessage]) async throws -> [ConversationMessage] {
+        let result = try await work()
+        let afterReading = state.withLock { state in
+            state.reads += 1
+            return state.afterReading
+        }
+        try await afterReading?()
+        return result
+    }
+}
+
+/// A storage that keeps replies while they stream and tells versions.
+final class DraftingMemory: DraftingChatStorage, VersionedChatStorage {
+    let below = InMemoryChatStorage(sameRole: .keep)
+    private let drafts = Locked<[(agentId: String, message: ConversationMessage)]>([])
+
+    func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        try await below.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await below.save(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        try await below.saveMessages(
+            messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        try await below.fetchAllChats(userId: userId, sessionId: sessionId)
+    }
+
+    func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> ReplyDraft? {
+        drafts.withLock { $0.append((agentId, message)) }
+        let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
+        return ReplyDraft(message, scope: scope, keeper: Keeper(storage: below, scope: scope))
+    }
+
+    func repliesInFlight(
+        userId: String, sessionId: String
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        drafts.withLock { $0 }
+    }
+
+    func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await below.version(userId: userId, sessionId: sessionId)
+    }
+
+    private struct Keeper: ReplyKeeping {
+        let storage: InMemoryChatStorage
+        let scope: Scope
+
+        func keep(_ text: String) async throws {}
+
+        func finish(_ message: ConversationMessage) async throws {
+            try await storage.save(
+                message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: nil)
+        }
+    }
+}

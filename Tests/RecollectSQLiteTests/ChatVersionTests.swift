@@ -1,0 +1,100 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("The version of a session in a history")
+struct ChatVersionTests {
+    private let conversation = ConversationID(userId: "u", sessionId: "s")
+    private var scope: Scope { conversation.scope(agentId: "a") }
+
+    @Test("changes with every write that changes what is read, through whichever view")
+    func everyWrite() async throws {
+        let folder = try TemporaryFolder()
+        let history = SQLiteHistoryStore(
+            directory: folder.url, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
+        )
+        let storage = DeviceChatStorage(history: history, userId: "u")
+        func message(_ number: Int) -> ConversationMessage {
+            ConversationMessage(id: "\(number)", role: number.isMultiple(of: 2) ? .user : .assistant, text: "text")
+        }
+        var branch: ConversationID?
+        let writes: [(String, () async throws -> Void)] = [
+            ("a save", { try await history.append((0..<6).map(message), to: scope) }),
+            (
+                "a trim alone",
+                {
+                    try await storage.saveMessages(
+                        [], userId: "u", sessionId: "s", agentId: "a", maxMessages: 4)
+                }
+            ),
+            (
+                "an edit",
+                { try await history.edit([ConversationMessage(id: "3", role: .user, text: "!")], in: conversation) }
+            ),
+            ("a branch", { branch = try await history.branch(conversation, from: "4") }),
+            (
+                "its return",
+                { try await history.restoreBranch(try #require(branch), in: conversation) }
+            ),
+            ("a deletion", { try await history.deleteMessages(["5"], in: conversation) }),
+            (
+                "the end of a reply",
+                { try await history.beginReply(message(7), in: scope).finish() }
+            ),
+            ("another agent's save", { try await history.append([message(9)], to: conversation.scope(agentId: "b")) }),
+            ("the deletion of all", { try await history.deleteConversation(conversation) }),
+        ]
+        var versions = [try await storage.version(userId: "u", sessionId: "s")]
+        var views = [try await storage.fetchAllChats(userId: "u", sessionId: "s")]
+        for (name, write) in writes {
+            try await write()
+            versions.append(try await storage.version(userId: "u", sessionId: "s"))
+            views.append(try await storage.fetchAllChats(userId: "u", sessionId: "s"))
+            #expect(views[views.count - 2] != views[views.count - 1], "\(name)")
+        }
+        #expect(!versions.contains(nil))
+        #expect(Set(versions).count == versions.count)
+        let again = try await storage.version(userId: "u", sessionId: "s")
+        #expect(again == versions.last)
+    }
+
+    @Test("a history that was replaced by a copy of itself has another")
+    func replaced() async throws {
+        let folder = try TemporaryFolder()
+        let history = SQLiteHistoryStore(directory: folder.url)
+        let storage = DeviceChatStorage(history: history, userId: "u")
+        try await history.append([ConversationMessage(id: "1", role: .user, text: "")], to: scope)
+        let version = try await storage.version(userId: "u", sessionId: "s")
+        await history.close()
+        #expect(try await storage.version(userId: "u", sessionId: "s") != version)
+    }
+
+    @Test("what another process saves is read through a cache at once", arguments: ["", "history:"])
+    func otherProcesses(_ kind: String) async throws {
+        let folder = try TemporaryFolder()
+        let below: any ChatStorage =
+            kind.isEmpty
+            ? FileChatStorage(baseURL: folder.url)
+            : DeviceChatStorage(history: SQLiteHistoryStore(directory: folder.url), userId: "u")
+        let storage = CachingChatStorage(wrapping: below, lifetime: .seconds(3600))
+        func load() async throws -> Int {
+            try await storage.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil).count
+        }
+        #expect(try await load() == 0)
+        let worker = try Worker(["append", kind + folder.url.path, "a", "w", "40", "0", "0"])
+        var saved = 0
+        while saved < 40 {
+            let lines = await worker.wait(forLines: 1)
+            guard lines.count > saved else { break }
+            saved = lines.count
+            // It has saved at least as much as it said.
+            #expect(try await load() >= 2 * saved)
+            #expect(try await storage.fetchAllChats(userId: "u", sessionId: "s").count >= 2 * saved)
+        }
+        _ = await worker.finish()
+        #expect(try await load() == 80)
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import Logging
+import Recollect
+import RecollectTesting
+import Testing
+
+/// The wrappers of chat storages, each so that it forbids nothing: an agent is given summaries only beyond the trigger.
+enum Wrapper: String, CaseIterable, CustomStringConvertible {
+    case transforming, summarizing, logging, caching
+
+    var description: String { rawValue }
+
+    func wrap(_ storage: any ChatStorage) -> any ChatStorage {
+        switch self {
+        case .transforming: TransformingChatStorage(wrapping: storage) { $0 }
+        case .summarizing: SummarizingChatStorage(wrapping: storage, triggerAt: .max) { _, _ in "" }
+        case .logging:
+            LoggingChatStorage(
+                wrapping: storage, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        case .caching: CachingChatStorage(wrapping: storage)
+        }
+    }
+
+    /// All orders of all of them, the outermost last.
+    static let orders = permutations(of: allCases)
+
+    private static func permutations(of wrappers: [Wrapper]) -> [[Wrapper]] {
+        guard !wrappers.isEmpty else { return [[]] }
+        return wrappers.flatMap { last in
+            permutations(of: wrappers.filter { $0 != last }).map { $0 + [last] }
+        }
+    }
+}
+
+extension [Wrapper] {
+    func wrap(_ storage: any ChatStorage) -> any ChatStorage {
+        reduce(storage) { $1.wrap($0) }
+    }
+}
+
+@Suite("Wrappers of chat storages")
+struct OurWrappersTests {
+    /// Each alone, and all together in two orders: summaries made of what was cached, and cached themselves.
+    private static let some = Wrapper.allCases.map { [$0] } + [Wrapper.orders[0], Wrapper.orders[23]]
+
+    @Test("conform over a store in memory in every order", arguments: Wrapper.orders)
+    func everyOrder(_ order: [Wrapper]) async {
+        let report = await ChatStorageConformance.report(includingLong: false) { order.wrap(InMemoryChatStorage()) }
+        #expect(report.isConforming, "\(report)")
+    }
+
+    @Test("conform over a store in memory that keeps repeated roles", arguments: Self.some)
+    func everyRole(_ order: [Wrapper]) async {
+        let report = await ChatStorageConformance.report(
+            capabilities: .standard.subtracting(.dropsSameRole), includingLong: false
+        ) { order.wrap(InMemoryChatStorage(sameRole: .keep)) }
+        #expect(report.isConforming, "\(report)")
+    }
+
+    @Test("conform over files", arguments: Self.some)
+    func files(_ order: [Wrapper]) async {
+        let fixture = StoreFixture<any ChatStorage>.inFolders {
+            order.wrap(FileChatStorage(baseURL: $0, durability: .relaxed))
+        }
+        let report = await ChatStorageConformance.report(on: fixture, includingLong: false)
+        #expect(report.isConforming, "\(report)")
+    }
+
+    @Test("conform over a history on the disk", arguments: Self.some)
+    func device(_ order: [Wrapper]) async {
+        let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
+            let history = SQLiteHistoryStore(
+                directory: folder, configuration: HistoryConfiguration(durability: .relaxed))
+            return PerUserChatStorage { order.wrap(DeviceChatStorage(history: history, userId: $0)) }
+        }
+        let report = await ChatStorageConformance.report(on: fixture, includingLong: false)
+        #expect(report.isConforming, "\(report)")
+    }
+
+    @Test("a scrubber keeps every rule for what it leaves as it is")
+    func scrubber() async {
+        let report = await ChatStorageConformance.report(includingLong: false) {
+            TransformingChatStorage(wrapping: InMemoryChatStorage()) { message in
+                message.mappingText { $0.replacing(#/\b\d{16}\b/#, with: "[card]") }
+            }
+        }
+        #expect(report.isConforming, "\(report)")
+    }
+
+    @Test("with a low trigger exactly those checks fail that look for long histories in fetch")
+    func summaries() async {
+        let report = await ChatStorageConformance.report(includingLong: false) {
+            SummarizingChatStorage(wrapping: InMemoryChatStorage(), triggerAt: 2, keepLast: 1) { _, _ in "summary" }
+        }
+        let failed = Set(report.failures.map(\.check))
+        #expect(!failed.isEmpty)
+        #expect(failed.subtracting(Self.summarized) == [], "\(report)")
+    }
+
+    /// What a summary changes by its purpose.
+    private static let summarized: Set<String> = []
+}
