@@ -10,7 +10,7 @@ import RecollectCore
 ///
 /// The store is made for one user. Another user id at a call is a mistake in the app: it fails an assertion in debug builds
 /// and is taken for the bound id in release builds. Nothing is read or made before the first call.
-public final class DeviceChatStorage: ChatStorage {
+public final class DeviceChatStorage: DraftingChatStorage {
     /// The user whose history this is.
     public let userId: String
     /// The history that lies below, for everything that `ChatStorage` has no method for.
@@ -83,6 +83,22 @@ public final class DeviceChatStorage: ChatStorage {
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let windows = try await history.windows(of: scope(userId, sessionId, "").conversation)
         return try await history.restoringAttachments(of: MergedChats.merge(windows))
+    }
+
+    /// Begins a reply that is kept while it streams: see `DraftingChatStorage`. It never gives `nil`.
+    public func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> ReplyDraft? {
+        try await history.beginReply(message, in: scope(userId, sessionId, agentId), maxMessages: maxMessages)
+    }
+
+    /// The replies in flight of a session: see `DraftingChatStorage`. Attachments come with their bytes.
+    public func repliesInFlight(
+        userId: String, sessionId: String
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        let replies = try await history.repliesInFlight(in: scope(userId, sessionId, "").conversation)
+        let messages = try await history.restoringAttachments(of: replies.map(\.message))
+        return zip(replies, messages).map { ($0.agentId, $1) }
     }
 
     private func scope(_ userId: String, _ sessionId: String, _ agentId: String) -> Scope {

@@ -7,19 +7,26 @@ extension SQLiteHistoryStore {
     /// On disk this process holds a lock file in `writers/` beside the database until its last reply in flight has ended. On iOS
     /// a process that holds a lock in a shared container (an app group's) while it is suspended is killed: interrupt replies
     /// before that, or keep the history in the app's own container.
-    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
-        ReplyDraft(message, scope: scope, keeper: try await keepReply(message, in: scope))
+    public func beginReply(
+        _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
+    ) async throws -> ReplyDraft {
+        ReplyDraft(
+            message, scope: scope, keeper: try await keepReply(message, in: scope, maxMessages: maxMessages))
     }
 
     /// Keeps a reply's first state, and gives what keeps the rest.
-    func keepReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyKeeper {
+    func keepReply(
+        _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
+    ) async throws -> ReplyKeeper {
         var message = message
         message.isInFlight = false
         let (keeper, saved) = try await write { [message, recovery, connection] db, unsettled in
             let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, unsettled)
             let lease = try connection.replyWriters?.enter()
             let number = try Drafts.begin(message, in: scope, writer: lease?.writer ?? "", db)
-            return (ReplyKeeper(history: self, number: number, scope: scope, lease: lease), saved)
+            let keeper = ReplyKeeper(
+                history: self, number: number, scope: scope, maxMessages: maxMessages, lease: lease)
+            return (keeper, saved)
         }
         saved.forEach(events.post)
         return keeper
@@ -40,12 +47,16 @@ extension SQLiteHistoryStore {
         return saved
     }
 
-    /// Makes a draft a message.
-    func endReply(_ number: Int64, begunIn scope: Scope, as message: ConversationMessage) async throws {
+    /// Makes a draft a message, and trims its scope.
+    func endReply(
+        _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
+    ) async throws {
         let kept = try await keepingAttachments(of: [message])
         let orphans = try await write { [attachments, retention = configuration.retention] db, unsettled in
             try kept.secured(in: attachments).flatMap { message in
-                try ReplyEnding(number: number, message: message, scope: scope, retention: retention).run(db, unsettled)
+                let ending = ReplyEnding(
+                    number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
+                return try ending.run(db, unsettled)
             }
         }
         try await removeAttachments(orphans)

@@ -151,8 +151,10 @@ final class WatchedHistory: HistoryStore {
         try await base.restoreConversation(conversation)
     }
 
-    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
-        try await base.beginReply(message, in: scope)
+    func beginReply(
+        _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
+    ) async throws -> ReplyDraft {
+        try await base.beginReply(message, in: scope, maxMessages: maxMessages)
     }
 
     func repliesInFlight(

@@ -28,4 +28,31 @@ import Testing
         let store = try DeviceChatStorage(userId: "ann", baseURL: folder)
         #expect(try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: 100) == [message])
     }
+
+    @Test("a reply in flight is shown with its attachments' bytes, becomes a message whatever the last role, and trims")
+    func keepsReplies() async throws {
+        let folder = try TemporaryFolder()
+        let store = DeviceChatStorage(history: folder.history(), userId: "ann")
+        let bytes = Data([1, 2, 3])
+        let picture = Attachment(mediaType: "a/b", content: .inline(bytes))
+        let saved = ConversationMessage(role: .assistant, parts: [.attachment(picture)])
+        for message in [ConversationMessage(role: .user, text: "look"), saved] {
+            try await store.save(message, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+        }
+        var kept = picture
+        kept.content = .stored(sha256: Attachment.sha256(of: bytes), byteCount: bytes.count)
+        let begun = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept)])
+        let reply = try #require(
+            try await store.beginReply(begun, userId: "ann", sessionId: "s", agentId: "a", maxMessages: 2))
+        let shown = try await store.repliesInFlight(userId: "ann", sessionId: "s")
+        #expect(shown.map(\.agentId) == ["a"])
+        #expect(shown.map(\.message.parts) == [[.attachment(picture)]])
+        #expect(shown.map(\.message.isInFlight) == [true])
+        reply.append("here")
+        try await reply.finish()
+        let window = try await store.fetch(userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+        #expect(window.map(\.id) == [saved.id, "r"])
+        #expect(window.last?.parts == [.attachment(picture), .text("here")])
+        #expect(try await store.repliesInFlight(userId: "ann", sessionId: "s").isEmpty)
+    }
 }

@@ -17,8 +17,10 @@ enum RecollectTestWorker {
         case "recover": try await recover(Array(arguments.dropFirst()))
         case "sessions": try await sessions(Array(arguments.dropFirst()))
         case "branches": try await branches(Array(arguments.dropFirst()))
+        case "turns": try await turns(Array(arguments.dropFirst()))
         default:
-            let usage = "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches …\n"
+            let usage =
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

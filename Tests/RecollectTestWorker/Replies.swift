@@ -4,15 +4,17 @@ import RecollectSQLite
 
 private let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
 
-/// `stream FOLDER ID`: streams a reply for ever, a piece every 10 ms, and says after each when it was appended, in milliseconds
-/// since 1970. The pieces are these numbers.
+/// `stream FOLDER ID THOUGHTS`: streams a reply for ever, a piece every 10 ms, and says after each when it was appended, in
+/// milliseconds since 1970. The pieces are these numbers; each THOUGHTS-th is a thought, the others are prose; none is where that is 0.
 func stream(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
     let reply = try await history.beginReply(
         ConversationMessage(id: arguments[1], role: .assistant, text: ""), in: scope)
-    while true {
+    let thoughts = Int(arguments[2]) ?? 0
+    for count in 1... {
         let now = String(Int(Date().timeIntervalSince1970 * 1000))
-        reply.append(now + " ")
+        let isThought = thoughts > 0 && count.isMultiple(of: thoughts)
+        reply.append(isThought ? .thinking(now, signature: nil) : .text(now + " "))
         say(now)
         try await Task.sleep(for: .milliseconds(10))
     }

@@ -3,7 +3,7 @@ import Foundation
 
 /// What can be measured, by the name that the command line takes.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration
+    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents
 }
 
 /// How much is done: the sizes that the table promises, or small ones to see that everything runs.
@@ -14,8 +14,10 @@ struct Sizes {
     var imports = 5
     /// Of the session library: sessions in a list, messages in a session, messages to migrate.
     var library = 100_000
+    /// That stream at once.
+    var streams = 1_000
 
-    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000)
+    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100)
 }
 
 @main
@@ -23,7 +25,8 @@ struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RecollectBenchmarks",
         abstract: "Measures Recollect against the bare C API of SQLite, both in alternating stretches of one run.",
-        subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self], defaultSubcommand: Measure.self)
+        subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self, StreamOnce.self], defaultSubcommand: Measure.self
+    )
 }
 
 struct Measure: AsyncParsableCommand {
@@ -66,6 +69,7 @@ struct Measure: AsyncParsableCommand {
         case .transcripts: try await transcriptLines(rounds: sizes.rounds)
         case .opening: try await openingLines(messages: sizes.library, rounds: sizes.rounds)
         case .migration: try await migrationLines(messages: sizes.library)
+        case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
         }
     }
 

@@ -49,6 +49,9 @@ func time(_ body: () async throws -> Void) async rethrows -> UInt64 {
     return DispatchTime.now().uptimeNanoseconds - start
 }
 
+/// Bytes as a table shows them.
+func megabytes(_ bytes: Int) -> String { String(format: "%.0f MB", Double(bytes) / Double(1 << 20)) }
+
 /// A folder that goes when the benchmark is done.
 struct Folder: ~Copyable {
     let url: URL

@@ -19,8 +19,6 @@ func migrationLines(messages count: Int) async throws -> [Line] {
     ]
 }
 
-private func megabytes(_ bytes: Int) -> String { String(format: "%.0f MB", Double(bytes) / Double(1 << 20)) }
-
 private func migrateOnce(_ messages: Int) throws -> (nanoseconds: UInt64, peak: Int) {
     let folder = try Folder()
     _ = try ChildProcess.run(

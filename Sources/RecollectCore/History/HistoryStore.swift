@@ -78,8 +78,10 @@ public protocol HistoryStore: Sendable {
     /// - Parameters:
     ///   - message: the reply as far as it is known: its id, role, timestamp, metadata and what has already been said.
     ///   - scope: where it becomes a message.
+    ///   - maxMessages: the budget that the scope's window is trimmed to in the step that makes it a message; `nil` moves nothing.
+    ///     A reply whose process ended trims nothing.
     /// - Throws: `invalidArgument` where a reply of that id is in flight in that session.
-    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft
+    func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> ReplyDraft
 
     /// The replies in flight of a conversation, the oldest first, as far as they are kept, with `isInFlight` set; of this and
     /// of other processes. They follow all messages.
@@ -152,6 +154,11 @@ extension HistoryStore {
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
         try await append(messages, to: scope, options: AppendOptions())
+    }
+
+    /// Begins a reply that is kept while it streams and whose end trims nothing.
+    public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+        try await beginReply(message, in: scope, maxMessages: nil)
     }
 
     /// A user's conversations, the latest activity first, by pages.

@@ -50,6 +50,14 @@ public final class ReplyDraft: Sendable {
         writing.append(text)
     }
 
+    /// Adds a part that is no prose, a tool call or its result, say, behind what is there; prose that follows grows behind it.
+    ///
+    /// Kept like text, and as quick; prose is added as `append(_:)` adds text. A part is added as it is: pieces of one thought, for
+    /// instance, are the caller's to join. Prose of no length, as a reply often begins with, makes way for it.
+    public func append(_ part: ContentPart) {
+        writing.append(part)
+    }
+
     /// Makes the reply a message of its scope; the draft is gone in the same step. The second end of a reply does nothing but
     /// wait for the first.
     ///
@@ -93,9 +101,12 @@ extension ConversationMessage {
 
 /// Where an engine keeps a draft.
 package protocol ReplyKeeping: Sendable {
-    /// Keeps this text as the draft's last part, instead of the text that was kept of it before: so a call whose result was not
-    /// known can be made again.
-    func keep(_ text: String) async throws
+    /// Keeps what the draft has grown to, instead of what was kept of it before: so a call whose result was not known can be made
+    /// again.
+    /// - Parameters:
+    ///   - text: the prose at its end; `nil` where it ends in something else.
+    ///   - parts: all before that, never none; `nil` where it is as it was kept last.
+    func keep(_ text: String?, behind parts: [ContentPart]?) async throws
     /// Makes the draft a message and forgets the draft, in one step. A message of that id that the session holds is edited.
     func finish(_ message: ConversationMessage) async throws
 }

@@ -8,10 +8,12 @@ final class ReplyWriting: Sendable {
     private struct State {
         /// The message without the text that grows.
         var message: ConversationMessage
-        /// The prose that pieces are added to; `nil` until there is any.
+        /// The prose at its end that pieces are added to; `nil` where there is none.
         var text: String?
-        /// Whether the keeper lacks some of the text.
+        /// Whether the keeper lacks something.
         var isBehind = false
+        /// Whether that is more than text.
+        var lacksParts = false
         /// Runs while the keeper lacks something.
         var flushing: Task<Void, Never>?
         /// The end, under way or done; `nil` again if it failed.
@@ -24,6 +26,13 @@ final class ReplyWriting: Sendable {
             var whole = message
             if let text { whole.parts.append(.text(text)) }
             return whole
+        }
+
+        mutating func append(_ part: ContentPart) {
+            if let text, !text.isEmpty { message.parts.append(.text(text)) }
+            text = nil
+            message.parts.append(part)
+            lacksParts = true
         }
     }
 
@@ -52,9 +61,20 @@ final class ReplyWriting: Sendable {
 
     func append(_ piece: String) {
         guard !piece.isEmpty else { return }
+        grow { state in
+            if state.text?.append(piece) == nil { state.text = piece }
+        }
+    }
+
+    func append(_ part: ContentPart) {
+        if let piece = part.text { return append(piece) }
+        grow { $0.append(part) }
+    }
+
+    private func grow(_ change: (inout State) -> Void) {
         state.withLock { state in
             guard state.ending == nil else { return }
-            if state.text?.append(piece) == nil { state.text = piece }
+            change(&state)
             state.isBehind = true
             if state.flushing == nil { state.flushing = Task { await self.flush() } }
         }
@@ -65,15 +85,18 @@ final class ReplyWriting: Sendable {
     private func flush() async {
         while true {
             guard (try? await pause(Self.flushInterval)) != nil else { return }
-            let text = state.withLock { state in
-                state.isBehind = false
-                return state.text ?? ""
+            let (text, parts) = state.withLock { state in
+                defer { (state.isBehind, state.lacksParts) = (false, false) }
+                return (state.text, state.lacksParts ? state.message.parts : nil)
             }
             do {
-                try await keeper.keep(text)
+                try await keeper.keep(text, behind: parts)
             } catch {
                 // `finish` saves the whole message and tells what still fails then.
-                state.withLock { $0.isBehind = true }
+                state.withLock { state in
+                    state.isBehind = true
+                    if parts != nil { state.lacksParts = true }
+                }
             }
             let isDone = state.withLock { state in
                 if !state.isBehind { state.flushing = nil }

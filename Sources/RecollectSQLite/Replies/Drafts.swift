@@ -39,8 +39,10 @@ enum Drafts {
     }
 
     /// Keeps what a reply has grown to. A draft that is gone stays gone.
-    static func keep(_ text: String, of number: Int64, _ db: Database) throws {
-        try db.run("UPDATE draft SET text = ? WHERE id = ?", text, number)
+    /// - Parameter parts: what stands before the text; `nil` leaves it as it is.
+    static func keep(_ text: String?, behind parts: [ContentPart]?, of number: Int64, _ db: Database) throws {
+        guard let parts else { return try db.run("UPDATE draft SET text = ? WHERE id = ?", text, number) }
+        try db.run("UPDATE draft SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), number)
     }
 
     /// Forgets what is left of a writer's drafts: those whose conversation is gone.

@@ -9,6 +9,8 @@ struct ReplyEnding {
     let message: ConversationMessage
     /// Where it was begun; its conversation may have been given another session id since.
     let scope: Scope
+    /// The budget that its window is trimmed to then; `nil` moves nothing.
+    let maxMessages: Int?
     let retention: Retention
 
     /// Returns the hashes of attachments that nothing uses any more.
@@ -18,10 +20,11 @@ struct ReplyEnding {
                 .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
         }
         try Drafts.remove(number, db)
-        let appending = Appending(messages: [message], scope: scope, options: AppendOptions(), retention: retention)
+        let appending = Appending(
+            messages: [message], scope: scope, options: AppendOptions(maxMessages: maxMessages), retention: retention)
         let appended = try appending.run(db, unsettled)
         guard appended.outcome.known > 0 else { return appended.orphans }
-        return try MessageEdits.edit([message], in: scope.conversation, db).orphans
+        return try appended.orphans + MessageEdits.edit([message], in: scope.conversation, db).orphans
     }
 
     /// Where the message belongs; `nil` if nowhere any more.

@@ -5,15 +5,17 @@ struct ReplyKeeper: ReplyKeeping {
     let history: SQLiteHistoryStore
     let number: Int64
     let scope: Scope
+    /// The budget that the scope's window is trimmed to when the reply ends.
+    let maxMessages: Int?
     /// `nil` in memory, where nobody else can find the draft.
     let lease: ReplyLease?
 
-    func keep(_ text: String) async throws {
-        try await history.write { [number] in try Drafts.keep(text, of: number, $0) }
+    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
+        try await history.write { [number] in try Drafts.keep(text, behind: parts, of: number, $0) }
     }
 
     func finish(_ message: ConversationMessage) async throws {
-        try await history.endReply(number, begunIn: scope, as: message)
+        try await history.endReply(number, begunIn: scope, as: message, maxMessages: maxMessages)
         await lease?.end()
     }
 }

@@ -12,10 +12,11 @@ struct ReplyRecovery: Sendable {
     func run(for names: some Sequence<String>, _ db: Database, _ unsettled: UnsettledIDs) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
-            for draft in try Drafts.all(of: writer, db) where try !isSaved(draft, db) {
+            for draft in try Drafts.all(of: writer, db) {
                 let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
+                if try isSaved(message, in: draft.scope.conversation, db) { continue }
                 let ending = ReplyEnding(
-                    number: draft.number, message: message, scope: draft.scope, retention: retention)
+                    number: draft.number, message: message, scope: draft.scope, maxMessages: nil, retention: retention)
                 // Nothing is trimmed, so nothing loses its last use.
                 _ = try ending.run(db, unsettled)
                 events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
@@ -26,13 +27,13 @@ struct ReplyRecovery: Sendable {
         return events
     }
 
-    /// Whether the session holds the reply already with at least as much text: a UI may have saved it whole just before the end.
-    private func isSaved(_ draft: Drafts.Draft, _ db: Database) throws -> Bool {
+    /// Whether the session holds the reply already, with at least as much text and all other parts: a UI may have saved it whole
+    /// just before the end.
+    private func isSaved(_ reply: ConversationMessage, in conversation: ConversationID, _ db: Database) throws -> Bool {
         try Settling.settle(db)
-        guard let held = try MessageQueries.one(draft.message.id, in: draft.scope.conversation, db) else {
-            return false
-        }
-        return held.message.text.utf8.starts(with: draft.message.text.utf8)
+        guard let held = try MessageQueries.one(reply.id, in: conversation, db)?.message else { return false }
+        return held.text.utf8.starts(with: reply.text.utf8)
+            && held.parts.filter { $0.text == nil }.starts(with: reply.parts.filter { $0.text == nil })
     }
 
     /// Everyone who has a draft or a lock file.

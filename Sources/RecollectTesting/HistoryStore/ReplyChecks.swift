@@ -48,6 +48,45 @@ enum ReplyChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [expected, whole], "the window")
         },
         HistoryStoreCheck(
+            "replies.growByParts", rule: 5,
+            "Parts that are appended to a reply stand where they came, between the prose before and behind them."
+        ) { store in
+            let call = ContentPart.toolCall(id: "1", name: "read", arguments: ["at": 7])
+            let result = ContentPart.toolResult(id: "1", content: "found")
+            let thought = ContentPart.thinking("hm", signature: "s")
+            for (id, interrupts) in [("finished", false), ("interrupted", true)] {
+                let begun = Invented.message(.assistant, id, "")
+                let reply = try await store.beginReply(begun, in: .plain)
+                for part in [thought, .text("I "), .text("look."), call, result] { reply.append(part) }
+                reply.append("It ")
+                reply.append("is there.")
+                var expected = begun
+                expected.parts = [thought, .text("I look."), call, result, .text("It is there.")]
+                expected.isInterrupted = interrupts
+                try await interrupts ? reply.interrupt() : reply.finish()
+                let kept = try await store.message(id, in: Self.id)
+                try expectMessages(kept.map { [$0.message] } ?? [], [expected], "the \(id) reply")
+            }
+        },
+        HistoryStoreCheck(
+            "replies.trimTheirWindow", rule: 2,
+            "The end of a reply trims the window of its scope to the budget that it was begun with, and no other."
+        ) { store in
+            try await store.append(Invented.dialogue(6), to: .plain)
+            let reply = try await store.beginReply(
+                Invented.message(.assistant, "reply", "Once"), in: .plain, maxMessages: 5)
+            try await expectEqual(
+                store.window(of: .plain, maxMessages: nil).count, 6, "messages in the window before the end")
+            try await reply.finish()
+            try await expectIDs(store.window(of: .plain, maxMessages: nil), ["m3", "m4", "m5", "reply"], "the window")
+            try await store.beginReply(Invented.message(.assistant, "second", "upon"), in: .plain, maxMessages: 2)
+                .interrupt()
+            try await expectIDs(store.window(of: .plain, maxMessages: nil), ["reply", "second"], "the window")
+            try await store.beginReply(Invented.message(.assistant, "third", "a time"), in: .plain).finish()
+            try await expectIDs(
+                store.window(of: .plain, maxMessages: nil), ["reply", "second", "third"], "the window without a budget")
+        },
+        HistoryStoreCheck(
             "replies.areInterrupted", "An interrupted reply is a message with what had come, marked as interrupted."
         ) { store in
             let reply = try await store.beginReply(Invented.message(.assistant, "reply", "Once"), in: .plain)

@@ -27,10 +27,10 @@ import Testing
         reply.append("two ")
         #expect(keeper.calls.isEmpty)
         #expect(await pauses.open() == 500)
-        #expect(await keeper.next() == .kept("one two "))
+        #expect(await keeper.next() == .kept(text: "one two "))
         reply.append("three")
         #expect(await pauses.open() == 500)
-        #expect(await keeper.next() == .kept("one two three"))
+        #expect(await keeper.next() == .kept(text: "one two three"))
         #expect(reply.message.text == "one two three")
     }
 
@@ -45,9 +45,9 @@ import Testing
         #expect(keeper.calls.isEmpty)
         keeper.isHeld.withLock { $0 = false }
         _ = await keeper.holds.open()
-        #expect(await keeper.next() == .kept("a"))
+        #expect(await keeper.next() == .kept(text: "a"))
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept("ab"))
+        #expect(await keeper.next() == .kept(text: "ab"))
     }
 
     @Test("a flush that fails is tried again after the next pause, with what came since")
@@ -59,7 +59,7 @@ import Testing
         #expect(await keeper.next() == .failed)
         reply.append("b")
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept("ab"))
+        #expect(await keeper.next() == .kept(text: "ab"))
     }
 
     @Test("finish saves all, without waiting for the pause; the second end does nothing, and later pieces are ignored")
@@ -116,7 +116,7 @@ import Testing
         // The pause that the end cut short, and the one after it.
         _ = await pauses.open()
         _ = await pauses.open()
-        #expect(await keeper.next() == .kept("ab"))
+        #expect(await keeper.next() == .kept(text: "ab"))
         try await reply.finish()
         #expect(await keeper.next() == .finished(saying("ab")))
     }
@@ -150,6 +150,52 @@ import Testing
         }
     }
 
+    @Test(
+        "a part stands behind what came before it, prose behind it is a part of its own, and prose of no length makes way"
+    )
+    func appendingParts() {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        let result = ContentPart.toolResult(id: "c", content: "there")
+        for (before, after) in [
+            ([], [call, result, .text("xy")]), ([.text("")], [call, result, .text("xy")]),
+            ([.text("a")], [.text("a"), call, result, .text("xy")]), ([call], [call, call, result, .text("xy")]),
+        ] as [([ContentPart], [ContentPart])] {
+            let reply = draft(ConversationMessage(role: .assistant, parts: before))
+            for part in [.text(""), call, result, .text("x"), .text("y")] { reply.append(part) }
+            #expect(reply.message.parts == after)
+        }
+    }
+
+    @Test("parts are given to the keeper once, and again where that failed; pieces of text go alone")
+    func keepingParts() async {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        let reply = draft()
+        reply.append("a")
+        reply.append(call)
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: nil, behind: [.text("a"), call]))
+        reply.append("b")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "b"))
+        keeper.failures.withLock { $0 = 1 }
+        reply.append(call)
+        _ = await pauses.open()
+        #expect(await keeper.next() == .failed)
+        reply.append("c")
+        _ = await pauses.open()
+        #expect(await keeper.next() == .kept(text: "c", behind: [.text("a"), call, .text("b"), call]))
+    }
+
+    @Test("parts that come after the end are ignored, and a caller's message replaces them")
+    func partsAndTheEnd() async throws {
+        let reply = draft()
+        reply.append(.toolCall(id: "c", name: "look", arguments: [:]))
+        try await reply.finish(saying("all"))
+        reply.append(.toolResult(id: "c", content: "there"))
+        #expect(keeper.calls == [.finished(saying("all"))])
+        #expect(reply.message == saying("all"))
+    }
+
     @Test("pieces of many tasks are all there, each task's in order")
     func manyTasks() async throws {
         let reply = draft()
@@ -169,7 +215,7 @@ import Testing
 /// Keeps nothing, but tells what it was asked to keep.
 private final class RecordingKeeper: ReplyKeeping {
     enum Call: Equatable {
-        case kept(String), finished(ConversationMessage), failed
+        case kept(text: String?, behind: [ContentPart]? = nil), finished(ConversationMessage), failed
     }
     struct Failure: Error {}
 
@@ -188,9 +234,9 @@ private final class RecordingKeeper: ReplyKeeping {
         return await iterator.next()
     }
 
-    func keep(_ text: String) async throws {
+    func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
         if isHeld.withLock({ $0 }) { try await holds.wait(0) }
-        try record(.kept(text))
+        try record(.kept(text: text, behind: parts))
     }
 
     func finish(_ message: ConversationMessage) async throws {

@@ -20,10 +20,12 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: folder.file("writers").path)
     }
 
-    @Test("killed while it streams: the reply is there, interrupted, with at most the last second missing")
-    func killed() async throws {
+    @Test(
+        "killed while it streams: the reply is there, interrupted, with at most the last second missing, thoughts among prose",
+        arguments: [0, 5])
+    func killed(thoughts: Int) async throws {
         try await folder.history().append(messages(0..<1), to: scope)
-        let worker = try Worker(["stream", path, "r"])
+        let worker = try Worker(["stream", path, "r", "\(thoughts)"])
         _ = await worker.wait(forLines: 150)
         worker.kill()
         let pieces = await worker.finish().compactMap { Int($0) }
@@ -32,7 +34,11 @@ import Testing
         #expect(kept.map(\.id) == ["m0", "r"])
         let reply = try #require(kept.last)
         #expect(reply.isInterrupted && !reply.isInFlight)
-        let said = reply.text.split(separator: " ").compactMap { Int($0) }
+        let said = reply.parts.flatMap { part -> [Int] in
+            if case .thinking(let piece, _) = part { return Int(piece).map { [$0] } ?? [] }
+            return part.text?.split(separator: " ").compactMap { Int($0) } ?? []
+        }
+        #expect(reply.parts.count { $0.text == nil } == (thoughts == 0 ? 0 : said.count / thoughts))
         // A piece may be in the reply that the worker was killed before it told of.
         #expect(said.prefix(pieces.count) == pieces.prefix(said.count))
         #expect(!said.isEmpty)

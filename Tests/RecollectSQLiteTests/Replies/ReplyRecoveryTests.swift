@@ -48,11 +48,19 @@ import Testing
     func savedMeanwhile() async throws {
         let whole = ConversationMessage(id: "r", role: .assistant, text: "so far and to the end")
         let other = ConversationMessage(id: "r", role: .assistant, text: "what it said the first time")
-        for (held, kept) in [(whole, whole), (other, interrupted)] {
+        let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
+        var calling = start
+        calling.parts.append(call)
+        var called = whole
+        called.parts.insert(call, at: 0)
+        for (begun, held, kept) in [
+            (start, whole, whole), (start, other, interrupted), (calling, whole, calling.asInterrupted),
+            (calling, called, called),
+        ] {
             let history = folder.history()
             try await history.append([held], to: scope)
             try await history.edit([held], in: scope.conversation)
-            try await abandonedReply()
+            try await abandonedReply(begun)
             #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
             #expect(try await saved(in: history) == [kept])
         }

@@ -55,7 +55,7 @@ import Testing
         try await history.append(messages(0..<1), to: scope)
         let keeper = try await history.keepReply(start, in: scope)
         #expect(try await replies() == [inFlight(start)])
-        try await keeper.keep("half")
+        try await keeper.keep("half", behind: nil)
         #expect(try await replies() == [inFlight(saying("half"))])
         #expect(try await history.repliesInFlight(in: scope.conversation).map(\.agentId) == [scope.agentId])
         #expect(try await saved() == messages(0..<1))
@@ -101,7 +101,7 @@ import Testing
             var grown = first
             let text = (grown.takeLastText() ?? "") + " \0 more"
             grown.parts.append(.text(text))
-            try await keeper.keep(text)
+            try await keeper.keep(text, behind: nil)
             #expect(try await replies() == [inFlight(grown)])
             try await keeper.finish(grown)
             let kept = try #require(try await history.message("\(number)", in: scope.conversation)).message
@@ -109,6 +109,50 @@ import Testing
             #expect(!kept.hasInlineAttachments)
         }
         #expect(try await history.attachment(sha256: Attachment.sha256(of: Data([1, 2]))) == Data([1, 2]))
+    }
+
+    @Test(
+        "parts that are appended are kept in the row with the prose before and behind them, and only when there are new ones"
+    )
+    func growingByParts() async throws {
+        let call = ContentPart.toolCall(id: "c", name: "look\0", arguments: ["at": "it"])
+        let result = ContentPart.toolResult(id: "c", content: [1, .null])
+        let keeper = try await history.keepReply(saying("I look"), in: scope)
+        var grown = saying("I look")
+        for (text, parts) in [
+            (nil, [.text("I look"), call]), (nil, [.text("I look"), call, result]), ("and", nil), ("and see\0", nil),
+        ] as [(String?, [ContentPart]?)] {
+            try await keeper.keep(text, behind: parts)
+            if let parts { grown.parts = parts } else { _ = grown.takeLastText() }
+            if let text { grown.parts.append(.text(text)) }
+            #expect(try await replies() == [inFlight(grown)])
+        }
+        try await endWriters()
+        #expect(try await replies().isEmpty)
+        #expect(try await saved() == [grown.asInterrupted])
+    }
+
+    @Test(
+        "the end of a reply trims its scope, under `.window` with what nothing uses any more; a recovered one trims nothing"
+    )
+    func trimming() async throws {
+        let history = SQLiteHistoryStore(
+            directory: folder.file("window"), configuration: HistoryConfiguration(retention: .window))
+        let bytes = Data([1, 2, 3])
+        var old = messages(0..<1)[0]
+        old.parts.append(.attachment(Attachment(mediaType: "a/b", content: .inline(bytes))))
+        try await history.append([old] + messages(1..<4), to: scope)
+        let reply = try await history.beginReply(start, in: scope, maxMessages: 3)
+        reply.append("said")
+        #expect(try await saved(in: history).count == 4)
+        try await reply.finish()
+        #expect(try await saved(in: history) == messages(3..<4) + [saying("said")])
+        #expect(try await history.conversation(scope.conversation)?.messageCount == 2)
+        await expectError(.notFound) { _ = try await history.attachment(sha256: Attachment.sha256(of: bytes)) }
+        _ = try await history.keepReply(messages(5..<6)[0], in: scope, maxMessages: 2)
+        try await history.write { try $0.run("UPDATE draft SET writer = 'nobody'") }
+        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+        #expect(try await saved(in: history).count == 3)
     }
 
     @Test("two replies of one id cannot be in flight in a session, but in two sessions, and one after the other")

@@ -104,15 +104,21 @@ extension FaultyHistoryStore {
 
     // MARK: - Replies
 
-    func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
+    func beginReply(
+        _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
+    ) async throws -> ReplyDraft {
         let scope = kept(scope.conversation).scope(agentId: scope.agentId)
-        let draft: ReplyDraft
+        let maxMessages = fault == .trimsNothingAfterReplies ? nil : maxMessages
+        var draft: ReplyDraft
         do {
-            draft = try await base.beginReply(message, in: scope)
+            draft = try await base.beginReply(message, in: scope, maxMessages: maxMessages)
+            if fault == .joinsProseAroundParts {
+                draft = ReplyDraft(message, scope: scope, keeper: ProseJoiningKeeper(base: draft))
+            }
         } catch {
             guard fault == .renamesRepliesOfOneId else { throw error }
             let renamed = ConversationMessage(role: message.role, parts: message.parts)
-            draft = try await base.beginReply(renamed, in: scope)
+            draft = try await base.beginReply(renamed, in: scope, maxMessages: maxMessages)
         }
         if fault == .showsRepliesInFlight { try await base.append([message], to: scope) }
         memory.withLock { memory in
@@ -143,5 +149,21 @@ extension FaultyHistoryStore {
 
     private func everything(in id: ConversationID) async throws -> [StoredMessage] {
         try await base.messages(of: id, agentId: nil, page: PageRequest(limit: .max)).elements
+    }
+}
+
+/// Keeps a reply whose prose all stands where the first of it stood.
+private struct ProseJoiningKeeper: ReplyKeeping {
+    let base: ReplyDraft
+
+    func keep(_ text: String?, behind parts: [ContentPart]?) {}
+
+    func finish(_ message: ConversationMessage) async throws {
+        var joined = message
+        if let first = joined.parts.firstIndex(where: { $0.text != nil }) {
+            joined.parts[first] = .text(joined.parts.compactMap(\.text).joined())
+            joined.parts = joined.parts.enumerated().filter { $0 == first || $1.text == nil }.map(\.element)
+        }
+        try await base.finish(joined)
     }
 }

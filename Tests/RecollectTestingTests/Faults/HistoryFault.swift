@@ -70,6 +70,8 @@ enum HistoryFault: String, CaseIterable, Sendable {
 
     case showsRepliesInFlight = "replies.areNoMessagesYet"
     case neverEndsReplies = "replies.becomeMessages"
+    case joinsProseAroundParts = "replies.growByParts"
+    case trimsNothingAfterReplies = "replies.trimTheirWindow"
     case forgetsInterruptions = "replies.areInterrupted"
     case renamesRepliesOfOneId = "replies.oneOfAnId"
     case sortsReplies = "replies.oldestFirst"

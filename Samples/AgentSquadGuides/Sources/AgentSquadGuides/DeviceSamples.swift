@@ -1,4 +1,4 @@
-// The samples of the guide "DeviceChatStorage", unchanged; their lines with `Orchestrator` need the agents module.
+// The samples of the guide "DeviceChatStorage", unchanged.
 
 import AgentSquad
 
@@ -14,9 +14,12 @@ public struct CurrentUser: Sendable {
 }
 
 /// Production.
-public func productionDeviceStore(currentUser: CurrentUser) throws -> DeviceChatStorage {
+public func productionDeviceStore(
+    currentUser: CurrentUser, agent: any AgentProtocol
+) throws -> (DeviceChatStorage, Orchestrator) {
     let store = try DeviceChatStorage(userId: currentUser.id)
-    return store
+    let orchestrator = Orchestrator(agents: [agent], store: store)
+    return (store, orchestrator)
 }
 
 /// Tests — ephemeral, no disk I/O.

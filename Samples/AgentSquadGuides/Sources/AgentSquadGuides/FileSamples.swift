@@ -1,12 +1,13 @@
-// The samples of the guide "FileChatStorage", unchanged; their lines with `Orchestrator` need the agents module.
+// The samples of the guide "FileChatStorage", unchanged.
 
 import AgentSquad
 import Foundation
 
 /// Default path.
-public func defaultFileStore() -> FileChatStorage {
+public func defaultFileStore(agent: any AgentProtocol) -> (FileChatStorage, Orchestrator) {
     let store = FileChatStorage()
-    return store
+    let orchestrator = Orchestrator(agents: [agent], store: store)
+    return (store, orchestrator)
 }
 
 #if canImport(Darwin)

@@ -45,7 +45,7 @@ struct GuideSampleTests {
         "FileChatStorage lies in AgentSquadChats in the caches unless told otherwise, and is made without touching the disk"
     )
     func defaultFiles() {
-        #expect(defaultFileStore().baseURL.lastPathComponent == "AgentSquadChats")
+        #expect(defaultFileStore(agent: Echo()).0.baseURL.lastPathComponent == "AgentSquadChats")
     }
 
     @Test("DeviceChatStorage for tests keeps a conversation, and clear() forgets it")
@@ -58,7 +58,7 @@ struct GuideSampleTests {
 
     @Test("DeviceChatStorage for production is made without touching the disk")
     func productionDevice() throws {
-        let store = try productionDeviceStore(currentUser: CurrentUser(id: "user"))
+        let (store, _) = try productionDeviceStore(currentUser: CurrentUser(id: "user"), agent: Echo())
         #expect(store.userId == "user")
     }
 

@@ -1,0 +1,168 @@
+import ArgumentParser
+import Foundation
+import Recollect
+
+/// Says the same at once, or in pieces.
+private struct Speaker: AgentProtocol {
+    let name = "Agent"
+    let description = "Answers at once."
+    let pieces: Int
+
+    func process(
+        _ input: AgentInput, history: [ConversationMessage], context: AgentContext
+    ) -> AsyncThrowingStream<AgentEvent, any Error> {
+        AsyncThrowingStream { stream in
+            for _ in 0..<pieces { stream.yield(.textDelta("piece ")) }
+            if pieces == 0 { stream.yield(.final(ConversationMessage(role: .assistant, text: Turn.answer))) }
+            stream.finish()
+        }
+    }
+}
+
+/// A turn with an agent that answers at once, against the calls of the store that it makes: the window, the question, the reply.
+func agentLines(rounds: Int, sessions: Int) async throws -> [Line] {
+    let folder = try Folder()
+    func history(_ name: String, _ durability: Durability) -> DeviceChatStorage {
+        let configuration = HistoryConfiguration(durability: durability)
+        return DeviceChatStorage(
+            history: SQLiteHistoryStore(
+                directory: folder.url.appendingPathComponent(name), configuration: configuration), userId: "bench")
+    }
+    let stores: [(String, any ChatStorage)] = [
+        ("DeviceChatStorage, `.full`", history("full", .full)),
+        ("DeviceChatStorage, `.relaxed`", history("relaxed", .relaxed)),
+        ("FileChatStorage, `.full`", FileChatStorage(baseURL: folder.url.appendingPathComponent("files"))),
+        ("InMemoryChatStorage", InMemoryChatStorage()),
+    ]
+    var lines: [Line] = []
+    for (name, store) in stores {
+        let (ours, floor) = try await turns(over: store, pieces: 0, rounds: rounds)
+        lines.append(
+            Line(
+                "a turn with an agent that answers at once, \(name), the floor here being its calls of the store", ours,
+                floor,
+                stretches: rounds, atMost: 2))
+    }
+    let (ours, floor) = try await turns(over: history("streamed", .full), pieces: 20, rounds: rounds)
+    lines.append(
+        Line(
+            "the same, streamed in 20 pieces and kept meanwhile, DeviceChatStorage, `.full`", ours, floor,
+            stretches: rounds, atMost: 2))
+    return lines + [try streamingLine(sessions: sessions)]
+}
+
+private func turns(
+    over store: any ChatStorage, pieces: Int, rounds: Int
+) async throws -> (ours: Samples, floor: Samples) {
+    let orchestrator = Orchestrator(agents: [Speaker(pieces: pieces)], store: store)
+    let budget = ChatStorageDefaults.maxMessages
+    func turn() async throws {
+        for try await _ in orchestrator.route(.text(Turn.question), userId: "bench", sessionId: "ours") {}
+    }
+    func calls() async throws {
+        let scope = Scope(userId: "bench", sessionId: "floor", agentId: "agent")
+        func save(_ message: ConversationMessage, _ maxMessages: Int?) async throws {
+            try await store.save(
+                message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
+                maxMessages: maxMessages)
+        }
+        _ = try await store.fetch(
+            userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: budget)
+        try await save(ConversationMessage(role: .user, text: Turn.question), nil)
+        if pieces > 0, let drafting = store as? any DraftingChatStorage {
+            let reply = try await drafting.beginReply(
+                ConversationMessage(role: .assistant, parts: []), userId: scope.userId, sessionId: scope.sessionId,
+                agentId: scope.agentId, maxMessages: budget)
+            for _ in 0..<pieces { reply?.append("piece ") }
+            try await reply?.finish()
+        } else {
+            try await save(ConversationMessage(role: .assistant, text: Turn.answer), budget)
+        }
+    }
+    // Both have a full window before anything is measured.
+    for _ in 0..<budget {
+        try await turn()
+        try await calls()
+    }
+    var (ours, floor) = (Samples(), Samples())
+    for _ in 0..<rounds {
+        for _ in 0..<25 { ours.add(try await time(turn)) }
+        for _ in 0..<25 { floor.add(try await time(calls)) }
+    }
+    return (ours, floor)
+}
+
+/// Many sessions that stream at once, wave after wave in a process of its own: what it holds after the waves, against after the first.
+private func streamingLine(sessions: Int) throws -> Line {
+    let folder = try Folder()
+    let run = try ChildProcess.run(
+        CommandLine.arguments[0], ["stream-once", "--sessions", "\(sessions)", folder.path("history")])
+    let told = run.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+    guard told.count == 3 else { throw ChildProcess.Failure(description: run.output) }
+    let growth = Double(told[1]) / Double(told[0])
+    return Line(
+        work:
+            "\(sessions) sessions stream a reply of a second at once, resident memory after 10 waves, the floor here being after the first; p99 is a wave's time",
+        ours: megabytes(told[1]), worst: Line.text(Double(told[2])), floor: megabytes(told[0]), ratio: growth,
+        reach: "≤ 1.1", isMet: growth <= 1.1)
+}
+
+/// Waves of sessions that stream at once, for a process of its own.
+struct StreamOnce: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stream-once",
+        abstract:
+            "Streams replies in many sessions at once, and prints the memory after the first and the last wave, in bytes, and "
+            + "the slowest wave's microseconds.",
+        shouldDisplay: false)
+
+    @Option var sessions = 1_000
+    @Option var waves = 10
+    @Argument var path: String
+
+    func run() async throws {
+        let configuration = HistoryConfiguration(durability: .relaxed)
+        let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: path), configuration: configuration)
+        let orchestrator = Orchestrator(
+            agents: [SlowSpeaker()], store: DeviceChatStorage(history: history, userId: "bench"))
+        var memory: [Int] = []
+        var slowest: UInt64 = 0
+        for _ in 0..<waves {
+            slowest = max(slowest, try await time { try await wave(of: orchestrator) })
+            memory.append(ChildProcess.memory)
+        }
+        print(memory.first ?? 0, memory.last ?? 0, slowest / 1000)
+    }
+
+    private func wave(of orchestrator: Orchestrator) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for session in 0..<sessions {
+                group.addTask {
+                    for try await _ in orchestrator.route("Go on.", userId: "bench", sessionId: "\(session)") {}
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+}
+
+/// Says 50 pieces in a second.
+private struct SlowSpeaker: AgentProtocol {
+    let name = "Agent"
+    let description = "Takes its time."
+
+    func process(
+        _ input: AgentInput, history: [ConversationMessage], context: AgentContext
+    ) -> AsyncThrowingStream<AgentEvent, any Error> {
+        AsyncThrowingStream { stream in
+            let task = Task {
+                for _ in 0..<50 {
+                    stream.yield(.textDelta("a piece of a reply, "))
+                    try await Task.sleep(for: .milliseconds(20))
+                }
+                stream.finish()
+            }
+            stream.onTermination = { _ in task.cancel() }
+        }
+    }
+}

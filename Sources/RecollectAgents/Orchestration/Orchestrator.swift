@@ -1,0 +1,101 @@
+import RecollectCore
+
+/// Runs the turns of conversations: chooses who answers, keeps what the user says, gives the agent what was said before, and keeps
+/// the reply while it streams.
+///
+/// ```swift
+/// let orchestrator = Orchestrator(agents: [agent], store: store)
+/// for try await event in orchestrator.route("What is next?", userId: "ada", sessionId: "today") {
+///     if case .textDelta(let text) = event { show(text) }
+/// }
+/// ```
+///
+/// Any store with the four methods of `ChatStorage` will do. What a turn leaves there is two messages, the user's and the reply, with
+/// tool calls and their results as parts of the reply:
+///
+/// - The user's message is saved before the agent runs. If that fails, the agent does not run.
+/// - A reply that ends is saved before `final` tells it. One that is stopped or fails is saved as far as it had come, marked with
+///   `isInterrupted`; cancellation does not reach that save.
+/// - A store that is a `DraftingChatStorage` (`DeviceChatStorage`) has the reply on the disk while it streams: if the process is
+///   killed, the reply is there, interrupted. Over other stores the user's message is there, and the session's next turn closes it with an
+///   empty, interrupted reply, so that the next message is not taken for a repetition and dropped.
+/// - An agent is never given half of a tool exchange, whatever a stopped turn has left.
+///
+/// Turns of one session run one after the other, in the order of the calls of `route`; sessions run side by side. That holds within
+/// one orchestrator: make one and share it. All methods may be called from any task.
+public final class Orchestrator: Sendable {
+    /// The agents; the first one answers where no other is chosen.
+    public let agents: [any AgentProtocol]
+
+    private let classifier: (any Classifier)?
+    private let store: (any ChatStorage)?
+    private let maxMessages: Int?
+    private let turns = TurnQueue()
+
+    /// Makes an orchestrator.
+    ///
+    /// - Precondition: there is an agent, and no two have the same id: they would share a history.
+    /// - Parameters:
+    ///   - agents: Those who may answer, the default one first.
+    ///   - classifier: Chooses among them. Without one, or with one agent alone, the first agent answers, and no merged history is
+    ///     read.
+    ///   - store: Where the history is kept; `nil` keeps nothing, and every turn is the first.
+    ///   - maxMessages: How many messages an agent is given of its past, and a store that trims keeps; rounded down to even, `nil` for
+    ///     all. A classifier is given the whole session.
+    public init(
+        agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,
+        maxMessages: Int? = ChatStorageDefaults.maxMessages
+    ) {
+        precondition(!agents.isEmpty, "an orchestrator needs an agent")
+        precondition(Set(agents.map { ByteString($0.id) }).count == agents.count, "two agents have the same id")
+        self.agents = agents
+        self.classifier = classifier
+        self.store = store
+        self.maxMessages = maxMessages
+    }
+
+    /// Runs a turn, and tells what happens in it.
+    ///
+    /// The turn is queued at once, whether or not anybody iterates the stream. First comes `began`, when the user's message is saved;
+    /// last `final`, when the reply is, also where the reply was interrupted; then the stream ends, or throws what the agent, the
+    /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent.
+    ///
+    /// Ending the iteration, or its task, before that stops the turn; so does `stop`, after which the stream still tells how the reply
+    /// was kept. A turn that is stopped while it waits for another keeps nothing and throws `CancellationError`.
+    ///
+    /// An input whose id the agent's history holds and has answered is not asked again: its reply comes as it was kept. So a
+    /// request may be sent twice.
+    /// - Parameters:
+    ///   - input: What the user says.
+    ///   - userId: Who says it.
+    ///   - sessionId: In which of their sessions.
+    ///   - params: What else agents and tools are given in `AgentContext`; it is not kept.
+    public func route(
+        _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
+    ) -> AsyncThrowingStream<AgentEvent, any Error> {
+        let (stream, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
+        let turn = Turn(
+            input: input, context: AgentContext(userId: userId, sessionId: sessionId, params: params), agents: agents,
+            classifier: classifier, store: store, maxMessages: maxMessages, tell: { continuation.yield($0) })
+        let task = turns.add(to: turn.context.conversation) {
+            do {
+                try await turn.run()
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+            }
+        }
+        continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
+        return stream
+    }
+
+    /// Stops a session's turn, and those that wait behind it; returns when what was said is kept. Other sessions go on.
+    public func stop(userId: String, sessionId: String) async {
+        await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
+    }
+
+    /// Returns when no turn is left, of those queued meanwhile too: before the process ends, say.
+    public func waitUntilIdle() async {
+        await turns.waitUntilIdle()
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import RecollectCore
+
+/// One turn: the user's message, and the reply to it.
+struct Turn: Sendable {
+    let input: AgentInput
+    let context: AgentContext
+    let agents: [any AgentProtocol]
+    let classifier: (any Classifier)?
+    let store: (any ChatStorage)?
+    let maxMessages: Int?
+    let tell: @Sendable (AgentEvent) -> Void
+
+    /// Runs the turn to its end; whatever it throws, what was said is kept.
+    func run() async throws {
+        try Task.checkCancellation()
+        let (agent, failure) = try await choose()
+        let memory = AgentMemory(
+            store: store, scope: context.conversation.scope(agentId: agent.id), maxMessages: maxMessages,
+            isKept: agent.saveChat)
+        let history = try await memory.history()
+        if let reply = answer(in: history) {
+            tell(.began(AgentReply(id: reply.id, agentId: agent.id, inputId: input.id)))
+            tell(.final(reply))
+            return
+        }
+        let before = try await memory.save(input, after: history)
+
+        let reply = Reply(to: input, of: agent.id, in: memory)
+        tell(.began(AgentReply(id: reply.id, agentId: agent.id, inputId: input.id)))
+        do {
+            if let failure { throw failure }
+            for try await event in agent.process(input, history: before, context: context) {
+                if try await reply.take(event) { tell(event) }
+            }
+            try Task.checkCancellation()
+        } catch {
+            try await end(reply, after: error)
+            return
+        }
+        tell(.final(try await reply.finish()))
+    }
+
+    /// Keeps a reply that did not come to its end.
+    private func end(_ reply: Reply, after failure: any Error) async throws {
+        let isStopped = Task.isCancelled
+        do {
+            tell(.final(try await reply.interrupt()))
+        } catch {
+            // The failure that ended the reply is thrown; this one must not be lost behind it.
+            if isStopped { throw error }
+            tell(.error("What was said could not be kept: \(error.localizedDescription)"))
+        }
+        if !isStopped { throw failure }
+    }
+
+    /// Who answers, and why nobody can, where the classifier failed or was stopped.
+    private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
+        guard let classifier, agents.count > 1 else { return (agents[0], nil) }
+        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
+        do {
+            let result = try await classifier.classify(input.text, history: chats.wholeExchanges(), agents: agents)
+            try Task.checkCancellation()
+            let chosen = result.selectedAgent.flatMap { chosen in
+                agents.first { $0.id.hasSameBytes(as: chosen.id) }
+            }
+            return (chosen ?? agents[0], nil)
+        } catch {
+            return (agents[0], error)
+        }
+    }
+
+    /// The reply that the history holds to this very input.
+    private func answer(in history: [ConversationMessage]) -> ConversationMessage? {
+        guard input.hasGivenId, let asked = history.firstIndex(where: { $0.id.hasSameBytes(as: input.id) }) else {
+            return nil
+        }
+        return history[asked...].dropFirst().first { $0.role == .assistant }
+    }
+}

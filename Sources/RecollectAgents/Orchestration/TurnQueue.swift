@@ -1,0 +1,54 @@
+import RecollectCore
+
+/// Lets the turns of one session run one after the other, those of different sessions side by side. A session without turns takes no
+/// room.
+final class TurnQueue: Sendable {
+    private struct State {
+        /// The turns of each session that have not ended, in order; never empty.
+        var sessions: [ConversationID: [Int: Task<Void, Never>]] = [:]
+        var last: [ConversationID: Int] = [:]
+        var count = 0
+    }
+
+    private let state = Locked(State())
+
+    /// Queues a turn behind the session's others. Cancelling the task reaches the turn, not its place: it still waits.
+    func add(
+        to conversation: ConversationID, _ turn: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        state.withLock { state in
+            state.count += 1
+            let number = state.count
+            let previous = state.last[conversation].flatMap { state.sessions[conversation]?[$0] }
+            let task = Task {
+                await previous?.value
+                await turn()
+                self.remove(number, from: conversation)
+            }
+            state.sessions[conversation, default: [:]][number] = task
+            state.last[conversation] = number
+            return task
+        }
+    }
+
+    private func remove(_ number: Int, from conversation: ConversationID) {
+        state.withLock { state in
+            state.sessions[conversation]?[number] = nil
+            guard state.sessions[conversation]?.isEmpty == true else { return }
+            state.sessions[conversation] = nil
+            state.last[conversation] = nil
+        }
+    }
+
+    /// Cancels the turns of a session and waits for their ends.
+    func stop(_ conversation: ConversationID) async {
+        let tasks = state.withLock { Array(($0.sessions[conversation] ?? [:]).values) }
+        tasks.forEach { $0.cancel() }
+        for task in tasks { await task.value }
+    }
+
+    /// Waits until there is no turn.
+    func waitUntilIdle() async {
+        while let task = state.withLock({ $0.sessions.first?.value.first?.value }) { await task.value }
+    }
+}

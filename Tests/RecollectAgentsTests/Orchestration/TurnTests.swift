@@ -1,0 +1,178 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@Suite("A turn")
+struct TurnTests {
+    @Test("leaves two messages, as it announced them", arguments: AnyStore.allCases)
+    func twoMessages(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+            let events = try await orchestrator.say(.text("hello", id: "u1"))
+            let announced = try #require(events.announced)
+            let reply = try #require(events.reply)
+            #expect(events.first == .began(announced))
+            #expect(events.last == .final(reply))
+            #expect(announced == AgentReply(id: reply.id, agentId: "agent", inputId: "u1"))
+            #expect(events.dropFirst().dropLast() == [.textDelta("You said: "), .textDelta("hello")])
+            let kept = try await reopen().all()
+            #expect(kept.map(\.id) == ["u1", reply.id])
+            #expect(kept.map(\.text) == ["hello", "You said: hello"])
+            #expect(kept.map(\.role) == [.user, .assistant])
+            #expect(kept.last == reply)
+            #expect(!reply.isInterrupted && !reply.isInFlight)
+        }
+    }
+
+    @Test("has the user's message on the store before the agent runs", arguments: AnyStore.allCases)
+    func savedFirst(_ kind: AnyStore) async throws {
+        try await kind.with { store, _ in
+            let agent = ScriptedAgent { input, _, say in
+                say(.textDelta(try await store.all().map(\.id).joined(separator: ",")))
+            }
+            let events = try await Orchestrator(agents: [agent], store: store).say(.text("hello", id: "u1"))
+            #expect(events.reply?.text == "u1")
+        }
+    }
+
+    @Test("gives the agent what was said before, and not what is said now", arguments: AnyStore.allCases)
+    func history(_ kind: AnyStore) async throws {
+        try await kind.with { store, _ in
+            let agent = ScriptedAgent { _, history, say in
+                say(.textDelta(history.map { "\($0.role.rawValue):\($0.text)" }.joined(separator: " ")))
+            }
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            try await orchestrator.say("one")
+            try await orchestrator.say("two")
+            let events = try await orchestrator.say("three")
+            #expect(events.reply?.text == "user:one assistant: user:two assistant:user:one assistant:")
+        }
+    }
+
+    @Test("keeps whole pairs within its budget", arguments: AnyStore.allCases)
+    func budget(_ kind: AnyStore) async throws {
+        try await kind.with { store, _ in
+            let agent = ScriptedAgent { _, history, say in
+                #expect(history.first?.role != .assistant)
+                #expect(history.count <= 4)
+                say(.final(ConversationMessage(role: .assistant, text: "yes")))
+            }
+            let streaming = ScriptedAgent { _, history, say in
+                #expect(history.first?.role != .assistant)
+                say(.textDelta("yes"))
+            }
+            for agent in [agent, streaming] {
+                let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: 4)
+                for number in 1...6 { try await orchestrator.say(.text("\(number)")) }
+                let kept = try await store.all()
+                #expect(kept.map(\.text) == ["5", "yes", "6", "yes"])
+            }
+        }
+    }
+
+    @Test("puts the agent's own message under the id that was announced")
+    func finalMessage() async throws {
+        let store = InMemoryChatStorage()
+        let agent = ScriptedAgent { _, _, say in
+            say(.textDelta("draft"))
+            say(
+                .final(
+                    ConversationMessage(
+                        id: "mine", role: .user, parts: [.text("final")], metadata: ["model": "m"])))
+            say(.textDelta("ignored"))
+        }
+        let events = try await Orchestrator(agents: [agent], store: store).say("hello")
+        let reply = try #require(events.reply)
+        #expect(reply.id == events.announced?.id)
+        #expect(reply.role == .assistant)
+        #expect(reply.text == "final")
+        #expect(reply.model == "m")
+        #expect(!events.contains(.textDelta("ignored")))
+        #expect(try await store.all().last == reply)
+    }
+
+    @Test("takes the pieces where the final message has no parts")
+    func finalWithoutParts() async throws {
+        let agent = ScriptedAgent { _, _, say in
+            say(.thinking("let "))
+            say(.thinking("me see"))
+            say(.textDelta("one"))
+            say(.toolCall(id: "c", name: "clock", arguments: [:]))
+            say(.toolResult(id: "c", content: "noon"))
+            say(.textDelta("two"))
+            say(.final(ConversationMessage(role: .assistant, parts: [], metadata: ["model": "m"])))
+        }
+        let events = try await Orchestrator(agents: [agent], store: InMemoryChatStorage()).say("hello")
+        #expect(events.reply?.metadata == ["model": "m"])
+        #expect(
+            events.reply?.parts == [
+                .thinking("let me see", signature: nil), .text("one"),
+                .toolCall(id: "c", name: "clock", arguments: [:]), .toolResult(id: "c", content: "noon"), .text("two"),
+            ])
+    }
+
+    @Test("without a store is always the first")
+    func noStore() async throws {
+        let agent = ScriptedAgent { _, history, say in say(.textDelta("\(history.count)")) }
+        let orchestrator = Orchestrator(agents: [agent], store: nil)
+        try await orchestrator.say("one")
+        #expect(try await orchestrator.say("two").reply?.text == "0")
+    }
+
+    @Test("of an agent that is not to be kept leaves nothing")
+    func notKept() async throws {
+        let store = InMemoryChatStorage()
+        let agent = ScriptedAgent(saveChat: false) { _, _, say in say(.textDelta("hush")) }
+        let events = try await Orchestrator(agents: [agent], store: store).say("hello")
+        #expect(events.reply?.text == "hush")
+        #expect(try await store.all().isEmpty)
+    }
+
+    @Test("that is asked for again gives the reply that was kept", arguments: AnyStore.allCases)
+    func again(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let first = try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(.text("a", id: "u1"))
+            let silent = ScriptedAgent { _, _, _ in Issue.record("the agent was asked again") }
+            let second = try await Orchestrator(agents: [silent], store: reopen()).say(.text("a", id: "u1"))
+            #expect(second.reply == first.reply)
+            #expect(second.announced == first.announced)
+            #expect(try await store.all().count == 2)
+        }
+    }
+
+    @Test("with an id that another agent of the session holds loses no reply", arguments: AnyStore.allCases)
+    func idElsewhere(_ kind: AnyStore) async throws {
+        try await kind.with { store, _ in
+            for name in ["One", "Two"] {
+                let orchestrator = Orchestrator(agents: [ScriptedAgent.echo(name)], store: store)
+                try await orchestrator.say(.text("first", id: "\(name)-first"))
+                try await orchestrator.say(.text("same", id: "same"))
+                let kept = try await store.all(name.lowercased())
+                #expect(kept.map(\.text) == ["first", "You said: first", "same", "You said: same"])
+            }
+        }
+    }
+
+    @Test("begins after the message that it answers, whatever the clock says")
+    func clock() async throws {
+        let store = InMemoryChatStorage()
+        let later = Date(timeIntervalSinceNow: 3600).wholeMilliseconds
+        let input = AgentInput(ConversationMessage(id: "u1", role: .user, parts: [.text("hi")], timestamp: later))
+        let events = try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(input)
+        #expect(events.reply?.timestamp == later)
+    }
+
+    @Test("takes a message with any parts as the user's")
+    func parts() async throws {
+        let store = InMemoryChatStorage()
+        let picture = Attachment(mediaType: "image/png", name: "a.png", content: .inline(Data([1, 2, 3])))
+        let input = AgentInput(
+            ConversationMessage(id: "u1", role: .assistant, parts: [.text("look"), .attachment(picture)]))
+        try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(input)
+        let kept = try await store.all()
+        #expect(kept.first?.role == .user)
+        #expect(kept.first?.parts == [.text("look"), .attachment(picture)])
+    }
+}

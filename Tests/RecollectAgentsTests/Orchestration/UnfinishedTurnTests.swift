@@ -1,0 +1,198 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@Suite("A turn that does not end")
+struct UnfinishedTurnTests {
+    private let pieces: [AgentEvent] = [.textDelta("half a "), .textDelta("sentence")]
+
+    @Test("because its agent fails leaves what was said, and the next turn works", arguments: AnyStore.allCases)
+    func fails(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agent = ScriptedAgent { [pieces] _, _, say in
+                pieces.forEach(say)
+                throw Failure()
+            }
+            let orchestrator = Orchestrator(agents: [agent], store: store)
+            var events: [AgentEvent] = []
+            await #expect(throws: Failure()) {
+                for try await event in orchestrator.route("one", userId: "user", sessionId: "session") {
+                    events.append(event)
+                }
+            }
+            #expect(events.reply?.isInterrupted == true)
+            try await checkInterrupted("half a sentence", in: reopen())
+            try await checkNextTurn(over: reopen())
+        }
+    }
+
+    @Test("because it is stopped leaves what was said, and tells so", arguments: AnyStore.allCases)
+    func stopped(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let reached = Gate()
+            let orchestrator = Orchestrator(
+                agents: [ScriptedAgent.hanging(after: pieces, reached: reached)], store: store)
+            async let events = orchestrator.say("one")
+            try await reached.wait()
+            // What the agent said before the gate is in its stream; what the turn has taken of it is for the turn to say.
+            await orchestrator.stop(userId: "user", sessionId: "session")
+            let reply = try #require(try await events.reply)
+            #expect(reply.isInterrupted)
+            #expect("half a sentence".hasPrefix(reply.text))
+            try await checkInterrupted(reply.text, in: reopen())
+            try await checkNextTurn(over: reopen())
+        }
+    }
+
+    @Test("because nobody listens any more leaves what was said", arguments: AnyStore.allCases)
+    func dropped(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let orchestrator = Orchestrator(
+                agents: [ScriptedAgent.hanging(after: pieces, reached: Gate())], store: store)
+            for try await event in orchestrator.route("one", userId: "user", sessionId: "session") {
+                if event == .textDelta("sentence") { break }
+            }
+            await orchestrator.waitUntilIdle()
+            try await checkInterrupted("half a sentence", in: reopen())
+            try await checkNextTurn(over: reopen())
+        }
+    }
+
+    @Test("before a word was said leaves an empty reply", arguments: AnyStore.allCases)
+    func silent(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agent = ScriptedAgent { _, _, _ in throw Failure() }
+            await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
+            try await checkInterrupted("", in: reopen())
+            try await checkNextTurn(over: reopen())
+        }
+    }
+
+    @Test("in the middle of a tool's work never shows the agent half of it", arguments: AnyStore.allCases)
+    func toolCall(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agent = ScriptedAgent { _, _, say in
+                say(.textDelta("I look: "))
+                say(.toolCall(id: "a", name: "clock", arguments: [:]))
+                say(.toolResult(id: "a", content: "noon"))
+                say(.toolCall(id: "b", name: "weather", arguments: [:]))
+                throw Failure()
+            }
+            await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
+            let kept = try await reopen().all()
+            #expect(kept.last?.parts.count == 4)
+            let next = ScriptedAgent { _, history, say in
+                #expect(
+                    history.last?.parts == [
+                        .text("I look: "), .toolCall(id: "a", name: "clock", arguments: [:]),
+                        .toolResult(id: "a", content: "noon"),
+                    ])
+                say(.textDelta("yes"))
+            }
+            try await Orchestrator(agents: [next], store: reopen()).say("two")
+        }
+    }
+
+    @Test("of a process that was killed is closed by the next one", arguments: AnyStore.allCases)
+    func orphan(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let orphan = ConversationMessage(role: .user, text: "one")
+            try await store.save(orphan, userId: "user", sessionId: "session", agentId: "agent", maxMessages: nil)
+            let agent = ScriptedAgent { _, history, say in
+                #expect(history.map(\.role) == [.user, .assistant])
+                #expect(history.last?.isInterrupted == true)
+                say(.textDelta("yes"))
+            }
+            try await Orchestrator(agents: [agent], store: store).say("two")
+            let kept = try await reopen().all()
+            #expect(kept.map(\.text) == ["one", "", "two", "yes"])
+            #expect(kept.map(\.isInterrupted) == [false, true, false, false])
+        }
+    }
+
+    @Test("after the whole reply was told is kept as whole")
+    func failsAfterFinal() async throws {
+        let store = InMemoryChatStorage()
+        let agent = ScriptedAgent { _, _, say in
+            say(.final(ConversationMessage(role: .assistant, text: "done")))
+            throw Failure()
+        }
+        await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
+        #expect(try await store.all().last?.text == "done")
+        #expect(try await store.all().last?.isInterrupted == false)
+    }
+
+    @Test("because the user's message cannot be saved does not run the agent")
+    func fullDisk() async throws {
+        let agent = ScriptedAgent { _, _, _ in Issue.record("the agent ran") }
+        let store = FailingStorage { $0.role == .user }
+        await #expect(throws: Failure()) { try await Orchestrator(agents: [agent], store: store).say("one") }
+    }
+
+    @Test("well because the reply cannot be saved says so")
+    func fullDiskAtTheEnd() async throws {
+        let store = FailingStorage { $0.role == .assistant }
+        var events: [AgentEvent] = []
+        await #expect(throws: Failure()) {
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+            for try await event in orchestrator.route("one", userId: "user", sessionId: "session") {
+                events.append(event)
+            }
+        }
+        #expect(events.contains(.textDelta("one")))
+        #expect(events.reply == nil)
+    }
+
+    private func checkInterrupted(_ text: String, in store: any ChatStorage) async throws {
+        let kept = try await store.all()
+        #expect(kept.map(\.role) == [.user, .assistant])
+        #expect(kept.map(\.text) == ["one", text])
+        #expect(kept.last?.isInterrupted == true)
+    }
+
+    private func checkNextTurn(over store: any ChatStorage) async throws {
+        try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say("two")
+        let kept = try await store.all()
+        #expect(kept.map(\.role) == [.user, .assistant, .user, .assistant])
+        #expect(kept.suffix(2).map(\.text) == ["two", "You said: two"])
+    }
+}
+
+/// Refuses to save some messages.
+private struct FailingStorage: ChatStorage {
+    private let storage = InMemoryChatStorage()
+    let refuses: @Sendable (ConversationMessage) -> Bool
+
+    init(_ refuses: @escaping @Sendable (ConversationMessage) -> Bool) {
+        self.refuses = refuses
+    }
+
+    func fetch(
+        userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> [ConversationMessage] {
+        try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func save(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        if refuses(message) { throw Failure() }
+        try await storage.save(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    func saveMessages(
+        _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws {
+        for message in messages {
+            try await save(
+                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+    }
+
+    func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+        try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
+    }
+}
