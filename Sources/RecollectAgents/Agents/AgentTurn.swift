@@ -1,0 +1,119 @@
+import RecollectCore
+
+/// One turn of an `Agent`: rounds of asking the model and running the tools that it calls.
+struct AgentTurn {
+    private let agent: Agent
+    private let messages: [ConversationMessage]
+    private let context: AgentContext
+    private let stream: AsyncThrowingStream<AgentEvent, any Error>.Continuation
+    private var reply: AgentTurnReply
+
+    init(
+        agent: Agent, input: AgentInput, history: [ConversationMessage], context: AgentContext,
+        stream: AsyncThrowingStream<AgentEvent, any Error>.Continuation
+    ) {
+        self.agent = agent
+        self.context = context
+        self.stream = stream
+        messages = history + [input.message]
+        reply = AgentTurnReply(history: history)
+    }
+
+    /// Runs the turn up to its `final`.
+    mutating func run() async throws {
+        for round in 1...agent.maxToolRounds {
+            let isLast = round == agent.maxToolRounds
+            let (calls, reason) = try await ask(for: isLast ? .none : .automatic)
+            if calls.isEmpty {
+                return end(reason)
+            }
+            if isLast {
+                refuse(calls)
+            } else {
+                try await run(calls)
+            }
+        }
+        stream.yield(.error("\(agent.name) stopped after asking its model \(agent.maxToolRounds) times in this turn."))
+        reply.message.isInterrupted = true
+        stream.yield(.final(reply.message))
+    }
+
+    /// Asks the model once, passing on what it says.
+    private mutating func ask(for toolChoice: LLMRequest.ToolChoice) async throws -> ([ToolCall], FinishReason) {
+        let request = LLMRequest(
+            system: agent.systemPrompt, messages: reply.message.parts.isEmpty ? messages : messages + [reply.message],
+            tools: agent.tools, toolChoice: toolChoice)
+        var calls: [ToolCall] = []
+        var completion: LLMCompletion?
+        for try await event in agent.model.complete(request) {
+            switch event {
+            case .thinking(let text):
+                reply.think(text)
+                stream.yield(.thinking(text))
+            case .textDelta(let text):
+                reply.say(text)
+                stream.yield(.textDelta(text))
+            case .toolCall(let id, let name, let arguments):
+                let call = reply.call(id: id, name: name, arguments: arguments)
+                calls.append(call)
+                stream.yield(.toolCall(id: call.id, name: call.name, arguments: call.arguments))
+            case .done(let done):
+                completion = done
+            }
+        }
+        // A stream that is cancelled ends as if it were complete.
+        try Task.checkCancellation()
+        guard let completion else {
+            throw RecollectError(
+                .unreadable, "the answer of the model of \(agent.name) ended before it was complete; ask again")
+        }
+        reply.add(completion)
+        return (calls, completion.reason)
+    }
+
+    /// Runs the calls of a round at the same time and tells each result as soon as those of the calls before it are told.
+    private mutating func run(_ calls: [ToolCall]) async throws {
+        let (tools, context) = (agent.tools, context)
+        try await withThrowingTaskGroup(of: (Int, ToolResult).self) { group in
+            for (index, call) in calls.enumerated() {
+                group.addTask { (index, try await call.run(with: tools, context: context)) }
+            }
+            var finished: [Int: ToolResult] = [:]
+            var next = 0
+            for try await (index, result) in group {
+                finished[index] = result
+                while let result = finished.removeValue(forKey: next) {
+                    tell(result, of: calls[next])
+                    next += 1
+                }
+            }
+        }
+    }
+
+    /// Answers calls of a model that was asked for words alone, so that no call stays without its result.
+    private mutating func refuse(_ calls: [ToolCall]) {
+        for call in calls {
+            tell(.failure("No more tools can be called in this turn."), of: call)
+        }
+    }
+
+    private mutating func tell(_ result: ToolResult, of call: ToolCall) {
+        let content = result.toldContent
+        reply.add(result: content, of: call)
+        stream.yield(.toolResult(id: call.id, content: content))
+    }
+
+    /// Ends the turn with what the model said last.
+    private mutating func end(_ reason: FinishReason) {
+        if reason == .length {
+            reply.message.isInterrupted = true
+            stream.yield(.error("The answer was cut off: the model came to its limit of tokens."))
+        } else if reason == .contentFilter {
+            reply.message.isInterrupted = true
+            stream.yield(.error("The answer was cut off by the model's content filter."))
+        } else if reply.message.parts.isEmpty {
+            stream.yield(.error("The model gave no answer."))
+        }
+        stream.yield(.final(reply.message))
+    }
+}

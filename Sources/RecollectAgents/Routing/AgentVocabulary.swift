@@ -1,0 +1,48 @@
+import RecollectCore
+
+/// The words that speak for an agent: of its name and description, and of what was said with it.
+struct AgentVocabulary {
+    /// What a word of the name counts; one of the description counts 1.
+    private static let nameWeight = 1.5
+    /// What a word counts that was just said with the agent.
+    private static let saidWeight = 0.6
+    /// What a word counts that shares no more than its first letters.
+    private static let rootShare = 0.5
+
+    private var described = WordWeights()
+    private var said = WordWeights()
+
+    init(of agent: any AgentProtocol) {
+        described.add(Keyword.keywords(of: Words(agent.name).words), weight: Self.nameWeight)
+        described.add(Keyword.keywords(of: Words(agent.description).words), weight: 1)
+    }
+
+    /// Adds what was said with the agent; what was said last must come first.
+    /// - Parameter recency: 1 for the newest message, less for older ones.
+    mutating func addSaid(_ keywords: [Keyword], recency: Double) {
+        said.add(keywords, weight: Self.saidWeight * recency)
+    }
+
+    /// How much the agent has to do with a word: 0 for nothing.
+    func affinity(to keyword: Keyword) -> Double {
+        described.weight(of: keyword, rootShare: Self.rootShare) + said.weight(of: keyword, rootShare: Self.rootShare)
+    }
+}
+
+/// Words with what each of them counts; the first weight of a word stays.
+private struct WordWeights {
+    private var stems: [String: Double] = [:]
+    private var roots: [String: Double] = [:]
+
+    mutating func add(_ keywords: [Keyword], weight: Double) {
+        for keyword in keywords {
+            if stems[keyword.stem] == nil { stems[keyword.stem] = weight }
+            if let root = keyword.root, roots[root] == nil { roots[root] = weight }
+        }
+    }
+
+    func weight(of keyword: Keyword, rootShare: Double) -> Double {
+        if let weight = stems[keyword.stem] { return weight }
+        return rootShare * (keyword.root.flatMap { roots[$0] } ?? 0)
+    }
+}

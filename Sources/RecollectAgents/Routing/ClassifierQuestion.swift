@@ -1,0 +1,89 @@
+import RecollectCore
+
+/// What `LLMClassifier` asks a model, and how it reads the answer.
+struct ClassifierQuestion {
+    static let toolName = "select_agent"
+
+    private let input: String
+    private let history: [ConversationMessage]
+    private let choices: [(name: String, agent: any AgentProtocol)]
+
+    init(input: String, history: [ConversationMessage], agents: [any AgentProtocol]) {
+        self.input = input
+        self.history = history
+        // Servers refuse choices that are empty or stand there twice.
+        var taken = Set(agents.map(\.id))
+        var offered: Set<String> = []
+        choices = agents.enumerated().map { index, agent in
+            var name = agent.id
+            if name.isEmpty || offered.contains(name) {
+                name = "agent-\(index + 1)"
+                while taken.contains(name) { name += "-" }
+                taken.insert(name)
+            }
+            offered.insert(name)
+            return (name, agent)
+        }
+    }
+
+    func request(instructions: String) -> LLMRequest {
+        let list = choices.map { "- \($0.name): \($0.agent.name). \($0.agent.description)" }.joined(separator: "\n")
+        return LLMRequest(
+            system: "\(instructions)\n\nThe agents:\n\(list)",
+            messages: [ConversationMessage(role: .user, text: conversation)],
+            tools: [tool], toolChoice: .tool(Self.toolName))
+    }
+
+    /// The choice that the arguments of the tool call tell.
+    func answer(_ arguments: JSONValue) -> ClassifierResult? {
+        guard let name = arguments["agent"]?.stringValue,
+            let choice = choices.first(where: { $0.name == name })
+        else { return nil }
+        // A model that does not say how sure it is, is taken for half sure.
+        let confidence = arguments["confidence"]?.doubleValue ?? 0.5
+        return ClassifierResult(selectedAgent: choice.agent, confidence: min(1, max(0, confidence)))
+    }
+
+    private var tool: AgentTool {
+        AgentTool(
+            name: Self.toolName, description: "Chooses the agent that answers the user's new message.",
+            inputSchema: [
+                "type": "object",
+                "properties": [
+                    "agent": [
+                        "type": "string", "enum": .array(choices.map { .string($0.name) }),
+                        "description": "The agent; left out if none fits.",
+                    ],
+                    "confidence": [
+                        "type": "number", "minimum": 0, "maximum": 1, "description": "How sure you are, from 0 to 1.",
+                    ],
+                ],
+                "required": ["confidence"],
+            ]
+        ) { _, _ in .text("") }
+    }
+
+    /// One message of the role `user`, so that the model decides about the conversation instead of carrying it on.
+    private var conversation: String {
+        let lines = history.suffix(LLMClassifier.messageLimit).compactMap { message -> String? in
+            let text = message.text.firstBytes(LLMClassifier.messageByteLimit)
+            switch message.role {
+            case .user: return text.isEmpty ? nil : "User: \(text)"
+            case .assistant: return text.isEmpty ? nil : text
+            default: return nil
+            }
+        }
+        let before = lines.isEmpty ? "" : "The conversation so far:\n\(lines.joined(separator: "\n"))\n\n"
+        return "\(before)The user's new message:\n\(input.firstBytes(LLMClassifier.inputLimit))"
+    }
+}
+
+extension String {
+    /// The beginning, cut between two scalars after at most so many bytes of UTF-8.
+    func firstBytes(_ count: Int) -> String {
+        guard utf8.count > count else { return self }
+        var end = utf8.index(utf8.startIndex, offsetBy: count)
+        while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

@@ -1,0 +1,51 @@
+/// A word that tells what a text is about, in the forms in which two texts are compared.
+struct Keyword: Hashable {
+    /// The word without the endings that English gives to nouns and verbs.
+    let stem: String
+    /// The first letters of a longer word: its other forms in most languages have them too. `nil` of a shorter one.
+    let root: String?
+
+    private static let rootLength = 5
+
+    /// - Returns: `nil` for a word that tells nothing of the topic: see `FunctionWords`; a single letter or small number too.
+    init?(_ word: String) {
+        guard let first = word.unicodeScalars.first else { return nil }
+        if first.isUnspacedLetter {
+            guard !FunctionWords.isGrammar(word) else { return nil }
+            stem = word
+            root = nil
+            return
+        }
+        let isNumber = word.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard word.count > (isNumber ? 2 : 1), !FunctionWords.all.contains(word) else { return nil }
+        stem = isNumber ? word : Self.stem(of: word)
+        root = isNumber || word.count < Self.rootLength ? nil : String(word.prefix(Self.rootLength))
+    }
+
+    /// The keywords of a text, each once, in the order in which they first come.
+    static func keywords(of words: [String]) -> [Keyword] {
+        var seen: Set<String> = []
+        return words.compactMap(Keyword.init).filter { seen.insert($0.stem).inserted }
+    }
+
+    /// Takes the plural, `-ing`, `-ed` and a last `e` away, and makes `y` an `i` and a doubled last letter a single one: enough
+    /// that a word meets its other forms.
+    private static func stem(of word: String) -> String {
+        var letters = Array(word.utf8)
+        guard letters.count > 3, letters.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else {
+            return word
+        }
+        func ends(in ending: String) -> Bool { letters.suffix(ending.utf8.count).elementsEqual(ending.utf8) }
+        if ends(in: "s"), !ends(in: "ss"), !ends(in: "us"), !ends(in: "is") { letters.removeLast() }
+        for ending in ["ing", "ed"] where ends(in: ending) {
+            let rest = letters.dropLast(ending.utf8.count)
+            guard rest.count >= 3, rest.contains(where: "aeiouy".utf8.contains) else { continue }
+            letters = Array(rest)
+            break
+        }
+        if letters.count > 3, ends(in: "e") { letters.removeLast() }
+        if ends(in: "y") { letters[letters.count - 1] = UInt8(ascii: "i") }
+        if letters.count > 3, letters[letters.count - 1] == letters[letters.count - 2] { letters.removeLast() }
+        return String(decoding: letters, as: UTF8.self)
+    }
+}

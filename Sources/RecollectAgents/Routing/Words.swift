@@ -1,0 +1,71 @@
+import Foundation
+
+/// The words of a text in their order, folded: case, accents and width do not matter.
+///
+/// A word is a run of letters, digits and marks. Chinese, Japanese, Thai and others that write without spaces give their
+/// overlapping pairs of characters, a character that stands alone gives itself; Korean too, whose particles stick to the word.
+struct Words {
+    private(set) var words: [String] = []
+
+    /// - Parameter limit: how many bytes of UTF-8 are read, from the beginning.
+    init(_ text: String, limit: Int = .max) {
+        let folded = text.firstBytes(limit)
+            .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
+        var word = ""
+        var run: [Unicode.Scalar] = []
+        for scalar in folded.unicodeScalars {
+            if scalar.isUnspacedLetter {
+                end(&word)
+                run.append(scalar)
+            } else if scalar.isPartOfWord {
+                end(&run)
+                word.unicodeScalars.append(scalar)
+            } else {
+                end(&word)
+                end(&run)
+            }
+        }
+        end(&word)
+        end(&run)
+    }
+
+    private mutating func end(_ word: inout String) {
+        guard !word.isEmpty else { return }
+        words.append(word)
+        word = ""
+    }
+
+    private mutating func end(_ run: inout [Unicode.Scalar]) {
+        guard let first = run.first else { return }
+        if run.count == 1 { words.append(String(first)) }
+        for (left, right) in zip(run, run.dropFirst()) {
+            words.append(String(left) + String(right))
+        }
+        run = []
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it belongs to a script that is written without spaces, or whose words are better taken apart.
+    var isUnspacedLetter: Bool {
+        guard value >= 0x0E00 else { return false }
+        switch value {
+        case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17D3,  // Thai and Lao, Burmese, Khmer
+            0x3005...0x3007, 0x3041...0x30FA, 0x30FC...0x31FF,  // kana and bopomofo
+            0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,  // Han
+            0xAC00...0xD7A3:  // Hangul
+            return true
+        default: return false
+        }
+    }
+
+    fileprivate var isPartOfWord: Bool {
+        if isASCII { return properties.isAlphabetic || ("0"..."9").contains(self) }
+        switch properties.generalCategory {
+        case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter,
+            .nonspacingMark, .spacingMark, .decimalNumber, .letterNumber, .otherNumber:
+            return true
+        default: return false
+        }
+    }
+}

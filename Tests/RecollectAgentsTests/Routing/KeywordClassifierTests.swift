@@ -1,0 +1,128 @@
+import RecollectAgents
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@Suite("A classifier by words")
+struct KeywordClassifierTests {
+    private let classifier = KeywordClassifier()
+
+    @Test("finds the agent that a topic is for", arguments: KeywordCase.topics)
+    func topics(_ routing: KeywordCase) async throws {
+        try await check(routing)
+    }
+
+    @Test("leaves a message that carries on with the agent that spoke last", arguments: KeywordCase.followUps)
+    func followUps(_ routing: KeywordCase) async throws {
+        try await check(routing)
+    }
+
+    @Test("finds nobody for a message that nothing fits, where nobody spoke", arguments: KeywordCase.strangers)
+    func strangers(_ routing: KeywordCase) async throws {
+        try await check(routing)
+    }
+
+    private func check(_ routing: KeywordCase) async throws {
+        let result = try await classifier.classify(
+            routing.input, history: routing.history, agents: routing.team.agents)
+        #expect(result.selectedAgent?.id == routing.expected)
+        #expect((0...1).contains(result.confidence))
+    }
+
+    @Test("knows an agent by what was said with it: by the user, too")
+    func said() async throws {
+        let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
+        let history = conversation([
+            "Do you know Mozart's requiem?", "[anna] Yes, I sang it.", "Is the quarterly budget ready?",
+            "[bert] Yes, since noon.",
+        ])
+        for (input, expected) in [("Which part of the requiem?", "anna"), ("Who checked that budget?", "bert")] {
+            let result = try await classifier.classify(input, history: history, agents: agents)
+            #expect(result.selectedAgent?.id == expected)
+        }
+    }
+
+    @Test("believes what was said last more than what was said long ago")
+    func recency() async throws {
+        let agents = [
+            SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague."), SilentAgent("Carl", "A neighbour."),
+        ]
+        let history = conversation([
+            "The ferry is late", "[anna] I see.", "The ferry is cancelled", "[bert] I see.", "My knee hurts",
+            "[carl] I see.",
+        ])
+        let result = try await classifier.classify(
+            "Please tell me all about the ferry that was cancelled yesterday, and about that ferry company in general",
+            history: history, agents: agents)
+        #expect(result.selectedAgent?.id == "bert")
+    }
+
+    @Test("is sure of a plain message, less of one that fits two, least of one that fits none")
+    func confidence() async throws {
+        let team = KeywordCase.Team.household.agents
+        func confidence(_ input: String, _ before: [String] = []) async throws -> Double {
+            try await classifier.classify(input, history: conversation(before), agents: team).confidence
+        }
+        let plain = try await confidence("pruning plants")
+        let mixed = try await confidence("plumbing recipes")
+        let foreign = try await confidence("quantum physics lecture tomorrow evening", ["Hi", "[garden] Hello."])
+        #expect(plain > 0.9)
+        #expect(mixed == 0.5)
+        #expect(foreign < mixed)
+    }
+
+    @Test("chooses a single agent whatever is said, and nobody where there is nobody")
+    func fewAgents() async throws {
+        let one = try await classifier.classify("", history: [], agents: [SilentAgent("A", "")])
+        #expect(one.selectedAgent?.id == "a")
+        #expect(try await classifier.classify("Hi", history: [], agents: []).selectedAgent == nil)
+    }
+
+    @Test("tells agents apart whose ids begin alike, are empty, or hold brackets")
+    func awkwardIds() async throws {
+        for id in ["a", "a] b", "", "数学", "a]"] {
+            let agents = ["a", "a] b", "", "数学", "a]"].map { SilentAgent("x", "", id: $0) }
+            let history = [
+                ConversationMessage(role: .user, text: "?"),
+                ConversationMessage(role: .assistant, text: "Here it is.").attributed(agentId: id),
+            ]
+            #expect(try await classifier.classify("yes", history: history, agents: agents).selectedAgent?.id == id)
+        }
+    }
+
+    @Test("reads the newest messages alone, however long the history is")
+    func limit() async throws {
+        let agents = [SilentAgent("Anna", "A friend."), SilentAgent("Bert", "A colleague.")]
+        let chatter = (0..<KeywordClassifier.messageLimit / 2).flatMap { _ in ["Well?", "[bert] Well."] }
+        let history = conversation(["The ferry is late", "[anna] I see."] + chatter)
+        let result = try await classifier.classify("ferry", history: history, agents: agents)
+        #expect(result.selectedAgent?.id == "bert")
+    }
+
+    @Test("takes any text, and gives the same answer twice")
+    func anyText() async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        var generator = SeededGenerator(seed: seed)
+        let team = KeywordCase.Team.studio.agents
+        let alphabet = Array("ab é?[]-1 \n数学のグ한국ไทย👍\u{0}\u{301}код".unicodeScalars)
+        func text() -> String {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<Int.random(in: 0...40, using: &generator) {
+                text.append(alphabet[Int.random(in: alphabet.indices, using: &generator)])
+            }
+            return String(text)
+        }
+        for _ in 0..<200 {
+            let history = (0..<4).map { ConversationMessage(role: $0 % 2 == 0 ? .user : .assistant, text: text()) }
+            let input = text()
+            let first = try await classifier.classify(input, history: history, agents: team)
+            let second = try await classifier.classify(input, history: history, agents: team)
+            #expect(first.selectedAgent?.id == second.selectedAgent?.id, "seed \(seed)")
+            #expect(first.confidence == second.confidence && (0...1).contains(first.confidence), "seed \(seed)")
+        }
+    }
+
+    private func conversation(_ lines: [String]) -> [ConversationMessage] {
+        lines.map { ConversationMessage(role: $0.hasPrefix("[") ? .assistant : .user, text: $0) }
+    }
+}
