@@ -18,9 +18,10 @@ enum RecollectTestWorker {
         case "sessions": try await sessions(Array(arguments.dropFirst()))
         case "branches": try await branches(Array(arguments.dropFirst()))
         case "turns": try await turns(Array(arguments.dropFirst()))
+        case "journal": try await journal(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -34,6 +34,28 @@
             }
         }
 
+        /// The agent that finds what was said; what is not given is as usual.
+        func historian(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
+            let usual = HistorianAgent(history: history)
+            return HistorianAgent(
+                history: history, name: name ?? usual.name, description: description ?? usual.description)
+        }
+
+        /// The agent that takes notes; what is not given is as usual.
+        func scribe(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
+            let usual = ScribeAgent(journal: journal)
+            return ScribeAgent(journal: journal, name: name ?? usual.name, description: description ?? usual.description)
+        }
+
+        private func tool(_ tool: AgentsFile.Tool) -> AgentTool {
+            switch tool {
+            case .searchHistory: HistoryTools(history: history).searchHistory
+            case .readSession: HistoryTools(history: history).readSession
+            case .takeNote: JournalTools(journal: journal).takeNote
+            case .readNotes: JournalTools(journal: journal).readNotes
+            }
+        }
+
         /// The client of a model.
         /// - Throws: `invalidArgument` where its key is missing.
         func client(_ model: AgentsFile.Model) throws -> any LLMClient {

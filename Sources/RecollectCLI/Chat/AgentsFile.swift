@@ -15,6 +15,7 @@
             case searchHistory = "search_history"
             case readSession = "read_session"
             case takeNote = "take_note"
+            case readNotes = "read_notes"
         }
 
         /// Which model answers, and where it is.

@@ -13,7 +13,7 @@
                 keeps what was said; a reply is kept while it streams, so that a crash loses at most its last second.
 
                 Who answers: Historian, who finds what was said in your sessions, and Scribe, who takes notes into the journal, \
-                both without a model. With --model an Assistant too, who may search the history, read sessions and take notes; \
+                both without a model. With --model an Assistant too, who may search the history, read sessions, and take and read notes; \
                 the API key comes from the environment variable OPENAI_API_KEY, the server from --base-url, else from \
                 OPENAI_BASE_URL, else it is OpenAI's. Who answers what is decided by the words of your message and of the \
                 conversation. With --agents those of a file, in YAML or JSON:
@@ -26,7 +26,7 @@
                       - name: Navigator
                         description: Plans routes, tides and harbours.
                         prompt: You are a calm navigator.
-                        tools: [search_history, read_session, take_note]
+                        tools: [search_history, read_session, take_note, read_notes]
                       - kind: historian            # or scribe: no model
 
                 The first agent answers what fits none. An agent may name a model, base_url and api_key_env of its own; a server \

@@ -28,7 +28,7 @@ struct Damage: Error {
 }
 
 /// Runs a piece of file work and turns a failed system call into the error that callers get, with the path that it is about.
-func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> Result) throws -> Result {
+package func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> Result) throws -> Result {
     do {
         return try work()
     } catch let failure as POSIXFailure {
@@ -36,7 +36,7 @@ func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> R
         case ENOTDIR, ELOOP, EISDIR, ENXIO:
             throw RecollectError(
                 .foreignStore,
-                "\(path) is not what a chat store keeps there (\(failure)); it was left untouched: move it away or choose another folder",
+                "\(path) is not what a store keeps there (\(failure)); it was left untouched: move it away or choose another folder",
                 cause: failure)
         default:
             throw RecollectError(failure, doing: action, path: path)
@@ -45,7 +45,7 @@ func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> R
 }
 
 /// The result of work on something that need not be there: `nil` where it is not.
-func ifThere<Result>(_ work: () throws -> Result) throws -> Result? {
+package func ifThere<Result>(_ work: () throws -> Result) throws -> Result? {
     do {
         return try work()
     } catch let failure as POSIXFailure where failure.number == ENOENT {

@@ -36,12 +36,12 @@ package final class OpenFile {
     }
 
     /// The file's length in bytes.
-    func size() throws -> Int {
+    package func size() throws -> Int {
         Int(try status(of: descriptor).st_size)
     }
 
     /// The bytes at an offset: fewer than `count` only where the file ends.
-    func read(at offset: Int, count: Int) throws -> [UInt8] {
+    package func read(at offset: Int, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count, let start = buffer.baseAddress {
                 let got = try retrying { pread(descriptor, start + filled, count - filled, off_t(offset + filled)) }

@@ -32,7 +32,7 @@ extension OpenFolder {
     }
 
     /// Removes what `replace` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
-    func removeLeftovers(among names: [String]) throws {
+    package func removeLeftovers(among names: [String]) throws {
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
             try remove(name)
         }

@@ -47,7 +47,7 @@ package final class OpenFolder {
     }
 
     /// The path of a name in this folder, for messages.
-    func path(of name: String) -> String {
+    package func path(of name: String) -> String {
         path + "/" + name
     }
 
@@ -111,7 +111,7 @@ package final class OpenFolder {
     }
 
     /// `synchronize` for this folder and those it was opened from.
-    func synchronizePath() throws {
+    package func synchronizePath() throws {
         try synchronize()
         try parent?.synchronizePath()
     }

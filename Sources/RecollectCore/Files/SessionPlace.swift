@@ -1,24 +1,24 @@
 import Foundation
 
 /// Finds, makes and locks the folder of a session, `base/user/session`.
-struct SessionPlace {
-    let conversation: ConversationID
-    let base: String
+package struct SessionPlace {
+    package let conversation: ConversationID
+    private let base: String
     /// The names of the user's and the session's folder, once found.
     private var found: (user: String, session: String)?
 
-    init(_ conversation: ConversationID, base: String) {
+    package init(_ conversation: ConversationID, base: String) {
         self.conversation = conversation
         self.base = base
     }
 
     /// Opens the session's folder and takes its lock; `nil` where there is none.
-    mutating func open(exclusively: Bool) throws -> OpenFolder? {
+    package mutating func open(exclusively: Bool) throws -> OpenFolder? {
         try open(making: false, exclusively: exclusively)
     }
 
     /// Opens the session's folder, made where there is none, and takes its exclusive lock.
-    mutating func make() throws -> OpenFolder {
+    package mutating func make() throws -> OpenFolder {
         guard let folder = try open(making: true, exclusively: true) else {
             throw RecollectError(.storeReplaced, "\(base) was removed while a session was made in it; save again")
         }

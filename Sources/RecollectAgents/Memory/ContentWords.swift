@@ -1,0 +1,75 @@
+import Foundation
+
+/// The words of a question that say what it is about: quoted phrases, and what is left without the words that every question has.
+///
+/// English, German, French, Spanish and Chinese; of another language all words count.
+struct ContentWords: Equatable {
+    /// Words and phrases, in order, each once.
+    private(set) var words: [String] = []
+
+    init(_ text: String) {
+        var rest = text
+        for quotation in text.matches(of: /"([^"]+)"|“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|「([^「」]+)」/) {
+            let inside = quotation.1 ?? quotation.2 ?? quotation.3 ?? quotation.4 ?? quotation.5 ?? ""
+            add("\"\(inside)\"")
+            rest = rest.replacingOccurrences(of: String(quotation.0), with: " ")
+        }
+        for phrase in Self.unspaced { rest = rest.replacingOccurrences(of: phrase, with: " ") }
+        for piece in rest.split(whereSeparator: \.isWhitespace) {
+            let word = Self.bare(piece)
+            if !word.isEmpty, !Self.functionWords.contains(word.lowercased()) { add(word) }
+        }
+    }
+
+    /// The words as a person reads them: “reading” and “Friday”.
+    var spoken: String {
+        let quoted = words.map { "“\($0.replacingOccurrences(of: "\"", with: ""))”" }
+        return quoted.count < 2
+            ? quoted.joined() : quoted.dropLast().joined(separator: ", ") + " and " + quoted[quoted.count - 1]
+    }
+
+    /// The words without the quotation marks of a search.
+    var plain: [String] { words.map { $0.replacingOccurrences(of: "\"", with: "") } }
+
+    private mutating func add(_ word: String) {
+        if !words.contains(word) { words.append(word) }
+    }
+
+    /// A word without the punctuation around it and without the article that French joins to it.
+    private static func bare(_ piece: Substring) -> String {
+        let word = piece.drop { !$0.isLetter && !$0.isNumber }
+        let end = word.lastIndex { $0.isLetter || $0.isNumber }
+        var bare = end.map { word[...$0] } ?? ""
+        if let match = bare.prefixMatch(of: /(?i)(?:[ldjmtsn]|qu)['’]/), match.range.upperBound < bare.endIndex {
+            bare = bare[match.range.upperBound...]
+        }
+        return String(bare)
+    }
+
+    private static let functionWords = Set(
+        """
+        a about again all also am an and any anything are as asked at be been before but by can chat conversation conversations could did \
+        discuss discussed do does earlier entry ever find for from had has have hello here hey hi history how i in is it its it's \
+        last know list look me mention mentioned my note noted notes of off on or our out please remember said say saying \
+        search session show so something talk talked tell that the their them then there these they thing things this to told us was we \
+        were what what's whats when where which who whose why will with would write wrote you your \
+        alles am an auch auf aus bei bitte damals das dass dem den der des die diese diesem doch du ein eine einem einen \
+        einer es etwas für gab gesagt geschrieben gesprochen habe haben hast hat hatte hatten ich im in ist ja kannst mal man mein \
+        meine mir mit nach noch notiert notiz notizen oder sagte sagten sind so suche such über um und uns von vor wann war \
+        waren warum was welche wer wie wir wo worüber zeig zeige zu zum zur \
+        ai as au aux avais avait avez avons ce cela ces cette conversation c'est dans de des dit dire du elle en est et été il ils \
+        je la le les leur ma mes moi mon montre ne nos note noté notes nous on ou où par parlé pas pour quand que quel quelle quels qui \
+        quoi sa se ses son sont sur ta te tu un une vous y \
+        al algo apunté con cuál cuáles cuándo cuando de del dice dicho dije dijimos dijiste dijo donde dónde el ella en era es \
+        esa ese esta este fue ha hablamos hablé hace he hemos la las lo los me mi mis muestra no nosotros nota notas o para pero por \
+        qué que quién quien se sobre su sus te tu un una y ya yo anoté
+        """.split(whereSeparator: \.isWhitespace).map(String.init))
+
+    /// What a question in Chinese has around its subject, longer ones before those that they hold.
+    private static let unspaced = [
+        "在这次对话中", "在这次对话里", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过",
+        "讨论过",
+        "记了什么", "记过", "是什么时候", "什么时候", "什么", "关于", "有没有", "谁说的", "谁说", "请问", "请", "我", "你", "吗", "呢", "的", "了", "？",
+        "。", "，",
+    ]
+}

@@ -1,0 +1,117 @@
+import Foundation
+import RecollectCore
+
+/// A reply from the history, in the pieces in which it is told.
+struct HistoryAnswer {
+    var pieces: [String] = []
+    var quotes: [HistoryQuote] = []
+
+    var message: ConversationMessage {
+        ConversationMessage(
+            role: .assistant, text: pieces.joined(),
+            metadata: quotes.isEmpty ? [:] : ["quotes": .array(quotes.map(\.json))])
+    }
+}
+
+/// Puts what was found into words.
+struct HistoryWriter {
+    let history: any HistoryStore
+    let calendar: Calendar
+
+    /// What was found, place by place; where nothing was, what was searched and how to search wider.
+    func quotations(_ found: HistorySearch.Found, of asked: HistoryQuestion.Asked) async throws -> HistoryAnswer {
+        let question = asked.question
+        let subject = question.words.spoken
+        guard !found.hits.isEmpty else {
+            let text =
+                if asked.shown.isEmpty {
+                    "I found nothing about \(subject)\(scope(of: question)). "
+                        + (question.isNarrow
+                            ? "Say “anywhere” and I search all sessions, at any time."
+                            : "I searched all your conversations.")
+                } else {
+                    "That is all I found about \(subject)\(scope(of: question))."
+                }
+            return HistoryAnswer(pieces: [text])
+        }
+        var answer = HistoryAnswer()
+        answer.pieces.append(
+            found.isPartial
+                ? "No message has all of \(subject)\(scope(of: question)). These come closest:"
+                : "\(asked.shown.isEmpty ? "This was" : "This too was") said about \(subject)\(scope(of: question)):")
+        var titles: [ConversationID: String] = [:]
+        for hit in found.hits {
+            if titles[hit.conversation] == nil { titles[hit.conversation] = try await title(of: hit.conversation) }
+            let place =
+                "\n\n• \(hit.timestamp.formatted(for: calendar)), \(speaker(of: hit)), in \(titles[hit.conversation] ?? "")"
+            answer.pieces.append("\(place)\n  “\(hit.snippet.text.onOneLine(atMost: 400))”")
+            answer.quotes.append(HistoryQuote(hit))
+        }
+        if found.hasMore { answer.pieces.append("\n\nThere is more: say “more”.") }
+        return answer
+    }
+
+    /// The latest conversations, those of a time if one is given, without the one in which it is asked.
+    func conversations(in time: SpokenTime?, besides asking: ConversationID) async throws -> HistoryAnswer {
+        let query = ConversationQuery(userId: asking.userId, from: time?.from)
+        var listed: [Conversation] = []
+        var cursor: ConversationCursor?
+        repeat {
+            let page = try await history.conversations(query, page: PageRequest(limit: 50, after: cursor))
+            listed += page.elements.filter { conversation in
+                conversation.id != asking && time.map { conversation.createdAt < $0.until } ?? true
+            }
+            cursor = page.next
+        } while listed.count < HistorySearch.quotationCount && cursor != nil
+        let when = time.map { " (\($0.name))" } ?? ""
+        guard !listed.isEmpty else {
+            return HistoryAnswer(pieces: ["There are no earlier conversations\(when)."])
+        }
+        var answer = HistoryAnswer(pieces: ["What is it about? Your latest conversations\(when):"])
+        for conversation in listed.prefix(HistorySearch.quotationCount) {
+            answer.pieces.append(
+                "\n\n• \(conversation.lastActivityAt.formatted(for: calendar)), \(try await name(of: conversation))")
+        }
+        return answer
+    }
+
+    /// The conditions of a question beside its words, as they were said.
+    private func scope(of question: HistoryQuestion) -> String {
+        var conditions: [String] = []
+        if question.isOfUser { conditions.append("said by you") }
+        if question.isOfThisSession { conditions.append("in this session") }
+        if let time = question.time { conditions.append(time.name) }
+        return conditions.isEmpty ? "" : " (\(conditions.joined(separator: ", ")))"
+    }
+
+    private func speaker(of hit: SearchHit) -> String {
+        let agent = hit.agentId.onOneLine(atMost: 60)
+        switch hit.role {
+        case .user: return agent.isEmpty ? "you" : "you to \(agent)"
+        case .assistant: return agent.isEmpty ? "the assistant" : agent
+        default: return hit.role.rawValue
+        }
+    }
+
+    private func title(of id: ConversationID) async throws -> String {
+        guard let conversation = try await history.conversation(id) else { return id.sessionId.onOneLine(atMost: 60) }
+        return try await name(of: conversation)
+    }
+
+    /// A conversation's title, and as much of its session's id as names it.
+    private func name(of conversation: Conversation) async throws -> String {
+        let sessionId = conversation.id.sessionId
+        let beginning = String(sessionId.prefix(8))
+        let same = try await history.conversations(of: conversation.id.userId, sessionIdPrefix: beginning, limit: 2)
+        let name = same.count == 1 ? beginning : sessionId
+        return "“\(conversation.displayTitle.onOneLine(atMost: 60))” [\(name)]"
+    }
+}
+
+extension String {
+    /// The text with every run of white space as one space, cut behind so many characters.
+    func onOneLine(atMost count: Int) -> String {
+        let line = split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count <= count ? line : line.prefix(count) + "…"
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+import RecollectCore
+
+/// Keeps journals as Markdown files that people can read and edit, one a day: `base/user/agent/2026-11-21.md`.
+///
+/// ```markdown
+/// ## 09:12 <!-- note 5B1F0E6A-773D-4C52-9A0C-2E94D16363F8 2026-11-21T09:12:07.123Z -->
+///
+/// > The landlord wants the meter reading by Friday.
+/// ```
+///
+/// An entry is quoted, so that no heading, fence or comment in it reaches beyond it, and read back to the letter. What a person
+/// writes into a file stays as it is: a paragraph below a quotation belongs to that entry, and `## 10:30` with text below is an
+/// entry of that time.
+///
+/// Several processes may use one folder at the same time and lose nothing. A file is replaced whole by one that is on the disk, so it
+/// is never half written; one that another program left half written keeps its whole entries and is written on. Folders are
+/// made for this user alone (0700), files too (0600). All file work runs on a queue of the journal's own. A task that is
+/// cancelled before its work is queued has written nothing and gets `CancellationError`; after that it gets the true result.
+///
+/// Failures are `RecollectError`s: `foreignStore` for something else in the place of a file or folder, `diskFull`, `readOnly`,
+/// `permissionDenied`, `tooManyOpenFiles`, `busy` when another process holds a journal for more than half a minute,
+/// `inputOutput`.
+public final class JournalFolder: Journal {
+    /// The folder that holds everything.
+    public let baseURL: URL
+
+    private let timeZone: TimeZone
+    private let queue = DispatchQueue(label: "recollect.journal")
+
+    /// Names a folder, which is made when it is needed.
+    /// - Parameters:
+    ///   - baseURL: The folder; by default `Recollect/Journal` in Application Support.
+    ///   - timeZone: Where a day begins, and what the times in the files are: the same for all who write there.
+    public init(baseURL: URL? = nil, timeZone: TimeZone = .current) {
+        self.baseURL =
+            baseURL
+            ?? DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Journal", isDirectory: true)
+        self.timeZone = timeZone
+    }
+
+    /// Adds an entry to the file of its day; it is on the disk, past power loss, when this returns.
+    public func append(_ entry: JournalEntry, to journal: JournalID) async throws {
+        let days = JournalDay.around(entry.date, in: timeZone)
+        try await onFiles(of: journal) { place in
+            let folder = try place.make()
+            try folder.removeLeftovers(among: folder.names())
+            guard try Self.find(entry, on: days, in: folder) == nil else { return }
+            var page = try Self.page(of: days[0], in: folder) ?? JournalPage(day: days[0])
+            page.append(entry)
+            try Self.write(page, in: folder)
+        }
+    }
+
+    /// The latest entries that fit: see `Journal`. Files are read from the latest on, no more than it takes.
+    public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
+        let first = query.from.flatMap { JournalDay.around($0, in: timeZone).min() }
+        let last = query.until.flatMap { JournalDay.around($0, in: timeZone).max() }
+        return try await onFiles(of: journal) { [timeZone] place in
+            guard let folder = try place.open(exclusively: false) else { return [] }
+            let days = try folder.names().compactMap { JournalDay(fileName: $0, in: timeZone) }.sorted(by: >)
+            var entries: [JournalEntry] = []
+            for day in days where first.map({ day >= $0 }) ?? true && last.map({ day <= $0 }) ?? true {
+                guard entries.count < query.limit, let page = try Self.page(of: day, in: folder) else { break }
+                entries = page.entries.filter(query.admits) + entries
+            }
+            // Sorting is stable: entries of one moment stay as they stand in the file.
+            return entries.sorted { $0.date < $1.date }.suffix(max(0, query.limit))
+        }
+    }
+
+    /// Marks an entry as struck out: the time in its heading; the rest of the file stays byte by byte.
+    public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
+        let days = JournalDay.around(entry.date, in: timeZone)
+        try await onFiles(of: journal) { place in
+            guard let folder = try place.open(exclusively: true),
+                let (found, index) = try Self.find(entry, on: days, in: folder)
+            else {
+                throw RecollectError(.notFound, "the journal of \(days[0].name) has no such note; read it again")
+            }
+            guard found.entries[index].struckAt == nil else { return }
+            var page = found
+            page.strike(at: index, moment)
+            try Self.write(page, in: folder)
+        }
+    }
+
+    private static func find(
+        _ entry: JournalEntry, on days: [JournalDay], in folder: OpenFolder
+    ) throws -> (page: JournalPage, index: Int)? {
+        for day in days {
+            if let page = try page(of: day, in: folder),
+                let index = page.entries.firstIndex(where: { $0.id.hasSameBytes(as: entry.id) })
+            {
+                return (page, index)
+            }
+        }
+        return nil
+    }
+
+    private static func page(of day: JournalDay, in folder: OpenFolder) throws -> JournalPage? {
+        let bytes = try ifThere {
+            let file = try folder.file(day.fileName, forWriting: false)
+            return try file.read(at: 0, count: file.size())
+        }
+        return bytes.map { JournalPage(day: day, bytes: $0) }
+    }
+
+    private static func write(_ page: JournalPage, in folder: OpenFolder) throws {
+        _ = try folder.replace(page.day.fileName) { try $0.write(page.bytes, at: 0) }
+        // The folders above may be new.
+        try folder.synchronizePath()
+    }
+
+    private func onFiles<Value: Sendable>(
+        of journal: JournalID, _ work: @escaping @Sendable (inout SessionPlace) throws -> Value
+    ) async throws -> Value {
+        try Task.checkCancellation()
+        let base = baseURL.path
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async {
+                continuation.resume(
+                    with: Result {
+                        // The files of chats lie the same way: a folder for the user, in it one for the session.
+                        var place = SessionPlace(
+                            ConversationID(userId: journal.userId, sessionId: journal.agentId), base: base)
+                        return try explaining("use", base) { try work(&place) }
+                    })
+            }
+        }
+    }
+}

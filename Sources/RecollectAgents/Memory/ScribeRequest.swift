@@ -1,0 +1,66 @@
+import Foundation
+
+/// What somebody wants of a scribe.
+enum ScribeRequest: Equatable {
+    case note(String)
+    case read(ContentWords, SpokenTime?)
+    case strike(ContentWords)
+    /// Asked to note, and nothing said.
+    case nothing
+
+    init(_ text: String, now: Date, calendar: Calendar) {
+        let said = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if let rest = Self.rest(of: said, after: Self.striking) {
+            self = .strike(ContentWords(rest))
+        } else if let rest = Self.rest(of: said, after: Self.noting) {
+            let note = rest.trimmingCharacters(in: Self.joints)
+            self = note.isEmpty ? .nothing : .note(note)
+        } else if Self.isQuestion(said) {
+            let found = SpokenTime.find(in: said, now: now, calendar: calendar)
+            self = .read(ContentWords(found?.rest ?? said), found?.time)
+        } else {
+            self = said.isEmpty ? .nothing : .note(said)
+        }
+    }
+
+    /// What follows the longest of some beginnings that a text has; `nil` if it has none.
+    private static func rest(of text: String, after beginnings: [String]) -> String? {
+        beginnings.compactMap { beginning -> Substring? in
+            guard let range = text.range(ofPhrase: beginning), range.lowerBound == text.startIndex else { return nil }
+            return text[range.upperBound...]
+        }.min { $0.utf8.count < $1.utf8.count }.map(String.init)
+    }
+
+    private static func isQuestion(_ text: String) -> Bool {
+        text.hasSuffix("?") || text.hasSuffix("？") || reading.contains { text.range(ofPhrase: $0) != nil }
+    }
+
+    private static let joints = CharacterSet.whitespacesAndNewlines.union(CharacterSet(charactersIn: ":：,，"))
+
+    private static let noting = [
+        "note:", "note that", "note down", "please note", "make a note", "make a note that", "take a note",
+        "remember that",
+        "remember:", "remember to", "write down", "write down that", "jot down",
+        "notiz:", "notiere", "notiere dass", "notiere, dass", "merk dir", "merk dir, dass", "merke dir", "schreib auf",
+        "schreibe auf",
+        "note :", "note que", "retiens que", "souviens-toi que", "prends note",
+        "nota:", "anota", "anota que", "apunta", "apunta que", "recuerda que",
+        "记住", "记下", "记一下", "请记住", "帮我记", "帮我记下", "帮我记一下", "笔记：", "备注：",
+    ]
+    private static let striking = [
+        "strike", "strike out", "strike my", "forget the note", "forget the last note", "forget my last note",
+        "forget that note",
+        "delete the note", "delete the last note", "delete my last note",
+        "streich", "streiche", "vergiss die notiz", "vergiss die letzte notiz", "lösche die letzte notiz",
+        "raye", "oublie la note", "oublie la dernière note", "efface la dernière note",
+        "tacha", "olvida la nota", "olvida la última nota", "borra la última nota",
+        "划掉", "删掉", "忘掉",
+    ]
+    private static let reading = [
+        "did I note", "have I noted", "did I write down", "my notes", "my journal", "show notes", "show me the notes",
+        "list notes",
+        "meine notizen", "habe ich notiert", "hab ich notiert", "mes notes", "ai-je noté", "j'ai noté", "mis notas",
+        "he anotado",
+        "anoté", "apunté", "我的笔记", "我记了什么", "记了什么", "记过",
+    ]
+}

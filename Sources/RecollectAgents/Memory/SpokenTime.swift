@@ -1,0 +1,120 @@
+import Foundation
+
+/// A stretch of time that somebody named in a question: "last week", "gestern", "in May", "2026-05-03".
+struct SpokenTime: Equatable {
+    /// How it was named.
+    let name: String
+    let from: Date
+    let until: Date
+
+    /// Finds the first name of a stretch of time in a text, and the text without it.
+    /// - Parameters:
+    ///   - text: what was said.
+    ///   - now: the moment in which it was said.
+    ///   - calendar: where days, weeks and months begin.
+    static func find(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+        for (unit, ago, names) in relative {
+            for name in names {
+                guard let range = text.range(ofPhrase: name),
+                    let moment = calendar.date(byAdding: unit, value: -ago, to: now),
+                    let stretch = calendar.dateInterval(of: unit, for: moment)
+                else { continue }
+                return (SpokenTime(String(text[range]), stretch), text.replacingCharacters(in: range, with: " "))
+            }
+        }
+        return day(in: text, calendar: calendar) ?? month(in: text, now: now, calendar: calendar)
+    }
+
+    private init(_ name: String, _ stretch: DateInterval) {
+        self.name = name
+        from = stretch.start
+        until = stretch.end
+    }
+
+    private static let relative: [(unit: Calendar.Component, ago: Int, names: [String])] = [
+        (.day, 2, ["day before yesterday", "vorgestern", "avant-hier", "anteayer", "前天"]),
+        (.day, 1, ["yesterday", "gestern", "hier", "ayer", "昨天"]),
+        (.day, 0, ["today", "heute", "aujourd'hui", "hoy", "今天"]),
+        (
+            .weekOfYear, 1,
+            ["last week", "letzte woche", "letzter woche", "la semaine dernière", "la semana pasada", "上周", "上个星期"]
+        ),
+        (.weekOfYear, 0, ["this week", "diese woche", "dieser woche", "cette semaine", "esta semana", "这周", "本周"]),
+        (.month, 1, ["last month", "letzten monat", "le mois dernier", "el mes pasado", "上个月", "上月"]),
+        (.month, 0, ["this month", "diesen monat", "ce mois-ci", "este mes", "这个月", "本月"]),
+        (.year, 1, ["last year", "letztes jahr", "l'année dernière", "el año pasado", "去年"]),
+        (.year, 0, ["this year", "dieses jahr", "cette année", "este año", "今年"]),
+    ]
+
+    /// A day as `2026-05-03`.
+    private static func day(in text: String, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+        guard let match = text.firstMatch(of: /\b([0-9]{4})-([0-9]{2})-([0-9]{2})\b/),
+            let year = Int(match.1), let month = Int(match.2), let day = Int(match.3)
+        else { return nil }
+        let days = gregorian(like: calendar)
+        guard let date = days.date(from: DateComponents(year: year, month: month, day: day)),
+            let stretch = days.dateInterval(of: .day, for: date)
+        else { return nil }
+        return (SpokenTime(String(match.0), stretch), text.replacingCharacters(in: match.range, with: " "))
+    }
+
+    /// A month by its name with a preposition, as `may` alone is a verb; the latest one that has begun.
+    private static func month(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+        var months = gregorian(like: calendar)
+        for (language, preposition) in [("en", "in "), ("de", "im "), ("fr", "en "), ("es", "en "), ("zh", "")] {
+            months.locale = Locale(identifier: language)
+            // December before those whose names begin alike in Chinese: 十二月 holds 二月.
+            for (index, name) in months.monthSymbols.enumerated().reversed() {
+                guard let range = text.range(ofPhrase: preposition + name),
+                    let date = months.nextDate(
+                        after: now, matching: DateComponents(month: index + 1, day: 1),
+                        matchingPolicy: .nextTime, direction: .backward),
+                    let stretch = months.dateInterval(of: .month, for: date)
+                else { continue }
+                return (SpokenTime(String(text[range]), stretch), text.replacingCharacters(in: range, with: " "))
+            }
+        }
+        return nil
+    }
+
+    private static func gregorian(like calendar: Calendar) -> Calendar {
+        var gregorian = Calendar(identifier: .gregorian)
+        gregorian.timeZone = calendar.timeZone
+        return gregorian
+    }
+}
+
+extension String {
+    /// Where a phrase stands, without regard to case and accents, and not inside longer words; scripts that write without spaces
+    /// know no words, so there it may stand anywhere.
+    func range(ofPhrase phrase: String) -> Range<Index>? {
+        var start = startIndex
+        while let range = range(
+            of: phrase, options: [.caseInsensitive, .diacriticInsensitive], range: start..<endIndex)
+        {
+            let touchesLeft =
+                range.lowerBound > startIndex && self[index(before: range.lowerBound)].continues(self[range.lowerBound])
+            let touchesRight =
+                range.upperBound < endIndex && self[index(before: range.upperBound)].continues(self[range.upperBound])
+            if !touchesLeft, !touchesRight { return range }
+            start = index(after: range.lowerBound)
+        }
+        return nil
+    }
+}
+
+extension Character {
+    /// Whether this character and a neighbour are letters of one word, in scripts that part words by spaces.
+    fileprivate func continues(_ neighbour: Character) -> Bool {
+        isPartOfWord && neighbour.isPartOfWord
+    }
+
+    private var isPartOfWord: Bool {
+        (isLetter || isNumber) && !isIdeograph
+    }
+
+    /// Whether it is of a script that is written without spaces between words.
+    var isIdeograph: Bool {
+        unicodeScalars.first.map { (0x3040...0x30FF).contains($0.value) || $0.properties.isIdeographic } ?? false
+    }
+}

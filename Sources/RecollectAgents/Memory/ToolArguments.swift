@@ -1,0 +1,102 @@
+import Foundation
+import RecollectCore
+
+/// The arguments of a tool call, read with words about what is wrong that a model can act on.
+struct ToolArguments {
+    /// An argument that cannot be used; its message is for the model.
+    struct Failure: Error {
+        let message: String
+    }
+
+    private let members: [String: JSONValue]
+    private let calendar: Calendar
+
+    /// Reads arguments; days are days of the calendar.
+    /// - Throws: `Failure` where they are no object or hold a name that is not among `names`.
+    init(_ arguments: JSONValue, names: [String], calendar: Calendar) throws {
+        guard let members = arguments.objectValue else {
+            throw Failure(message: "The arguments must be a JSON object.")
+        }
+        for name in members.keys.sorted() where !names.contains(name) {
+            throw Failure(message: "There is no argument “\(name)”; there are \(names.joined(separator: ", ")).")
+        }
+        self.members = members.filter { $0.value != .null }
+        self.calendar = calendar
+    }
+
+    /// A string that is not blank; `nil` where it is left out.
+    func text(_ name: String) throws -> String? {
+        guard let value = members[name] else { return nil }
+        guard let text = value.stringValue, text.contains(where: { !$0.isWhitespace }) else {
+            throw Failure(message: "“\(name)” must be a string that is not empty.")
+        }
+        return text
+    }
+
+    /// A string that is not blank and must be there.
+    func requiredText(_ name: String) throws -> String {
+        guard let text = try text(name) else { throw Failure(message: "“\(name)” is missing.") }
+        return text
+    }
+
+    /// One of some strings; `nil` where it is left out.
+    func choice(_ name: String, of choices: [String]) throws -> String? {
+        guard let text = try text(name) else { return nil }
+        guard choices.contains(text) else {
+            throw Failure(message: "“\(name)” must be one of \(choices.joined(separator: ", ")).")
+        }
+        return text
+    }
+
+    /// A whole number in a range, or what stands for it where it is left out.
+    func number(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws -> Int {
+        guard let value = members[name] else { return fallback }
+        guard let number = value.integerValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+            throw Failure(
+                message: "“\(name)” must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    /// A moment, `nil` where it is left out: written in full, or a day, of which it is the beginning or the end.
+    func moment(_ name: String, isEnd: Bool) throws -> Date? {
+        guard let text = try text(name) else { return nil }
+        if let moment = ISO8601.date(text) { return moment }
+        guard let day = JournalDay(fileName: text + ".md", in: calendar.timeZone),
+            let noon = day.moment(hour: 12, minute: 0), let stretch = calendar.dateInterval(of: .day, for: noon)
+        else {
+            throw Failure(
+                message: "“\(name)” must be a day such as 2026-05-03 or a moment such as 2026-05-03T14:00:00Z.")
+        }
+        return isEnd ? stretch.end : stretch.start
+    }
+}
+
+extension AgentTool {
+    /// A tool that reads its arguments by its schema and tells the model what is wrong with them.
+    init(
+        name: String, description: String, properties: [String: JSONValue], required: [String], calendar: Calendar,
+        run: @escaping @Sendable (ToolArguments, AgentContext) async throws -> JSONValue
+    ) {
+        let schema: JSONValue = [
+            "type": "object", "properties": .object(properties), "required": .array(required.map { .string($0) }),
+            "additionalProperties": false,
+        ]
+        let names = properties.keys.sorted()
+        self.init(name: name, description: description, inputSchema: schema) { arguments, context in
+            do {
+                let arguments = try ToolArguments(arguments, names: names, calendar: calendar)
+                return ToolResult(try await run(arguments, context))
+            } catch let failure as ToolArguments.Failure {
+                return .failure(failure.message)
+            }
+        }
+    }
+}
+
+extension Date {
+    /// The moment as tools tell it to a model: ISO 8601 with the offset of a time zone.
+    func forModel(in calendar: Calendar) -> JSONValue {
+        .string(formatted(Date.ISO8601FormatStyle(timeZone: calendar.timeZone)))
+    }
+}
