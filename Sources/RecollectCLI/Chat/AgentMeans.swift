@@ -44,7 +44,8 @@
         /// The agent that takes notes; what is not given is as usual.
         func scribe(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
             let usual = ScribeAgent(journal: journal)
-            return ScribeAgent(journal: journal, name: name ?? usual.name, description: description ?? usual.description)
+            return ScribeAgent(
+                journal: journal, name: name ?? usual.name, description: description ?? usual.description)
         }
 
         private func tool(_ tool: AgentsFile.Tool) -> AgentTool {

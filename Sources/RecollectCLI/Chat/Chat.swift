@@ -54,10 +54,8 @@
                 Task { await orchestrator.stop(userId: session.userId, sessionId: session.sessionId) }
             }
             defer { signals.handle(nil) }
-            var failure: String?
-            let turn = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
-                .makeAsyncIterator()
-            failure = try await show(turn, unless: { stopped.withLock { $0 != nil } })
+            let events = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
+            let failure = try await show(events, unless: { stopped.withLock { $0 != nil } })
             try await display.end(failure: failure)
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
             return failure == nil ? .answered : .failed
@@ -65,13 +63,13 @@
 
         /// Shows a turn to its end. Returns the message of a failure; a turn that was stopped has not failed.
         private func show(
-            _ turn: AsyncThrowingStream<AgentEvent, any Error>.Iterator, unless isStopped: () -> Bool
+            _ events: AsyncThrowingStream<AgentEvent, any Error>, unless isStopped: () -> Bool
         ) async throws -> String? {
-            var turn = turn
+            var iterator = events.makeAsyncIterator()
             while true {
                 let event: AgentEvent?
                 do {
-                    event = try await turn.next()
+                    event = try await iterator.next()
                 } catch {
                     return isStopped() ? nil : Recall.words(for: error)
                 }

@@ -9,22 +9,20 @@
             /// The last one that nobody has taken.
             var pending: Int32?
             var handler: (@Sendable (Int32) -> Void)?
+            var sources: [any DispatchSourceSignal] = []
         }
 
         private let state = Locked(State())
-        private let sources: [any DispatchSourceSignal]
 
         /// Takes the signals from now on, to the end of the process.
         init() {
             let queue = DispatchQueue(label: "recall.signals")
-            sources = [SIGINT, SIGTERM, SIGHUP].map { signal in
+            for signal in [SIGINT, SIGTERM, SIGHUP] {
                 #if canImport(Darwin)
                     // Where kernel queues tell of signals, their own effect has to be taken away.
                     Foundation.signal(signal, SIG_IGN)
                 #endif
-                return DispatchSource.makeSignalSource(signal: signal, queue: queue)
-            }
-            for (source, signal) in zip(sources, [SIGINT, SIGTERM, SIGHUP]) {
+                let source = DispatchSource.makeSignalSource(signal: signal, queue: queue)
                 source.setEventHandler { [state] in
                     let handler = state.withLock { state in
                         if state.handler == nil { state.pending = signal }
@@ -33,6 +31,7 @@
                     handler?(signal)
                 }
                 source.activate()
+                state.withLock { $0.sources.append(source) }
             }
         }
 
