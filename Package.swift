@@ -89,6 +89,7 @@ let package = Package(
         .target(
             name: "RecollectTestServer",
             dependencies: [
+                "RecollectCore",
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
                 .product(name: "NIOPosix", package: "swift-nio", condition: .when(traits: ["Models"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
@@ -112,7 +113,9 @@ let package = Package(
             name: "RecollectAgentsTests",
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],
             resources: [.copy("Fixtures")]),
-        .testTarget(name: "RecollectModelsTests", dependencies: ["RecollectModels", "RecollectTestServer"]),
+        .testTarget(
+            name: "RecollectModelsTests",
+            dependencies: ["RecollectModels", "RecollectTestServer", "RecollectTestSupport"]),
         .testTarget(name: "RecollectTests", dependencies: ["Recollect"]),
         .testTarget(name: "ClaudeCodeCoreTests", dependencies: ["ClaudeCodeCore"]),
         .testTarget(

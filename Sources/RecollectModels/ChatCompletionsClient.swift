@@ -1,4 +1,0 @@
-#if Models
-    import AsyncHTTPClient
-    import RecollectAgents
-#endif

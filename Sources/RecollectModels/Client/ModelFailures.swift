@@ -1,0 +1,133 @@
+#if Models
+    import AsyncHTTPClient
+    import Foundation
+    import NIOCore
+    import RecollectAgents
+    import RecollectCore
+
+    /// Makes errors that a person can act on, for one request to one server.
+    struct ModelFailures {
+        /// The server as people know it: scheme, host and port.
+        let server: String
+        let model: String
+        let hasKey: Bool
+        let request: LLMRequest
+        /// What must not stand in any error.
+        let secrets: [String]
+
+        // MARK: Before an answer
+
+        /// The error for what `HTTPClient` threw before there was a response.
+        func notSent(_ error: any Error) -> ModelError {
+            switch error as? HTTPClientError {
+            case .remoteConnectionClosed?, .requestStreamCancelled?, .uncleanShutdown?:
+                return lost(error)
+            case .readTimeout?, .writeTimeout?, .deadlineExceeded?:
+                return timedOut("within the time that the HTTP client gives it", cause: error)
+            case .emptyHost?, .emptyScheme?, .invalidURL?:
+                return ModelError(
+                    .cannotConnect, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
+                    cause: error)
+            default:
+                if let error = error as? IOError, error.errnoCode == ECONNRESET { return lost(error) }
+                return ModelError(
+                    .cannotConnect,
+                    "cannot connect to \(server): see whether the server is running and the base URL is right",
+                    cause: error)
+            }
+        }
+
+        /// The error for a connection that ended too early.
+        func lost(_ cause: (any Error)? = nil) -> ModelError {
+            ModelError(
+                .connectionLost, "\(server) closed the connection before the answer was complete; ask again",
+                cause: cause)
+        }
+
+        /// The error for a server that is too slow.
+        func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
+            ModelError(
+                .timedOut,
+                "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
+                cause: cause)
+        }
+
+        // MARK: A status that says no
+
+        /// The error for a response that is none of the 2xx.
+        func refusal(status: Int, body: [UInt8], retryAfter: Duration? = nil, location: String? = nil) -> ModelError {
+            let json = try? body.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
+            return refusal(status: status, error: json ?? .null, retryAfter: retryAfter, location: location)
+        }
+
+        /// The error for a failure in the middle of a stream; many servers give it a status of its own.
+        func failure(_ error: JSONValue) -> ModelError {
+            let code = error["code"]?.integerValue ?? error["status"]?.integerValue
+            guard let code, (400..<600).contains(code) else {
+                return ModelError(.serverFailed, "\(server) failed while it answered" + saying(error))
+            }
+            return refusal(status: Int(code), error: error)
+        }
+
+        private func refusal(
+            status: Int, error: JSONValue, retryAfter: Duration? = nil, location: String? = nil
+        ) -> ModelError {
+            let code: ModelError.Code
+            let message: String
+            switch status {
+            case 300..<400:
+                code = .redirected
+                let host = location.flatMap { URL(string: $0)?.host } ?? "another address"
+                message = "\(server) redirects to \(host); nothing was sent there: give that base URL if you trust it"
+            case 401, 403:
+                code = .unauthorized
+                // What servers say here quotes the key.
+                message =
+                    hasKey
+                    ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
+                    : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
+            case 404:
+                code = .notFound
+                message =
+                    "\(server) has no model \(model) or no chat completions at this address: see the model's name, "
+                    + "and the base URL, which mostly ends in /v1" + saying(error)
+            case 429:
+                code = .rateLimited
+                let wait = retryAfter.map { "; it asks to wait \($0.components.seconds) s" } ?? ""
+                message = "\(server) takes no more requests for now\(wait)" + saying(error)
+            case 408:
+                code = .timedOut
+                message = "\(server) waited too long for the request" + saying(error)
+            case 500...:
+                code = .serverFailed
+                message = "\(server) failed with status \(status); ask again later" + saying(error)
+            default:
+                code = .refused
+                message = "\(server) refuses the request to \(model) with status \(status)" + saying(error)
+            }
+            return ModelError(code, message, status: status, retryAfter: retryAfter)
+        }
+
+        private func saying(_ error: JSONValue) -> String {
+            let words = ServerWords(error: error, request: request, secrets: secrets).text
+            return words.isEmpty ? "" : "; it says: \(words)"
+        }
+
+        // MARK: An answer that is none
+
+        /// The error for a body that is no completion.
+        /// - Parameter contentType: what the server calls it.
+        func unreadable(contentType: String?, cause: (any Error)? = nil) -> ModelError {
+            let kind = contentType.map { "an answer of the type \($0)" } ?? "an answer without a type"
+            return ModelError(
+                .unreadable,
+                "\(server) gave \(kind) that is no chat completion: see the base URL, which mostly ends in /v1",
+                cause: cause)
+        }
+
+        /// The error for an event or a body that is longer than the limit.
+        func tooLong(limit: Int) -> ModelError {
+            ModelError(.unreadable, "\(server) sent more than \(limit) bytes in one piece; nothing more was read")
+        }
+    }
+#endif

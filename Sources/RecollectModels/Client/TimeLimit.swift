@@ -1,0 +1,45 @@
+#if Models
+    import RecollectCore
+
+    /// Ends work that takes too long, or that gives no sign of life for too long.
+    final class TimeLimit: Sendable {
+        /// The time was over.
+        struct Expired: Error {}
+
+        private let limit: Duration
+        private let deadline: Locked<ContinuousClock.Instant>
+
+        private init(_ limit: Duration) {
+            self.limit = limit
+            deadline = Locked(.now + limit)
+        }
+
+        /// Runs `body`, cancels it when the limit has passed since the beginning or since the last `extend()`, and returns when
+        /// it has ended.
+        /// - Throws: `Expired`, `CancellationError` if the task is cancelled, or what `body` throws.
+        static func run(
+            _ limit: Duration, _ body: @escaping @Sendable (TimeLimit) async throws -> Void
+        ) async throws {
+            let time = TimeLimit(limit)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await body(time) }
+                group.addTask { try await time.expire() }
+                defer { group.cancelAll() }
+                try await group.next()
+            }
+        }
+
+        /// Begins the time anew.
+        func extend() {
+            deadline.withLock { $0 = .now + limit }
+        }
+
+        private func expire() async throws {
+            while true {
+                let end = deadline.withLock { $0 }
+                guard end > .now else { throw Expired() }
+                try await ContinuousClock().sleep(until: end)
+            }
+        }
+    }
+#endif

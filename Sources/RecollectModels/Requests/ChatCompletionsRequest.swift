@@ -1,0 +1,52 @@
+#if Models
+    import RecollectAgents
+    import RecollectCore
+
+    /// The body of a request.
+    enum ChatCompletionsRequest {
+        /// Makes the body.
+        /// - Parameters:
+        ///   - request: what is asked.
+        ///   - model: the model's name.
+        ///   - asksForUsage: whether the stream shall end with what it took.
+        ///   - extra: members that are added or put in place of others; `null` removes one.
+        static func body(
+            _ request: LLMRequest, model: String, asksForUsage: Bool, extra: [String: JSONValue]
+        ) -> [String: JSONValue] {
+            var body: [String: JSONValue] = [
+                "model": .string(model), "stream": true,
+                "messages": .array(ChatCompletionsMessages.map(request.messages, system: request.system)),
+            ]
+            if asksForUsage { body["stream_options"] = ["include_usage": true] }
+            if !request.tools.isEmpty {
+                body["tools"] = .array(request.tools.map(\.json))
+                body["tool_choice"] = request.toolChoice.json
+            }
+            for (name, value) in extra { body[name] = value == .null ? nil : value }
+            return body
+        }
+    }
+
+    extension AgentTool {
+        fileprivate var json: JSONValue {
+            [
+                "type": "function",
+                "function": [
+                    "name": .string(name), "description": .string(description), "parameters": inputSchema,
+                ],
+            ]
+        }
+    }
+
+    extension LLMRequest.ToolChoice {
+        /// `nil` where a server does it by itself.
+        fileprivate var json: JSONValue? {
+            switch self {
+            case .automatic: nil
+            case .none: "none"
+            case .required: "required"
+            case .tool(let name): ["type": "function", "function": ["name": .string(name)]]
+            }
+        }
+    }
+#endif

@@ -1,0 +1,74 @@
+#if Models
+    import Foundation
+    import RecollectAgents
+    import RecollectCore
+
+    /// Puts tool calls together from the pieces that a server streams.
+    struct ToolCallPieces {
+        private struct Call {
+            var index: Int64?
+            var id: String
+            var name = ""
+            var text = ""
+            /// Arguments that came as JSON instead of as text.
+            var value: JSONValue?
+        }
+
+        private var calls: [Call] = []
+
+        var isEmpty: Bool { calls.isEmpty }
+
+        /// Adds an element of `tool_calls`.
+        mutating func add(_ piece: JSONValue) {
+            let function = piece["function"]
+            let name = function?["name"]?.stringValue ?? ""
+            let place = place(index: piece["index"]?.integerValue, id: piece["id"]?.stringValue ?? "", name: name)
+            // Some servers repeat the whole name in every piece.
+            if calls[place].name != name { calls[place].name += name }
+            switch function?["arguments"] {
+            case .string(let text)?: calls[place].text += text
+            case nil, .null?: break
+            case let value?: calls[place].value = value
+            }
+        }
+
+        /// Which call a piece belongs to. Servers that send whole calls may give all of them the index 0, or none: there an id
+        /// of its own, with a name, begins another call.
+        private mutating func place(index: Int64?, id: String, name: String) -> Int {
+            let candidate = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
+            if let candidate {
+                let isAnother: Bool
+                if id.isEmpty {
+                    isAnother = index == nil && !name.isEmpty && !calls[candidate].name.isEmpty
+                } else {
+                    isAnother = !name.isEmpty && !calls[candidate].id.isEmpty && calls[candidate].id != id
+                }
+                if !isAnother {
+                    if calls[candidate].id.isEmpty { calls[candidate].id = id }
+                    return candidate
+                }
+            }
+            calls.append(Call(index: index, id: id))
+            return calls.count - 1
+        }
+
+        /// The calls, in the order in which they began, each with an id of its own.
+        func events() -> [LLMStreamEvent] {
+            var used: Set<String> = [""]
+            return calls.map { call in
+                let id = used.insert(call.id).inserted ? call.id : "call_\(UUID().uuidString)"
+                return .toolCall(id: id, name: call.name, arguments: call.value ?? Self.arguments(call.text))
+            }
+        }
+
+        /// No arguments at all are an empty object; what is no JSON stays as the model wrote it.
+        private static func arguments(_ text: String) -> JSONValue {
+            if text.allSatisfy(\.isWhitespace) { return [:] }
+            do {
+                return try JSONValue(parsing: text)
+            } catch {
+                return .string(text)
+            }
+        }
+    }
+#endif

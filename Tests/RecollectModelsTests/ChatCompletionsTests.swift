@@ -1,4 +1,0 @@
-#if Models
-    import RecollectModels
-    import Testing
-#endif

@@ -1,0 +1,178 @@
+#if Models
+    import Foundation
+    import RecollectAgents
+    import RecollectCore
+    import RecollectTestServer
+    import Testing
+    @testable import RecollectModels
+
+    @Suite("A chat-completions client and what goes wrong", .timeLimit(.minutes(1)))
+    struct FailureTests {
+        @Test("a hang-up in the middle is an error, at any byte, whether orderly or not")
+        func hangUps() async throws {
+            let event = Array(#"data: {"choices":[{"index":0,"delta":{"content":"half"}}]}"#.utf8) + [10, 10]
+            for last in [ModelReply.Step.hangUp, .reset] {
+                for cut in stride(from: 0, through: event.count, by: 7) {
+                    let server = try await ModelServer.start { _ in
+                        .stream([.delta(["content": "said"]), .send(Array(event[..<cut])), last])
+                    }
+                    let outcome = await ChatCompletionsClient(server).failure()
+                    #expect(outcome.error?.code == .connectionLost, "\(last) at \(cut)")
+                    #expect(outcome.events.completion == nil)
+                    try await server.stop()
+                }
+            }
+        }
+
+        @Test("an orderly end of the stream without a reason or [DONE] is an error too")
+        func silentEnd() async throws {
+            let server = try await ModelServer.start(replies: [
+                .stream([.delta(["content": "said"])]),
+                .stream([.delta(["content": "said"]), #"data: {"choices":[{"del"#]),
+            ])
+            #expect(await ChatCompletionsClient(server).failure().error?.code == .connectionLost)
+            #expect(await ChatCompletionsClient(server).failure().error?.code == .connectionLost)
+            try await server.stop()
+        }
+
+        @Test("statuses have codes, and messages that name the server and what to do")
+        func statuses() async throws {
+            let expected: [(Int, ModelError.Code, String)] = [
+                (400, .refused, "with status 400"), (401, .unauthorized, "OPENAI_API_KEY"),
+                (403, .unauthorized, "API key"), (404, .notFound, "/v1"), (408, .timedOut, "waited"),
+                (422, .refused, "422"), (429, .rateLimited, "no more requests"), (500, .serverFailed, "500"),
+                (503, .serverFailed, "503"),
+            ]
+            for (status, code, words) in expected {
+                let server = try await ModelServer.start { _ in .status(status, "the very reason") }
+                let error = try #require(await ChatCompletionsClient(server).failure().error)
+                #expect(error.code == code)
+                #expect(error.status == status)
+                #expect(error.message.contains(words), "\(error.message)")
+                #expect(error.message.contains("127.0.0.1"), "\(error.message)")
+                #expect(error.message.contains("the very reason") == (code != .unauthorized), "\(error.message)")
+                #expect(error.localizedDescription == error.message)
+                try await server.stop()
+            }
+        }
+
+        @Test("web pages, empty answers, other JSON and garbage are no completions")
+        func notCompletions() async throws {
+            let page: ModelReply.Step = "<!doctype html><html><body>data: welcome</body></html>"
+            let replies: [ModelReply] = [
+                ModelReply(headers: [("Content-Type", "text/html")], steps: [page]), .stream([]),
+                .stream([": ping\n\n"]),
+                ModelReply(headers: [], steps: []), .json([:]), .json(["models": []]), .json([1]),
+                .stream(["data: {not json}\n\n"]), .stream(["data: [1]\n\n"]),
+            ]
+            let server = try await ModelServer.start(replies: replies)
+            for index in replies.indices {
+                let error = await ChatCompletionsClient(server).failure().error
+                #expect(error?.code == .unreadable, "\(index): \(String(describing: error))")
+            }
+            try await server.stop()
+        }
+
+        @Test("an error in the middle of a stream ends it, with the status that it tells")
+        func midStream() async throws {
+            let server = try await ModelServer.start(replies: [
+                .stream([.delta(["content": "a"]), .event(["error": ["message": "overloaded", "code": 503]])]),
+                .stream([.delta(["content": "a"]), .event(["error": ["message": "no idea", "code": "internal"]])]),
+                .stream([.delta(["content": "a"]), .event(["error": "plain words"])]),
+            ])
+            for (status, words) in [(503, "overloaded"), (nil, "no idea"), (nil, "plain words")] {
+                let outcome = await ChatCompletionsClient(server).failure()
+                #expect(outcome.events == [.textDelta("a")])
+                #expect(outcome.error?.code == .serverFailed)
+                #expect(outcome.error?.status == status)
+                #expect(outcome.error?.message.contains(words) == true)
+            }
+            try await server.stop()
+        }
+
+        @Test("a line without an end is given up")
+        func endlessLine() async throws {
+            let megabyte = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+            let server = try await ModelServer.start { _ in
+                .stream(["data: "] + Array(repeating: .send(megabyte), count: 18))
+            }
+            let error = await ChatCompletionsClient(server).failure().error
+            #expect(error?.code == .unreadable)
+            #expect(error?.message.contains("bytes") == true)
+            try await server.stop()
+        }
+
+        @Test("nobody listening is told at once, with the question whether the server runs")
+        func refusedConnection() async throws {
+            let server = try await ModelServer.start { _ in .text([]) }
+            try await server.stop()
+            let error = try #require(await ChatCompletionsClient(server).failure().error)
+            #expect(error.code == .cannotConnect)
+            #expect(error.message.contains("is running"))
+        }
+
+        @Test("silence longer than allowed is a time-out, before the head and in the middle; the connection closes")
+        func idle() async throws {
+            let server = try await ModelServer.start(replies: [
+                .raw([.silence]), .stream([.delta(["content": "a"]), .silence]),
+            ])
+            let client = ChatCompletionsClient(server, timeouts: .init(idle: .milliseconds(150)))
+            for count in 1...2 {
+                #expect(await client.failure().error?.code == .timedOut)
+                try #require(server.requests.count == count)
+                try await server.requests[count - 1].closed()
+            }
+            try await server.stop()
+        }
+
+        @Test("the total time ends an answer that never falls silent")
+        func total() async throws {
+            let gates = (0..<2_000).map { _ in Gate() }
+            let server = try await ModelServer.start { _ in
+                .stream(gates.flatMap { [.delta(["content": "a"]), .wait($0)] })
+            }
+            let client = ChatCompletionsClient(server, timeouts: .init(total: .milliseconds(150)))
+            var count = 0
+            await #expect {
+                for try await _ in client.complete(LLMRequest(messages: [])) {
+                    // Every piece asks for the next one, until there are none: then it waits.
+                    gates[count].open()
+                    count = min(count + 1, gates.count - 1)
+                }
+            } throws: { ($0 as? ModelError)?.code == .timedOut }
+            try await server.stop()
+        }
+
+        @Test("ending the iteration closes the connection")
+        func endedIteration() async throws {
+            let server = try await ModelServer.start { _ in .stream([.delta(["content": "a"]), .silence]) }
+            for try await _ in ChatCompletionsClient(server).complete(LLMRequest(messages: [])) { break }
+            try await server.requests.first?.closed()
+            try await server.stop()
+        }
+
+        @Test("cancelling the task closes the connection, before the head and in the middle")
+        func cancelledTask() async throws {
+            let asked = Gate()
+            let heard = Gate()
+            let server = try await ModelServer.start { request in
+                asked.open()
+                return request.messages.isEmpty
+                    ? .raw([.silence]) : .stream([.delta(["content": "a"]), .silence])
+            }
+            let client = ChatCompletionsClient(server)
+            let early = Task { for try await _ in client.complete(LLMRequest(messages: [])) {} }
+            try await asked.wait()
+            early.cancel()
+            try await server.requests.first?.closed()
+            let late = Task {
+                let message = ConversationMessage(role: .user, text: "hello")
+                for try await _ in client.complete(LLMRequest(messages: [message])) { heard.open() }
+            }
+            try await heard.wait()
+            late.cancel()
+            try await server.requests.last?.closed()
+            try await server.stop()
+        }
+    }
+#endif

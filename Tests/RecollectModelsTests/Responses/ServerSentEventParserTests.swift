@@ -1,0 +1,85 @@
+#if Models
+    import RecollectTestSupport
+    import Testing
+    @testable import RecollectModels
+
+    @Suite("Server-sent events")
+    struct ServerSentEventParserTests {
+        private func events(_ pieces: [[UInt8]], limit: Int = 1 << 20) throws -> [String] {
+            var parser = ServerSentEventParser(limit: limit)
+            var events: [String] = []
+            for piece in pieces {
+                try piece.withUnsafeBytes { bytes in
+                    try parser.read(bytes) { events.append(String(decoding: $0, as: UTF8.self)) }
+                }
+            }
+            try parser.finish { events.append(String(decoding: $0, as: UTF8.self)) }
+            return events
+        }
+
+        private func events(_ text: String) throws -> [String] {
+            try events([Array(text.utf8)])
+        }
+
+        @Test("the data of events, whatever ends their lines")
+        func lineEndings() throws {
+            #expect(try events("data: a\n\ndata: b\n\n") == ["a", "b"])
+            #expect(try events("data: a\r\n\r\ndata: b\r\n\r\n") == ["a", "b"])
+            #expect(try events("data: a\r\rdata: b\r\r") == ["a", "b"])
+        }
+
+        @Test("comments, other fields and a byte order mark are read past")
+        func otherLines() throws {
+            #expect(try events("\u{FEFF}data: a\n\n") == ["a"])
+            #expect(try events(": ping\n\nevent: message\nid: 7\nretry: 10\ndata: a\n\n: ping\n\n") == ["a"])
+            #expect(try events("database: x\n\ndat: y\n\n") == [])
+        }
+
+        @Test("one space after the colon goes, several lines are one event, no colon is an empty line")
+        func data() throws {
+            #expect(try events("data:a\n\ndata:  b\n\n") == ["a", " b"])
+            #expect(try events("data: a\ndata\ndata: b\n\n") == ["a\n\nb"])
+            #expect(try events("\n\n\n") == [])
+        }
+
+        @Test("an event at the end of the stream counts without its empty line, and without its line's end")
+        func unendedEvent() throws {
+            #expect(try events("data: a\n\ndata: b\n") == ["a", "b"])
+            #expect(try events("data: a\n\ndata: b") == ["a", "b"])
+        }
+
+        @Test("a line or an event over the limit is refused")
+        func limit() throws {
+            let long = [UInt8](repeating: UInt8(ascii: "x"), count: 40)
+            #expect(throws: ServerSentEventParser.TooLong.self) { try events([Array("data: ".utf8), long], limit: 30) }
+            let lines = [[UInt8]](repeating: Array("data: 123456789\n".utf8), count: 4)
+            #expect(throws: ServerSentEventParser.TooLong.self) { try events(lines, limit: 30) }
+            #expect(try events(lines, limit: 40).count == 1)
+        }
+
+        @Test("however a stream is cut, its events are the same")
+        func anyPieces() throws {
+            let stream = Array(
+                "\u{FEFF}: hi\r\n\r\ndata: {\"a\":\"Grüße 👩‍👩‍👧\"}\r\n\r\nevent: x\rdata: one\rdata: two\r\rid\ndata:\n\ndata: 日本\n\n"
+                    .utf8)
+            let whole = try events([stream])
+            #expect(whole == ["{\"a\":\"Grüße 👩‍👩‍👧\"}", "one\ntwo", "", "日本"])
+            for cut in stream.indices {
+                #expect(try events([Array(stream[..<cut]), Array(stream[cut...])]) == whole, "cut at \(cut)")
+            }
+            #expect(try events(stream.map { [$0] }) == whole)
+            let seed = UInt64.random(in: 0...UInt64.max)
+            var random = SeededGenerator(seed: seed)
+            for _ in 0..<200 {
+                var rest = stream[...]
+                var pieces: [[UInt8]] = []
+                while !rest.isEmpty {
+                    let count = Int.random(in: 0...min(9, rest.count), using: &random)
+                    pieces.append(Array(rest.prefix(count)))
+                    rest = rest.dropFirst(count)
+                }
+                #expect(try events(pieces) == whole, "seed \(seed)")
+            }
+        }
+    }
+#endif
