@@ -5,7 +5,7 @@ struct AgentVocabulary {
     /// What a word of the name counts; one of the description counts 1.
     private static let nameWeight = 1.5
     /// What a word counts that was just said with the agent.
-    private static let saidWeight = 0.6
+    private static let saidWeight = 0.8
     /// What a word counts that shares no more than its first letters.
     private static let rootShare = 0.5
 

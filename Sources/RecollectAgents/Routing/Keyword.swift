@@ -32,7 +32,7 @@ struct Keyword: Hashable {
     /// that a word meets its other forms.
     private static func stem(of word: String) -> String {
         var letters = Array(word.utf8)
-        guard letters.count > 3, letters.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else {
+        guard letters.count > 2, letters.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else {
             return word
         }
         func ends(in ending: String) -> Bool { letters.suffix(ending.utf8.count).elementsEqual(ending.utf8) }

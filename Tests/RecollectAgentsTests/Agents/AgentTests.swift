@@ -224,18 +224,24 @@ struct AgentTests {
 
     @Test("stops its tools when the turn is stopped")
     func stopTools() async throws {
+        let (begun, begin) = AsyncStream<Void>.makeStream()
         let (ends, end) = AsyncStream<Bool>.makeStream()
         let slow = AgentTool(name: "slow", description: "Takes an hour.") { _, _ in
+            begin.yield()
             try? await Task.sleep(for: .seconds(3600))
             end.yield(Task.isCancelled)
             return .text("late")
         }
         let model = ScriptedModel(says: [.toolCall(id: "1", name: "slow", arguments: [:])])
-        for try await _ in agent(model, [slow]).process("Hi", history: [], context: .test) { break }
+        let agent = agent(model, [slow])
+        let turn = Task { try await agent.run("Go") }
+        for await _ in begun { break }
+        turn.cancel()
         for await wasCancelled in ends {
             #expect(wasCancelled)
             break
         }
+        _ = await turn.result
         #expect(model.requests.count == 1)
     }
 
