@@ -68,12 +68,14 @@ let package = Package(
         .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
         .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
+        .systemLibrary(name: "CEditLine", providers: [.apt(["libedit-dev"])]),
         .executableTarget(
             name: "RecollectCLI",
             dependencies: [
                 "Recollect",
                 "RecollectModels",
                 "RecollectTranscripts",
+                .target(name: "CEditLine", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams", condition: .when(traits: ["CommandLine"])),
                 .product(

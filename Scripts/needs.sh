@@ -35,7 +35,7 @@ need_swift() {
 install_packages() {
     if ! command -v apt-get >/dev/null 2>&1; then
         stop "Missing here: $*. Install what your system calls them and run this again." \
-            "  (libsqlite3-dev is sqlite-devel on Fedora and sqlite-dev on Alpine.)"
+            "  (libsqlite3-dev is sqlite-devel on Fedora and sqlite-dev on Alpine, libedit-dev is libedit-devel and libedit-dev.)"
     fi
     if [ "$(id -u)" -eq 0 ]; then
         as_root=
@@ -63,4 +63,16 @@ need_sqlite() {
 has_sqlite() {
     printf '#include <sqlite3.h>\nint main(void) { return sqlite3_libversion_number() == 0; }\n' |
         "$compiler" -x c -o /dev/null - -lsqlite3 2>/dev/null
+}
+
+# The line editor of `recall chat`, which macOS has. Call it after need_sqlite, which finds the compiler.
+need_editline() {
+    [ "$(uname)" = Linux ] || return 0
+    has_editline || install_packages libedit-dev
+    has_editline || stop "$compiler still does not find editline/readline.h and libedit, which libedit-dev should have brought."
+}
+
+has_editline() {
+    printf '#include <stdio.h>\n#include <editline/readline.h>\nint main(void) { return rl_initialize(); }\n' |
+        "$compiler" -x c -o /dev/null - -ledit 2>/dev/null
 }

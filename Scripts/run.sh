@@ -17,6 +17,7 @@ if [ "$from" = "$samples" ]; then search=${SEARCH:-night}; else search=${SEARCH:
     "Claude Code keeps its own in ~/.claude/projects."
 need_swift
 need_sqlite
+need_editline
 cd "$root"
 
 # Off a terminal SwiftPM would print a line for every file.

@@ -10,6 +10,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
 need_swift
 need_sqlite
+need_editline
 cd "$root"
 
 # What is built without traits shares one folder: in .build it would be built again at each change of traits.

@@ -22,6 +22,7 @@
                 """,
             version: Self.version,
             groupedSubcommands: [
+                CommandGroup(name: "Talk", subcommands: [ChatCommand.self]),
                 CommandGroup(
                     name: "Read",
                     subcommands: [
@@ -56,18 +57,20 @@
                 exit(withError: nil)
             } catch is OutputClosed {
                 exit(withError: nil)
-            } catch let error as RecollectError {
-                Output.tell("recall: \(error.message)")
-                exit(withError: ExitCode(1))
             } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
                 exit(withError: error)
             } catch let error where exitCode(for: error).isSuccess {
                 // Help and version are thrown too.
                 exit(withError: error)
             } catch {
-                Output.tell("recall: \(error)")
+                Output.tell("recall: \(words(for: error))")
                 exit(withError: ExitCode(1))
             }
+        }
+
+        /// A failure in words for people.
+        static func words(for error: any Error) -> String {
+            (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
         }
     }
 

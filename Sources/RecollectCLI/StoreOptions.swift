@@ -67,7 +67,8 @@
             return names.contains { $0.hasPrefix("history.") }
         }
 
-        private func tellEvents(of history: SQLiteHistoryStore) {
+        /// Tells on standard error what the history did of its own accord since this was last asked.
+        func tellEvents(of history: SQLiteHistoryStore) {
             for event in history.events.takeUnheard() {
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }

@@ -28,6 +28,8 @@
             environment = ProcessInfo.processInfo.environment
             environment["TZ"] = "UTC"
             environment["RECOLLECT_STORE"] = folder + "/store"
+            // Nothing of the machine's own models.
+            for name in environment.keys where name.hasPrefix("OPENAI_") { environment[name] = nil }
         }
 
         deinit {
@@ -40,12 +42,14 @@
         }
 
         /// Runs the command to its end.
-        func run(_ arguments: [String]) async throws -> Outcome {
+        /// - Parameter input: what it reads; nothing unless given.
+        func run(_ arguments: [String], input: String = "") async throws -> Outcome {
             let process = Process()
             process.executableURL = try Self.executable()
             process.arguments = arguments
             process.environment = environment
-            process.standardInput = FileHandle.nullDevice
+            let source = try write("\(UUID().uuidString).in", input)
+            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
             // Files, not pipes: nobody has to read while the command writes.
             let streams = ["out", "err"].map { folder + "/\(UUID().uuidString).\($0)" }
             for stream in streams { try Data().write(to: URL(fileURLWithPath: stream)) }

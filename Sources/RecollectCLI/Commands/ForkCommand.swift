@@ -1,6 +1,5 @@
 #if CommandLine
     import ArgumentParser
-    import Foundation
     import Recollect
 
     struct ForkCommand: AsyncParsableCommand {
@@ -35,29 +34,11 @@
         func run() async throws {
             try await options.withHistory { history in
                 let conversation = try await options.session(session, in: history)
-                let message =
-                    if let at {
-                        try await options.message(at, of: conversation, in: history)
-                    } else {
-                        try await lastMessage(of: conversation, history)
-                    }
-                let fork = ConversationID(userId: options.user, sessionId: into ?? UUID().uuidString.lowercased())
-                try await history.fork(conversation.id, at: message, into: fork.sessionId)
-                guard let made = try await history.conversation(fork) else {
-                    throw RecollectError(
-                        .notFound, "session \(fork.sessionId.visible) was deleted as soon as it was made")
-                }
+                var message: String?
+                if let at { message = try await options.message(at, of: conversation, in: history) }
+                let made = try await history.forkConversation(conversation.id, at: message, into: into)
                 try await options.write([made], in: history)
             }
-        }
-
-        private func lastMessage(of conversation: Conversation, _ history: any HistoryStore) async throws -> String {
-            let last = try await history.messages(
-                of: conversation.id, agentId: nil, page: PageRequest(limit: 1, before: nil))
-            guard let message = last.elements.last else {
-                throw RecollectError(.notFound, "that session has no message to copy")
-            }
-            return message.message.id
         }
     }
 #endif

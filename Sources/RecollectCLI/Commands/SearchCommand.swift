@@ -66,48 +66,11 @@
                     try await output.list(page.elements, isFirst: true) { Array($0.listed.jsonString.utf8) }
                     return try await output.line(page.elements.isEmpty ? "[]" : "\n]")
                 }
-                let sessions = try await sessions(of: page.elements, history)
-                for line in lines(page, sessions, output) { try await output.line(line) }
-            }
-        }
-
-        /// How the sessions of the hits are found again, and what they are called.
-        private func sessions(
-            of hits: [SearchHit], _ history: any HistoryStore
-        ) async throws -> [ConversationID: (shortId: String, title: String)] {
-            var sessions: [ConversationID: (shortId: String, title: String)] = [:]
-            for id in Set(hits.map(\.conversation)) {
-                let conversation = try await history.conversation(id)
-                let title = conversation?.displayTitle ?? ""
-                sessions[id] = (try await options.shortId(of: id.sessionId, in: history), title.oneLine)
-            }
-            return sessions
-        }
-
-        private func lines(
-            _ page: Page<SearchHit, SearchCursor>, _ sessions: [ConversationID: (shortId: String, title: String)],
-            _ output: Output
-        ) -> [String] {
-            guard !page.elements.isEmpty else { return ["Nothing found."] }
-            let (format, style) = (Format(), output.style)
-            var lines = page.elements.flatMap { hit in
-                let session = sessions[hit.conversation] ?? (hit.conversation.sessionId, "")
-                let who = "\(hit.role.rawValue.oneLine) \(style.dim(hit.agentId.oneLine))"
-                let snippet = hit.snippet.runs.map { run in
-                    let text = run.text.visible.replacingOccurrences(of: "\n", with: " ")
-                    return run.isMatch ? (style.isOn ? style.match(text) : "«\(text)»") : text
+                for line in try await options.lines(of: page, in: history, style: output.style) {
+                    try await output.line(line)
                 }
-                let title = style.dim(session.title.cut(to: 60))
-                let heading =
-                    "\(style.cyan(session.shortId.oneLine))  \(who)  \(format.short(hit.timestamp))  \(title)"
-                return [heading, "    \(snippet.joined())", ""]
+                if let next = page.next { try await output.line(output.style.dim("More: --skip \(next.offset)")) }
             }
-            if let next = page.next {
-                lines.append(style.dim("More: --skip \(next.offset)"))
-            } else {
-                lines.removeLast()
-            }
-            return lines
         }
     }
 

@@ -1,0 +1,150 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+    import Yams
+
+    /// The agents of a chat as a file describes them, in YAML or JSON.
+    struct AgentsFile: Equatable {
+        /// How an agent is chosen.
+        enum Routing: String, CaseIterable {
+            case keyword, model
+        }
+
+        /// The tools that an agent's model may be given.
+        enum Tool: String, CaseIterable {
+            case searchHistory = "search_history"
+            case readSession = "read_session"
+            case takeNote = "take_note"
+            case readNotes = "read_notes"
+        }
+
+        /// Which model answers, and where it is.
+        struct Model: Equatable {
+            var name: String
+            /// `nil` for the one of the environment.
+            var baseURL: URL?
+            /// The environment variable that holds the key; `nil` for a server that needs none.
+            var keyVariable: String?
+        }
+
+        /// What answers as an agent.
+        enum Kind: Equatable {
+            case historian
+            case scribe
+            case model(Model, prompt: String?, tools: [Tool])
+        }
+
+        struct Agent: Equatable {
+            var name: String?
+            var description: String?
+            var kind: Kind
+        }
+
+        var routing: Routing
+        /// The model that classifies.
+        var model: Model?
+        var agents: [Agent]
+
+        /// Reads a file. Blocks.
+        /// - Throws: `unreadable` with the file and the line where it cannot be understood; what reading throws.
+        static func read(_ path: String) throws -> AgentsFile {
+            let text: String
+            do {
+                text = String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+            } catch {
+                throw RecollectError(.unreadable, "the agents' file \(path.visible) cannot be read", cause: error)
+            }
+            return try AgentsFile(text, path: path)
+        }
+
+        /// Understands a file's text.
+        init(_ text: String, path: String) throws {
+            let root = try AgentsFileNode.root(of: text, path: path)
+            let table = try root.table(allowing: ["classifier", "model", "base_url", "api_key_env", "agents"])
+            let defaults = ModelKeys(
+                name: try table["model"]?.text(), baseURL: try table["base_url"]?.url(),
+                keyVariable: try table["api_key_env"]?.text())
+            routing = try table["classifier"]?.choice(of: Routing.self) ?? .keyword
+            model = defaults.model(default: nil)
+            guard let list = try table["agents"]?.list(), !list.isEmpty else {
+                throw root.error("names no agents; write a list under 'agents'")
+            }
+            agents = try list.map { try Self.agent($0, defaults: defaults) }
+            if routing == .model, model == nil {
+                throw root.error("asks for the classifier 'model' and names no 'model' for it")
+            }
+            try Self.checkNames(of: agents, in: list)
+        }
+
+        /// A server's address, where a text is one.
+        static func serverURL(_ text: String) -> URL? {
+            guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
+                return nil
+            }
+            return url
+        }
+
+        private static func agent(_ node: AgentsFileNode, defaults: ModelKeys) throws -> Agent {
+            let table = try node.table(allowing: [
+                "name", "description", "kind", "prompt", "model", "base_url", "api_key_env", "tools",
+            ])
+            let (name, description) = (try table["name"]?.text(), try table["description"]?.text())
+            if let kind = table["kind"] {
+                for key in ["prompt", "model", "base_url", "api_key_env", "tools"] {
+                    if let value = table[key] {
+                        throw value.error("has no place beside 'kind'; a built-in agent has no '\(key)'")
+                    }
+                }
+                let isHistorian = try kind.choice(of: BuiltIn.self) == .historian
+                return Agent(name: name, description: description, kind: isHistorian ? .historian : .scribe)
+            }
+            guard name != nil else { throw node.error("is an agent without a 'name'") }
+            guard description != nil else {
+                throw node.error("is an agent without a 'description', by which it is chosen")
+            }
+            let own = ModelKeys(
+                name: try table["model"]?.text(), baseURL: try table["base_url"]?.url(),
+                keyVariable: try table["api_key_env"]?.text())
+            guard let model = own.model(default: defaults) else {
+                throw node.error("is an agent without a 'model', and the file names none for all")
+            }
+            let tools = try table["tools"]?.list().map { try $0.choice(of: Tool.self) } ?? []
+            return Agent(
+                name: name, description: description,
+                kind: .model(model, prompt: try table["prompt"]?.text(), tools: tools))
+        }
+
+        private enum BuiltIn: String, CaseIterable {
+            case historian, scribe
+        }
+
+        private static func checkNames(of agents: [Agent], in nodes: [AgentsFileNode]) throws {
+            var ids: [String] = []
+            for (agent, node) in zip(agents, nodes) {
+                let name = agent.name ?? (agent.kind == .historian ? "Historian" : "Scribe")
+                guard !name.slug.isEmpty else { throw node.error("is an agent whose name has no letter or digit") }
+                if ids.contains(where: name.slug.hasSameBytes) {
+                    throw node.error("is a second agent '\(name.visible)'; each needs a name of its own")
+                }
+                ids.append(name.slug)
+            }
+        }
+    }
+
+    /// The keys that say which model answers.
+    private struct ModelKeys {
+        var name: String?
+        var baseURL: URL?
+        var keyVariable: String?
+
+        /// The model, with the file's defaults where it says nothing itself. A server that an agent names is given no key but the
+        /// one that the agent names too: keys do not wander.
+        func model(default other: ModelKeys?) -> AgentsFile.Model? {
+            guard let name = name ?? other?.name else { return nil }
+            let server = baseURL ?? other?.baseURL
+            let key = keyVariable ?? (baseURL == nil ? other?.keyVariable : nil)
+            return AgentsFile.Model(
+                name: name, baseURL: server, keyVariable: key ?? (server == nil ? AgentMeans.keyVariable : nil))
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+    import Yams
+
+    /// A value in an agents' file that knows its line, so that what is wrong can be found.
+    struct AgentsFileNode {
+        private let node: Node
+        private let path: String
+
+        /// The value that a whole file is. JSON is YAML too.
+        static func root(of text: String, path: String) throws -> AgentsFileNode {
+            do {
+                guard let node = try Yams.compose(yaml: text) else {
+                    throw RecollectError(.unreadable, "\(path.visible) is empty; it should name agents")
+                }
+                return AgentsFileNode(node: node, path: path)
+            } catch let error as YamlError {
+                throw RecollectError(.unreadable, "\(path.visible) is neither YAML nor JSON: \(error)", cause: error)
+            }
+        }
+
+        /// The value as a table.
+        func table(allowing keys: [String]) throws -> [String: AgentsFileNode] {
+            guard let mapping = node.mapping else { throw error("should be a table with the keys \(Self.words(keys))") }
+            var table: [String: AgentsFileNode] = [:]
+            for (key, value) in mapping {
+                let name = key.string ?? ""
+                guard keys.contains(name) else {
+                    throw AgentsFileNode(node: key, path: path)
+                        .error("has a key '\(name.visible)' that means nothing here; there are \(Self.words(keys))")
+                }
+                table[name] = AgentsFileNode(node: value, path: path)
+            }
+            return table
+        }
+
+        func list() throws -> [AgentsFileNode] {
+            guard let sequence = node.sequence else { throw error("should be a list") }
+            return sequence.map { AgentsFileNode(node: $0, path: path) }
+        }
+
+        func text() throws -> String {
+            guard let text = node.scalar?.string, !text.isEmpty else { throw error("should be text") }
+            return text
+        }
+
+        func url() throws -> URL {
+            guard let url = AgentsFile.serverURL(try text()) else {
+                throw error("should be the address of a server: https://…/v1")
+            }
+            return url
+        }
+
+        func choice<Choice: RawRepresentable<String> & CaseIterable>(of type: Choice.Type) throws -> Choice {
+            let text = try text()
+            guard let choice = Choice(rawValue: text) else {
+                throw error("should be one of \(Self.words(Choice.allCases.map(\.rawValue))), not '\(text.visible)'")
+            }
+            return choice
+        }
+
+        /// What is wrong with this value, said with its file and line.
+        func error(_ problem: String) -> RecollectError {
+            let line = node.mark.map { ":\($0.line)" } ?? ""
+            return RecollectError(.unreadable, "\(path.visible)\(line): \(problem)")
+        }
+
+        private static func words(_ names: [String]) -> String {
+            names.joined(separator: ", ")
+        }
+    }
+#endif

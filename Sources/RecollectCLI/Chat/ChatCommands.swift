@@ -1,0 +1,165 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+    import RecollectTranscripts
+
+    /// What a line that was typed or piped in asks for.
+    enum ChatLine: Equatable {
+        /// A message for the agents.
+        case message(String)
+        /// A command and what stands behind it.
+        case command(String, argument: String)
+
+        /// `/name argument` is a command; `//text` says text that begins with a slash.
+        init(_ line: String) {
+            guard line.hasPrefix("/"), !line.hasPrefix("//") else {
+                self = .message(line.hasPrefix("/") ? String(line.dropFirst()) : line)
+                return
+            }
+            let words = line.dropFirst().split(maxSplits: 1, whereSeparator: \.isWhitespace)
+            let argument = words.dropFirst().first.map(String.init) ?? ""
+            self = .command(
+                words.first.map(String.init) ?? "", argument: argument.trimmingCharacters(in: .whitespaces))
+        }
+    }
+
+    /// A command of a chat.
+    struct ChatCommandDefinition {
+        /// What it is called, without the slash.
+        let name: String
+        /// What may stand behind it.
+        var argument = ""
+        /// What it does, in a line.
+        let help: String
+        /// Does it; whether the chat goes on.
+        let run: (Chat, String) async throws -> Bool
+
+        /// All of them, in the order of `/help`.
+        static let all: [ChatCommandDefinition] = [
+            .init(name: "sessions", argument: "[SESSION]", help: "list sessions, or go on in one") { chat, prefix in
+                try await prefix.isEmpty ? chat.listSessions() : chat.switchSession(to: prefix)
+                return true
+            },
+            .init(name: "new", help: "begin a new session") { chat, _ in
+                try await chat.move(to: .new(of: chat.options.user))
+                try await chat.tell([chat.style.dim("A new session.")])
+                return true
+            },
+            .init(name: "fork", help: "copy the conversation so far into a new session, and go on there") { chat, _ in
+                try await chat.fork()
+                return true
+            },
+            .init(name: "undo", help: "take the last message and its reply back; both are kept as a branch") {
+                chat, _ in
+                try await chat.undo()
+                return true
+            },
+            .init(name: "search", argument: "WORDS", help: "find messages in all sessions") { chat, words in
+                try await chat.search(words)
+                return true
+            },
+            .init(name: "export", argument: "[FILE]", help: "write the session to a new file: .md, .jsonl or .json") {
+                chat, file in
+                try await chat.export(to: file)
+                return true
+            },
+            .init(name: "agents", help: "tell who answers") { chat, _ in
+                try await chat.tell(
+                    chat.team.agents.map { "\(chat.style.cyan($0.id.oneLine))  \($0.description.oneLine)" })
+                return true
+            },
+            .init(name: "help", help: "tell this") { chat, _ in
+                try await chat.tell(helpLines(chat.style))
+                return true
+            },
+            .init(name: "quit", help: "leave; so does Ctrl-D") { _, _ in false },
+        ]
+
+        private static func helpLines(_ style: Style) -> [String] {
+            let usages = all.map { "/\($0.name) \($0.argument)".trimmingCharacters(in: .whitespaces) }
+            let width = usages.map(\.columns).max() ?? 0
+            return zip(usages, all).map { "\(style.cyan($0.padded(to: width)))  \($1.help)" } + [
+                "\(style.cyan("//text".padded(to: width)))  say text that begins with a slash",
+                "Ctrl-C stops a reply and keeps what was said.",
+            ]
+        }
+    }
+
+    extension Chat {
+        /// Runs a command; whether the chat goes on.
+        /// - Throws: `invalidArgument` for one that there is not.
+        func run(command name: String, argument: String) async throws -> Bool {
+            guard let command = ChatCommandDefinition.all.first(where: { $0.name == name }) else {
+                throw RecollectError(
+                    .invalidArgument,
+                    "there is no command /\(name.visible); /help tells those there are, and //text says text that begins with a slash"
+                )
+            }
+            if command.argument.isEmpty, !argument.isEmpty {
+                throw RecollectError(.invalidArgument, "/\(name) takes nothing behind it")
+            }
+            return try await command.run(self, argument)
+        }
+
+        fileprivate func listSessions() async throws {
+            let page = try await history.conversations(of: options.user, page: PageRequest(limit: 20))
+            guard !page.elements.isEmpty else { return try await tell(["No sessions yet."]) }
+            var sessions: [(Conversation, String)] = []
+            for conversation in page.elements {
+                sessions.append((conversation, try await options.shortId(of: conversation.id.sessionId, in: history)))
+            }
+            try await tell(SessionTable(style: style, columns: output.columns).lines(sessions))
+            if page.next != nil { try await tell([style.dim("The last 20; `recall sessions` lists all.")]) }
+        }
+
+        fileprivate func switchSession(to prefix: String) async throws {
+            let conversation = try await options.session(prefix, in: history)
+            try await move(to: conversation.id)
+            try await tell(ChatOpening(chat: self).lines(of: conversation))
+        }
+
+        fileprivate func fork() async throws {
+            let made = try await history.forkConversation(session, at: nil)
+            try await move(to: made.id)
+            try await tell(["Forked; this is \(style.bold(try await options.name(of: made, in: history)))"])
+        }
+
+        fileprivate func undo() async throws {
+            guard let message = try await lastUserMessage() else {
+                throw RecollectError(.notFound, "there is nothing to undo: no message of yours is in this session")
+            }
+            let branch = try await history.branch(session, from: message.id)
+            let branches = try await history.branches(of: session).map(\.id.sessionId)
+            let from = ShellWord(try await options.shortId(of: session.sessionId, in: history))
+            let kept = ShellWord(try await options.shortId(of: branch.sessionId, in: history, among: branches))
+            try await tell([
+                "Undone: \(style.bold(message.text.oneLine.cut(to: 60)))",
+                style.dim("To bring it back: recall restore \(from) --branch \(kept)"),
+            ])
+        }
+
+        /// What the user said last.
+        private func lastUserMessage() async throws -> ConversationMessage? {
+            var request = PageRequest<MessageCursor>(limit: 20, before: nil)
+            while true {
+                let page = try await history.messages(of: session, agentId: nil, page: request)
+                if let stored = page.elements.last(where: { $0.message.role == .user }) { return stored.message }
+                guard let next = page.next else { return nil }
+                request = PageRequest(limit: 20, before: next)
+            }
+        }
+
+        fileprivate func search(_ words: String) async throws {
+            guard !words.isEmpty else { throw RecollectError(.invalidArgument, "/search needs words to find") }
+            let page = try await history.search(SearchQuery(userId: options.user, text: words, limit: 5))
+            try await tell(try await options.lines(of: page, in: history, style: style))
+        }
+
+        fileprivate func export(to name: String) async throws {
+            let short = try await options.shortId(of: session.sessionId, in: history)
+            let path = name.isEmpty ? "\(short.replacingOccurrences(of: "/", with: "_")).md" : name
+            try await ExportFile(path: path).write(session, of: history)
+            try await tell(["Written to \(path.visible)"])
+        }
+    }
+#endif

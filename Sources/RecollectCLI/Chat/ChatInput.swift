@@ -1,0 +1,94 @@
+#if CommandLine
+    import Dispatch
+    import Foundation
+    import Recollect
+
+    /// Where a chat's lines come from: a person at a terminal with an editor, or standard input line by line.
+    final class ChatInput: Sendable {
+        /// What comes next.
+        enum Next: Sendable {
+            case typed(Typed)
+            /// The system or another program asks the chat to end.
+            case signal(Int32)
+        }
+
+        /// Whether a person types with the editor.
+        let isInteractive: Bool
+
+        private let signals: Signals
+        private let editor: (mode: TerminalMode, lines: TypedLines)?
+        private let queue = DispatchQueue(label: "recall.chat.input")
+
+        /// What stands before a line that is typed.
+        private static let prompt = "› "
+        /// Sequences that make a terminal mark what is pasted, and not any more.
+        private static let (marksPastes, marksNoPastes) = ("\u{1B}[?2004h", "\u{1B}[?2004l")
+
+        /// - Parameter usesEditor: false where what is written is for programs.
+        init(usesEditor: Bool, in directory: URL, signals: Signals) {
+            self.signals = signals
+            let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && Screen.isCapable
+            guard usesEditor, isTerminal, let mode = TerminalMode() else {
+                (isInteractive, editor) = (false, nil)
+                return
+            }
+            isInteractive = true
+            let lines = TypedLines(in: directory)
+            editor = (mode, lines)
+            queue.async {
+                LineEditor.shared.begin(lines: lines.load(), keeping: TypedLines.limit)
+                mode.waitForReply()
+                try? Output.writeAll(Array(Self.marksPastes.utf8), to: STDOUT_FILENO)
+            }
+        }
+
+        /// Waits for a line or a signal.
+        func next() async -> Next {
+            await withCheckedContinuation { continuation in
+                let waiting = Locked<CheckedContinuation<Next, Never>?>(continuation)
+                let answer: @Sendable (Next) -> Void = { next in
+                    waiting.withLock { waiting in
+                        defer { waiting = nil }
+                        return waiting
+                    }?.resume(returning: next)
+                }
+                signals.handle { answer(.signal($0)) }
+                read { [signals] typed in
+                    signals.handle(nil)
+                    answer(.typed(typed))
+                }
+            }
+        }
+
+        private func read(_ answer: @escaping @Sendable (Typed) -> Void) {
+            queue.async { [editor] in
+                guard let editor else {
+                    if isatty(STDIN_FILENO) == 1 { try? Output.writeAll(Array(Self.prompt.utf8), to: STDERR_FILENO) }
+                    return answer(readLine().map(Typed.line) ?? .end)
+                }
+                LineEditor.shared.read(
+                    Self.prompt, style: Style(isOn: Screen.takesColours(STDOUT_FILENO)), mode: editor.mode,
+                    answer: answer)
+            }
+        }
+
+        /// Lets ↑ bring a line back, in this chat and in the next.
+        func remember(_ line: String) {
+            guard let editor else { return }
+            LineEditor.shared.remember(line)
+            queue.async { editor.lines.append(line) }
+        }
+
+        /// Gives the terminal back as it was.
+        func end() async {
+            guard let editor else { return }
+            await withCheckedContinuation { done in
+                queue.async {
+                    editor.mode.restore()
+                    try? Output.writeAll(Array(Self.marksNoPastes.utf8), to: STDOUT_FILENO)
+                    done.resume()
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,103 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    /// A chat from its first line to its end.
+    struct ChatLoop {
+        let chat: Chat
+        let input: ChatInput
+        let signals: Signals
+
+        /// Talks with a person until they leave.
+        /// - Throws: `ExitCode` where a signal ended it.
+        func runAtTerminal(opening session: Conversation?) async throws {
+            let opening = ChatOpening(chat: chat)
+            if let session { try await chat.tell(try await opening.lines(of: session)) }
+            try await chat.tell([opening.hint])
+            var wasAskedToLeave = false
+            while true {
+                signals.forgetInterrupt()
+                let next = await input.next()
+                if case .typed(.interrupt(wasEmpty: true)) = next {
+                    try await chat.tell([""])
+                    if wasAskedToLeave { throw ExitCode(128 + SIGINT) }
+                    try await chat.tell([chat.style.dim("Ctrl-D or /quit leaves, and so does Ctrl-C once more.")])
+                    wasAskedToLeave = true
+                    continue
+                }
+                wasAskedToLeave = false
+                switch next {
+                case .signal(let signal):
+                    try await chat.tell([""])
+                    throw ExitCode(128 + signal)
+                case .typed(.end): return try await chat.tell([""])
+                case .typed(.interrupt): try await chat.tell([""])
+                case .typed(.line(let line)):
+                    guard !line.allSatisfy(\.isWhitespace) else { continue }
+                    input.remember(line)
+                    guard try await answer(line) != .leave else { return }
+                }
+            }
+        }
+
+        /// Answers line by line until the input ends.
+        /// - Throws: `ExitCode` where a signal ended it, a turn failed, or a command did.
+        func runPiped() async throws {
+            var hasFailed = false
+            lines: while true {
+                switch await input.next() {
+                case .signal(let signal): throw ExitCode(128 + signal)
+                case .typed(.end), .typed(.interrupt): break lines
+                case .typed(.line(let line)):
+                    guard !line.allSatisfy(\.isWhitespace) else { continue }
+                    switch try await answer(line) {
+                    case .answered: continue
+                    case .failed: hasFailed = true
+                    case .stopped(let signal): throw ExitCode(128 + signal)
+                    // What follows a command may depend on what it did.
+                    case .commandFailed: throw ExitCode(1)
+                    case .leave: break lines
+                    }
+                }
+            }
+            if hasFailed { throw ExitCode(1) }
+        }
+
+        /// Says one message.
+        /// - Throws: `ExitCode` where a signal stopped the reply or the turn failed.
+        func runOnce(_ message: String) async throws {
+            switch try await chat.say(message) {
+            case .answered: return
+            case .failed: throw ExitCode(1)
+            case .stopped(let signal): throw ExitCode(128 + signal)
+            }
+        }
+
+        /// What became of a line.
+        private enum Outcome: Equatable {
+            case answered, failed, commandFailed, leave
+            case stopped(by: Int32)
+        }
+
+        private func answer(_ line: String) async throws -> Outcome {
+            switch ChatLine(line) {
+            case .command(let name, let argument):
+                do {
+                    return try await chat.run(command: name, argument: argument) ? .answered : .leave
+                } catch let error where !(error is OutputClosed) {
+                    Output.tell("recall: \(Recall.words(for: error))")
+                    return .commandFailed
+                }
+            case .message(let text):
+                switch try await chat.say(text) {
+                case .answered: return .answered
+                case .failed: return .failed
+                case .stopped(SIGINT) where input.isInteractive: return .answered
+                case .stopped(let signal) where input.isInteractive: throw ExitCode(128 + signal)
+                case .stopped(let signal): return .stopped(by: signal)
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,73 @@
+#if CommandLine
+    import Dispatch
+    import Foundation
+    import Recollect
+    import RecollectTranscripts
+
+    /// A new file that a conversation is written to, in the format that its ending names.
+    struct ExportFile {
+        let path: String
+
+        /// Writes the conversation; where that fails there is no file.
+        /// - Throws: `invalidArgument` for another ending, `conflict` where the file is there already, what exporting throws.
+        func write(_ conversation: ConversationID, of history: any HistoryStore) async throws {
+            let endings: [(String, ConversationExporter.Format)] = [
+                (".md", .markdown), (".markdown", .markdown), (".jsonl", .jsonl), (".json", .json),
+            ]
+            guard let format = endings.first(where: { path.lowercased().hasSuffix($0.0) })?.1 else {
+                throw RecollectError(
+                    .invalidArgument, "\(path.visible) does not end in .md, .jsonl or .json, which says what to write")
+            }
+            guard try await history.conversation(conversation) != nil else {
+                throw RecollectError(.notFound, "nothing has been said in this session yet")
+            }
+            let queue = DispatchQueue(label: "recall.export")
+            let descriptor = try await Self.run(on: queue) { [path] in
+                let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+                if descriptor < 0, errno == EEXIST {
+                    throw RecollectError(.conflict, "there is a file \(path.visible) already; it was left as it is")
+                }
+                guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: path) }
+                return descriptor
+            }
+            do {
+                try await ConversationExporter(history: history).export(conversation, as: format) { bytes in
+                    try await Self.run(on: queue) { try Output.writeAll(bytes, to: descriptor) }
+                }
+            } catch {
+                try await Self.run(on: queue) { [path] in
+                    close(descriptor)
+                    unlink(path)
+                }
+                throw error
+            }
+            try await Self.run(on: queue) { [path] in
+                guard close(descriptor) == 0 else { throw RecollectError(.last, doing: "write", path: path) }
+            }
+        }
+
+        private static func run<Result: Sendable>(
+            on queue: DispatchQueue, _ body: @escaping @Sendable () throws -> Result
+        ) async throws -> Result {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Swift.Result { try body() }) }
+            }
+        }
+    }
+
+    /// A word of a command that a person may copy into a shell.
+    struct ShellWord: CustomStringConvertible {
+        let text: String
+
+        init(_ text: String) {
+            self.text = text
+        }
+
+        var description: String {
+            let plain = text.unicodeScalars.allSatisfy {
+                $0.properties.isAlphabetic || "0123456789-_./".unicodeScalars.contains($0)
+            }
+            return plain && !text.isEmpty ? text : "'\(text.visible.replacingOccurrences(of: "'", with: "'\\''"))'"
+        }
+    }
+#endif

@@ -1,0 +1,149 @@
+#if CommandLine
+    import Recollect
+    import RecollectTranscripts
+
+    /// Shows a turn as it happens.
+    protocol ReplyDisplay: AnyObject {
+        /// Shows what happens next.
+        func show(_ event: AgentEvent) async throws
+        /// The turn is over, with all events shown; `failure` says why where it failed.
+        func end(failure: String?) async throws
+    }
+
+    /// A turn for people: text as it comes. On a terminal the agent's name stands before it and thoughts and tool calls stand
+    /// between, dimmed; elsewhere there is nothing but the reply.
+    final class ReplyText: ReplyDisplay {
+        /// What stands last on the line that is being written.
+        private enum Place {
+            case lineStart, text, thinking
+        }
+
+        private let output: Output
+        /// What agents are called, by their ids; empty where there is only one to answer.
+        private let names: [String: String]
+        private var place = Place.lineStart
+        private var hasShownText = false
+        private var isInterrupted = false
+
+        init(output: Output, names: [String: String]) {
+            self.output = output
+            self.names = names
+        }
+
+        func show(_ event: AgentEvent) async throws {
+            switch event {
+            case .began(let reply): try await begin(reply)
+            case .thinking(let text):
+                guard output.isTerminal else { return }
+                try await go(to: .thinking)
+                try await write(output.style.dim(text.visible))
+            case .textDelta(let text): try await showText(text)
+            case .toolCall(_, let name, let arguments):
+                guard output.isTerminal else { return }
+                try await go(to: .lineStart)
+                let call = "  calls \(name.oneLine)  \(Self.summary(of: arguments))"
+                try await output.line(output.style.dim(output.columns.map { call.cut(to: $0 - 1) } ?? call))
+            case .toolResult: return
+            case .error(let message):
+                try await go(to: .lineStart)
+                Output.tell("recall: \(message.visible)")
+            case .final(let message):
+                if !hasShownText { try await showText(message.text) }
+                isInterrupted = message.isInterrupted
+            }
+        }
+
+        func end(failure: String?) async throws {
+            try await go(to: .lineStart)
+            if let failure {
+                Output.tell("recall: \(failure.visible)")
+            } else if isInterrupted {
+                try await tellInterrupted()
+            }
+        }
+
+        private func begin(_ reply: AgentReply) async throws {
+            (hasShownText, isInterrupted) = (false, false)
+            guard output.isTerminal, let name = names[reply.agentId] else { return }
+            try await output.line(output.style.bold(output.style.cyan("▌ \(name.oneLine)")))
+        }
+
+        private func showText(_ text: String) async throws {
+            guard !text.isEmpty else { return }
+            hasShownText = true
+            try await go(to: .text)
+            try await write(output.isTerminal ? text.visible : text)
+            if text.hasSuffix("\n") { place = .lineStart }
+        }
+
+        /// Ends the line where what comes does not go on with it.
+        private func go(to next: Place) async throws {
+            if place != .lineStart, place != next { try await output.line() }
+            place = next
+        }
+
+        private func tellInterrupted() async throws {
+            guard output.isTerminal else {
+                return Output.tell("recall: the reply was interrupted; what was said is kept")
+            }
+            try await output.line(output.style.yellow("  interrupted"))
+        }
+
+        private func write(_ text: String) async throws {
+            try await output.write(Array(text.utf8))
+        }
+
+        /// Arguments on one line: `query: tide tables  limit: 5`.
+        private static func summary(of arguments: JSONValue) -> String {
+            guard case .object(let members) = arguments else { return arguments.readable.oneLine }
+            return members.sorted { $0.key < $1.key }
+                .map { "\($0.key.oneLine): \(($0.value.stringValue ?? $0.value.jsonString).oneLine)" }
+                .joined(separator: "  ")
+        }
+    }
+
+    /// A turn for programs: an object a line, `event` says what it is.
+    final class ReplyJSON: ReplyDisplay {
+        private let output: Output
+        private var agentId = ""
+
+        init(output: Output) {
+            self.output = output
+        }
+
+        func show(_ event: AgentEvent) async throws {
+            switch event {
+            case .began(let reply):
+                agentId = reply.agentId
+                try await write(
+                    "began",
+                    [
+                        "replyId": .string(reply.id), "agentId": .string(reply.agentId),
+                        "inputId": .string(reply.inputId),
+                    ])
+            case .thinking(let text): try await write("thinking", ["text": .string(text)])
+            case .textDelta(let text): try await write("text", ["text": .string(text)])
+            case .toolCall(let id, let name, let arguments):
+                try await write("toolCall", ["id": .string(id), "name": .string(name), "arguments": arguments])
+            case .toolResult(let id, let content):
+                try await write("toolResult", ["id": .string(id), "content": content])
+            case .error(let message): try await write("error", ["message": .string(message)])
+            case .final(let message):
+                let stored = StoredMessage(agentId: agentId, cursor: MessageCursor(position: 0), message: message)
+                var writer = JSONWriter()
+                stored.writeListed(to: &writer)
+                try await output.write(
+                    Array("{\"event\":\"final\",\"message\":".utf8) + writer.bytes + Array("}\n".utf8))
+            }
+        }
+
+        func end(failure: String?) async throws {
+            if let failure { try await write("failed", ["message": .string(failure)]) }
+        }
+
+        /// Writes an event of a session's own.
+        func write(_ event: String, _ members: [String: JSONValue]) async throws {
+            try await output.line(JSONValue.object(members.merging(["event": .string(event)]) { $1 }).jsonString)
+        }
+    }
+#endif

@@ -1,0 +1,30 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+
+    extension ConversationID {
+        /// A new session of a user; there is nothing in it until something is said.
+        static func new(of userId: String) -> ConversationID {
+            ConversationID(userId: userId, sessionId: UUID().uuidString.lowercased())
+        }
+    }
+
+    extension HistoryStore {
+        /// Copies a conversation up to a message, its last unless one is named, into a session, a new one unless it is named.
+        func forkConversation(
+            _ conversation: ConversationID, at message: String?, into sessionId: String? = nil
+        ) async throws -> Conversation {
+            var fork = ConversationID.new(of: conversation.userId)
+            if let sessionId { fork = ConversationID(userId: conversation.userId, sessionId: sessionId) }
+            let last = try await messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
+            guard let message = message ?? last.elements.last?.message.id else {
+                throw RecollectError(.notFound, "that session has no message to copy")
+            }
+            try await self.fork(conversation, at: message, into: fork.sessionId)
+            guard let made = try await self.conversation(fork) else {
+                throw RecollectError(.notFound, "session \(fork.sessionId.visible) was deleted as soon as it was made")
+            }
+            return made
+        }
+    }
+#endif

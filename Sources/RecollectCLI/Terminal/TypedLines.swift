@@ -1,0 +1,45 @@
+#if CommandLine
+    import Foundation
+    import Recollect
+
+    /// The lines that were typed, for ↑ in the next chat: a file that nobody else may read, a line of JSON each.
+    ///
+    /// Its calls block. What cannot be read or written is passed over: nobody loses a conversation by it.
+    struct TypedLines {
+        private let file: URL
+        /// How many lines are kept.
+        static let limit = 500
+
+        /// The lines of a history's folder.
+        init(in directory: URL) {
+            file = directory.appendingPathComponent("chat-history")
+        }
+
+        /// The lines, the oldest first. A file that has grown too long is cut.
+        func load() -> [String] {
+            guard let bytes = try? Data(contentsOf: file) else { return [] }
+            let lines = bytes.split(separator: 0x0A).compactMap { line in
+                try? JSONValue(parsing: String(decoding: line, as: UTF8.self)).stringValue
+            }
+            guard lines.count > 2 * Self.limit else { return lines.suffix(Self.limit) }
+            let kept = Array(lines.suffix(Self.limit))
+            let fresh = file.appendingPathExtension("new")
+            try? FileManager.default.removeItem(at: fresh)
+            if write(kept, to: fresh) { rename(fresh.path, file.path) }
+            return kept
+        }
+
+        /// Adds a line.
+        func append(_ line: String) {
+            _ = write([line], to: file)
+        }
+
+        private func write(_ lines: [String], to file: URL) -> Bool {
+            let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard descriptor >= 0 else { return false }
+            defer { close(descriptor) }
+            let text = lines.map { JSONValue.string($0).jsonString + "\n" }.joined()
+            return (try? Output.writeAll(Array(text.utf8), to: descriptor)) != nil
+        }
+    }
+#endif

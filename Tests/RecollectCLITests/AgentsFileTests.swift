@@ -1,0 +1,99 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import Testing
+
+    @testable import RecollectCLI
+
+    @Suite("Agents' files")
+    struct AgentsFileTests {
+        private static let good = """
+            classifier: model
+            model: big
+            base_url: http://127.0.0.1:1/v1
+            api_key_env: KEY
+            agents:
+              - name: Navigator
+                description: Plans routes.
+                prompt: |
+                  Be calm.
+                tools: [search_history, take_note]
+              - name: Cook
+                description: Cooks.
+                model: small
+                base_url: https://other.example/v1
+              - kind: scribe
+            """
+
+        @Test("YAML says who answers, with what the file says for all")
+        func yaml() throws {
+            let file = try AgentsFile(Self.good, path: "a.yaml")
+            #expect(file.routing == .model)
+            let server = URL(string: "http://127.0.0.1:1/v1")
+            #expect(file.model == AgentsFile.Model(name: "big", baseURL: server, keyVariable: "KEY"))
+            let (navigator, cook) = (file.agents[0], file.agents[1])
+            let big = AgentsFile.Model(name: "big", baseURL: server, keyVariable: "KEY")
+            #expect(navigator.kind == .model(big, prompt: "Be calm.\n", tools: [.searchHistory, .takeNote]))
+            #expect(cook.name == "Cook")
+            #expect(file.agents[2].kind == .scribe)
+        }
+
+        @Test("a key goes to no server but the one that it was named with")
+        func keys() throws {
+            let cook = try AgentsFile(Self.good, path: "a.yaml").agents[1]
+            let other = URL(string: "https://other.example/v1")
+            #expect(
+                cook.kind == .model(.init(name: "small", baseURL: other, keyVariable: nil), prompt: nil, tools: []))
+            let plain = "model: m\nagents: [{name: A, description: b}]"
+            let openAI = AgentsFile.Model(name: "m", baseURL: nil, keyVariable: "OPENAI_API_KEY")
+            #expect(try AgentsFile(plain, path: "a").agents[0].kind == .model(openAI, prompt: nil, tools: []))
+        }
+
+        @Test("JSON says the same")
+        func json() throws {
+            let text = """
+                {"model": "m", "agents": [\n\t{"name": "Ünï \\u00e9", "description": "d\\n2"}, {"kind": "historian"}]}
+                """
+            let file = try AgentsFile(text, path: "a.json")
+            #expect(file.agents.map(\.name) == ["Ünï é", nil])
+            #expect(file.agents.first?.description == "d\n2")
+        }
+
+        @Test(
+            "what is wrong is named with its file and line",
+            arguments: [
+                ("", "f.yaml is empty"), ("agents: [", "f.yaml is neither YAML nor JSON"),
+                ("just text", "f.yaml:1: should be a table"),
+                ("agents: []", "f.yaml:1: names no agents"), ("model: m", "names no agents"),
+                ("agents:\n- kind: historian\nmodle: x", "f.yaml:3: has a key 'modle'"),
+                ("agents:\n- kind: historian\n  nmae: x", "f.yaml:3: has a key 'nmae'"),
+                ("agents:\n- kind: poet", "f.yaml:2: should be one of historian, scribe, not 'poet'"),
+                ("agents:\n- kind: scribe\n  prompt: x", "f.yaml:3: has no place beside 'kind'"),
+                ("model: m\nagents:\n- description: x", "f.yaml:3: is an agent without a 'name'"),
+                ("model: m\nagents:\n- name: x", "f.yaml:3: is an agent without a 'description'"),
+                ("agents:\n- name: x\n  description: y", "f.yaml:2: is an agent without a 'model'"),
+                (
+                    "model: m\nagents:\n- {name: A b, description: x}\n- {name: a B, description: x}",
+                    "f.yaml:4: is a second agent 'a B'"
+                ),
+                ("model: m\nagents:\n- {name: '!?', description: x}", "f.yaml:3: is an agent whose name has no letter"),
+                (
+                    "model: m\nagents:\n- {name: A, description: x, tools: [rm]}",
+                    "f.yaml:3: should be one of search_history"
+                ),
+                (
+                    "model: m\nbase_url: localhost\nagents:\n- kind: scribe",
+                    "f.yaml:2: should be the address of a server"
+                ),
+                ("classifier: model\nagents:\n- kind: scribe", "names no 'model' for it"),
+                ("classifier: best\nagents:\n- kind: scribe", "f.yaml:1: should be one of keyword, model"),
+                ("model: a\nmodel: b\nagents:\n- kind: scribe", "f.yaml"),
+                ("model: [a]\nagents:\n- kind: scribe", "f.yaml:1: should be text"),
+            ])
+        func bad(text: String, problem: String) throws {
+            let error = #expect(throws: RecollectError.self) { try AgentsFile(text, path: "f.yaml") }
+            #expect(error?.code == .unreadable)
+            #expect(error?.message.contains(problem) == true, "\(error?.message ?? "")")
+        }
+    }
+#endif

@@ -1,0 +1,148 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import RecollectSQLite
+    import RecollectTestServer
+    import Testing
+
+    @Suite("recall chat, killed")
+    struct ChatKillTests {
+        @Test("there are fifty moments")
+        func count() {
+            #expect(KillMoment.all.count == 50)
+        }
+
+        @Test(
+            "no finished message is lost at any moment of a reply, and the next turn works", arguments: KillMoment.all)
+        func kill(at moment: KillMoment) async throws {
+            let recall = try RecallProcess()
+            let model = try await ScriptedTurns(moment)
+            let agents = try recall.write("agents.yaml", model.agentsFile)
+            let before = [
+                ConversationMessage(id: "u0", role: .user, text: "Where is the harbour?"),
+                ConversationMessage(id: "a0", role: .assistant, text: "In the north."),
+            ]
+            let id = ConversationID(userId: "local", sessionId: "harbours")
+            try await withHistory(recall) { try await $0.append(before, to: id.scope(agentId: "navigator")) }
+
+            let arguments = ["chat", "--json", "--agents", agents, "--session", "harbours", "And the pier?"]
+            let running = try RunningRecall(recall, arguments)
+            switch moment.sign {
+            case .asked(let count): try await model.asked[count - 1].wait()
+            case .told(let kind, let count): try await running.wait(for: kind, count: count)
+            }
+            #expect(await running.end(by: SIGKILL).wasKilled)
+
+            let next = try await recall.run(["chat", "--agents", agents, "--session", "harbours", "And now?"])
+            #expect(next.code == 0, "\(next.messages)")
+            #expect(next.output == "All is well.\n")
+            try await check(moment, recall, id, before: before)
+            try check(request: try #require(model.server.requests.last))
+            try await model.server.stop()
+        }
+
+        private func check(
+            _ moment: KillMoment, _ recall: RecallProcess, _ id: ConversationID, before: [ConversationMessage]
+        ) async throws {
+            try await withHistory(recall) { history in
+                let messages = try await history.messages(of: id, agentId: nil, page: PageRequest(limit: .max))
+                    .elements.map(\.message)
+                #expect(messages.prefix(2).map(\.id) == before.map(\.id))
+                #expect(messages.prefix(2).map(\.parts) == before.map(\.parts))
+                #expect(messages.map(\.role) == [.user, .assistant, .user, .assistant, .user, .assistant])
+                try #require(messages.count == 6)
+                #expect(messages[2].text == "And the pier?" && messages[4].text == "And now?")
+                let reply = messages[3]
+                let whole = KillMoment.pieces.joined()
+                #expect(whole.hasPrefix(reply.text), "\(reply.text)")
+                if moment.isFinished {
+                    #expect(reply.text == whole && !reply.isInterrupted)
+                } else if !moment.isFlowing {
+                    #expect(reply.isInterrupted)
+                }
+                #expect(messages[5].text == "All is well." && !messages[5].isInterrupted)
+                #expect(try await history.repliesInFlight(in: id).isEmpty)
+            }
+        }
+
+        /// What models' servers insist on: user and assistant in turns, and with every call its result, at once.
+        private func check(request: ModelRequest) throws {
+            var messages = request.messages[...]
+            if messages.first?["role"] == "system" { messages.removeFirst() }
+            #expect(messages.last?["content"]?.stringValue?.contains("And now?") == true)
+            var last = "assistant"
+            var calls: Set<String> = []
+            for message in messages {
+                let role = try #require(message["role"]?.stringValue)
+                let opened = message["tool_calls"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+                if role == "tool" {
+                    #expect(
+                        calls.remove(message["tool_call_id"]?.stringValue ?? "") != nil, "a result without its call")
+                } else {
+                    #expect(calls.isEmpty, "calls without results: \(calls)")
+                    #expect(role != last || last == "tool", "\(role) twice in a row")
+                    calls = Set(opened)
+                }
+                last = role
+            }
+            #expect(calls.isEmpty && last == "user")
+        }
+
+        private func withHistory(
+            _ recall: RecallProcess, _ body: (SQLiteHistoryStore) async throws -> Void
+        ) async throws {
+            let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: recall.store))
+            try await body(history)
+            await history.close()
+        }
+    }
+
+    /// A model's server that answers one turn as a moment has it, and the turn after that in full.
+    private struct ScriptedTurns {
+        let server: ModelServer
+        /// Open when the turn's first request has come, and its second.
+        let asked: [Gate]
+
+        init(_ moment: KillMoment) async throws {
+            let asked = [Gate(), Gate()]
+            let count = Locked(0)
+            self.asked = asked
+            server = try await ModelServer.start { request in
+                if request.messages.last?["content"]?.stringValue?.contains("And now?") == true {
+                    return .text(["All ", "is ", "well."])
+                }
+                let index = count.withLock { count in
+                    defer { count += 1 }
+                    return count
+                }
+                asked[min(index, 1)].open()
+                // Without a head nothing is sent at all.
+                guard index < moment.answers.count else { return .raw([.silence]) }
+                let goesOn = moment.isFlowing || index < moment.answers.count - 1 || moment.endsInCall(index)
+                return .stream(moment.answers[index] + (goesOn ? [] : [.silence]))
+            }
+        }
+
+        /// One agent, so that nobody has to be chosen.
+        var agentsFile: String {
+            """
+            model: test-model
+            base_url: \(server.baseURL)
+            agents:
+              - name: Navigator
+                description: Knows harbours.
+                tools: [search_history]
+            """
+        }
+    }
+
+    extension KillMoment {
+        /// Whether an answer is a whole tool call, after which the server is asked again.
+        fileprivate func endsInCall(_ index: Int) -> Bool {
+            guard case .send(let bytes) = answers[index].last, case .send(let end) = ModelReply.Step.done else {
+                return false
+            }
+            return bytes == end
+        }
+    }
+#endif

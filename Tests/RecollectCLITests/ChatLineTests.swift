@@ -1,0 +1,64 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import Testing
+
+    @testable import RecollectCLI
+
+    @Suite("What is typed in a chat")
+    struct ChatLineTests {
+        @Test(
+            "a slash begins a command, two of them text",
+            arguments: [
+                ("hello", ChatLine.message("hello")), (" /help", .message(" /help")), ("//etc", .message("/etc")),
+                ("/help", .command("help", argument: "")),
+                ("/search  two words ", .command("search", argument: "two words")),
+                ("/", .command("", argument: "")), ("/sessions\t3f", .command("sessions", argument: "3f")),
+            ])
+        func lines(line: String, expected: ChatLine) {
+            #expect(ChatLine(line) == expected)
+        }
+
+        @Test(
+            "a paste is text of lines, whatever the terminal makes of their ends",
+            arguments: [
+                ("one\rtwo\r", "one\ntwo"), ("one\r\ntwo", "one\ntwo"), ("\ta\u{1B}[31mb\u{7}", "\ta[31mb"),
+                ("漢字\n\n", "漢字"),
+            ])
+        func pastes(bytes: String, expected: String) {
+            #expect(LineEditor.text(ofPaste: Array(bytes.utf8)) == expected)
+        }
+
+        @Test("words for a shell can be copied into one")
+        func shellWords() {
+            #expect(ShellWord("3f1c-9a.b_c").description == "3f1c-9a.b_c")
+            #expect(ShellWord("").description == "''")
+            #expect(ShellWord("it's $HOME").description == "'it'\\''s $HOME'")
+        }
+
+        @Test("what was typed comes back in the next chat, bounded, and nobody else may read it")
+        func typedLines() throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("typed-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let file = folder.appendingPathComponent("chat-history")
+            #expect(TypedLines(in: folder).load().isEmpty)
+            for line in ["one", "two\nlines", "漢字 \"quoted\""] { TypedLines(in: folder).append(line) }
+            #expect(TypedLines(in: folder).load() == ["one", "two\nlines", "漢字 \"quoted\""])
+            let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+            // A torn last line is passed over.
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data("\"half".utf8))
+            try handle.close()
+            #expect(TypedLines(in: folder).load().count == 3)
+            try FileManager.default.removeItem(at: file)
+            for number in 0...2 * TypedLines.limit { TypedLines(in: folder).append("\(number)") }
+            let kept = TypedLines(in: folder).load()
+            #expect(kept.count == TypedLines.limit && kept.last == "\(2 * TypedLines.limit)")
+            let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == TypedLines.limit)
+        }
+    }
+#endif

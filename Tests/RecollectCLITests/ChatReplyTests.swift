@@ -1,0 +1,160 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import RecollectTestServer
+    import Testing
+
+    @Suite("recall chat and a model's reply")
+    struct ChatReplyTests {
+        private static let yaml = """
+            model: test-model
+            base_url: SERVER
+            agents:
+              - name: Navigator
+                description: Knows routes, tides and harbours.
+              - name: Cook
+                description: Knows recipes, soups and bread.
+            """
+
+        private func agents(_ recall: RecallProcess, _ server: ModelServer, _ yaml: String = Self.yaml) throws -> String
+        {
+            let text = yaml.replacingOccurrences(of: "SERVER", with: server.baseURL.absoluteString)
+            return try recall.write("agents.yaml", text)
+        }
+
+        private func messages(_ recall: RecallProcess) async throws -> [JSONValue] {
+            let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
+            let session = try #require(sessions.first?["id"]?.stringValue)
+            return try await recall.run("show", session, "--json").json().arrayValue ?? []
+        }
+
+        private func terminal(_ recall: RecallProcess, _ arguments: String...) throws -> TestTerminal {
+            var environment = recall.environment
+            environment["TERM"] = "xterm"
+            environment["LC_ALL"] = "C.UTF-8"
+            environment["NO_COLOR"] = "1"
+            return try TestTerminal(RecallProcess.executable(), ["chat"] + arguments, environment: environment)
+        }
+
+        @Test(
+            "Ctrl-C stops the reply, closes the connection and keeps what was said; what was typed meanwhile is not lost"
+        )
+        func stopping() async throws {
+            let recall = try RecallProcess()
+            let server = try await ModelServer.start { request in
+                guard request.messages.last?["content"] == "Soup?" else { return .text(["Good ", "day."]) }
+                return .stream([
+                    .delta(["reasoning_content": "Let me see."]), .delta(["content": "Take leeks, "]),
+                    .delta(["content": "then 漢字"]), .silence,
+                ])
+            }
+            let terminal = try terminal(recall, "--agents", try agents(recall, server))
+            try await terminal.expect("› ")
+            terminal.type("Soup?\r")
+            try await terminal.expect("▌ Cook")
+            try await terminal.expect("Let me see.")
+            try await terminal.expect("Take leeks, then 漢字")
+            terminal.type("typed ahead")
+            terminal.type("\u{3}")
+            let shown = try await terminal.expect("interrupted")
+            #expect(!shown.contains("typed ahead"), "not in the middle of the reply")
+            try await terminal.expect("typed ahead")
+            try await server.requests[0].closed()
+            terminal.type("\r")
+            try await terminal.expect("Good day.")
+            try await terminal.expect("› ")
+            terminal.type("\u{4}")
+            #expect(await terminal.end() == 0)
+            let messages = try await messages(recall)
+            #expect(messages.map { $0["role"] } == ["user", "assistant", "user", "assistant"])
+            #expect(messages[1]["text"] == "Take leeks, then 漢字")
+            #expect(messages[1]["metadata"]?["interrupted"] == true)
+            #expect(messages[2]["text"] == "typed ahead")
+            try await server.stop()
+        }
+
+        @Test(
+            "asked to end in the middle of a reply it keeps the reply and ends with the signal's exit code",
+            arguments: [SIGTERM, SIGHUP, SIGINT])
+        func ending(signal: Int32) async throws {
+            let recall = try RecallProcess()
+            let server = try await ModelServer.start { _ in .stream([.delta(["content": "Half"]), .silence]) }
+            let running = try RunningRecall(
+                recall, ["chat", "--json", "--agents", try agents(recall, server), "Soup?"])
+            try await running.wait(for: "text")
+            let end = await running.end(by: signal)
+            #expect(end.code == 128 + signal && !end.wasKilled)
+            let messages = try await messages(recall)
+            #expect(messages.map { $0["text"] } == ["Soup?", "Half"])
+            #expect(messages.last?["metadata"]?["interrupted"] == true)
+            try await server.stop()
+        }
+
+        @Test("a turn that fails says why and is kept; the next lines are said, and the exit code is 1")
+        func failing() async throws {
+            let recall = try RecallProcess()
+            let server = try await ModelServer.start { request in
+                request.messages.last?["content"] == "bad" ? .status(400, "no such thing") : .text(["Fine."])
+            }
+            let outcome = try await recall.run(["chat", "--agents", try agents(recall, server)], input: "bad\ngood\n")
+            #expect(outcome.code == 1)
+            #expect(outcome.output == "Fine.\n")
+            #expect(outcome.messages.contains("400"), "\(outcome.messages)")
+            #expect(try await messages(recall).filter { $0["role"] == "user" }.map { $0["text"] } == ["bad", "good"])
+            try await server.stop()
+        }
+
+        @Test("two agents go on after a restart: each with its own past, follow-ups with whom they were begun")
+        func restart() async throws {
+            let recall = try RecallProcess()
+            let server = try await ModelServer.start { request in
+                let system = request.messages.first?["content"]?.stringValue ?? ""
+                return .text([system.contains("Cook") ? "The soup needs bread." : "The harbour lies north."])
+            }
+            let file = try agents(recall, server)
+            func say(_ text: String) async throws -> JSONValue? {
+                let outcome = try await recall.run("chat", "--agents", file, text)
+                #expect(outcome.code == 0, "\(outcome.messages)")
+                return try await messages(recall).last?["agentId"]
+            }
+            #expect(try await say("Which soup for tonight?") == "cook")
+            #expect(try await say("yes") == "cook")
+            #expect(try await say("When is the tide in the harbour?") == "navigator")
+            #expect(try await say("and tomorrow?") == "navigator")
+            #expect(try await say("Back to the soup: which bread?") == "cook")
+            #expect(try await say("ok, 2") == "cook")
+            let told = server.requests.map { request in
+                request.messages.filter { $0["role"] == "user" }.compactMap { $0["content"]?.stringValue }
+            }
+            #expect(told.last == ["Which soup for tonight?", "yes", "Back to the soup: which bread?", "ok, 2"])
+            #expect(told[3] == ["When is the tide in the harbour?", "and tomorrow?"])
+            try await server.stop()
+        }
+
+        @Test("an assistant with a model has the history's tools, and its key goes to its server alone")
+        func assistant() async throws {
+            let recall = try RecallProcess()
+            _ = try await recall.run("chat", "note: the harbour lies north")
+            let server = try await ModelServer.start(replies: [
+                .toolCalls([("call_0", "search_history", ["query": "harbour"])]), .text(["North."]),
+            ])
+            recall.environment["OPENAI_API_KEY"] = "sk-test"
+            recall.environment["OPENAI_BASE_URL"] = server.baseURL.absoluteString
+            let outcome = try await recall.run("chat", "--new", "--model", "test-model", "Good evening")
+            #expect(outcome.code == 0, "\(outcome.messages)")
+            #expect(outcome.output == "North.\n")
+            let requests = server.requests
+            #expect(requests.count == 2)
+            #expect(requests.allSatisfy { $0.header("authorization") == "Bearer sk-test" })
+            let tools = requests[0].body["tools"]?.arrayValue?.compactMap { $0["function"]?["name"]?.stringValue }
+            #expect(tools == ["search_history", "read_session", "take_note", "read_notes"])
+            let result = requests[1].messages.last { $0["role"] == "tool" }
+            #expect(result?["content"]?.stringValue?.contains("harbour lies north") == true)
+            // A server that a file names without a key's variable is given none.
+            let bare = try agents(recall, server, "model: m\nbase_url: SERVER\nagents:\n- {name: A, description: b}\n")
+            #expect(try await recall.run("chat", "--agents", bare, "Hello").code == 0)
+            #expect(server.requests.last?.header("authorization") == nil)
+            try await server.stop()
+        }
+    }
+#endif

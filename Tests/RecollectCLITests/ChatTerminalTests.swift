@@ -1,0 +1,99 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import Testing
+
+    @Suite("recall chat at a terminal")
+    struct ChatTerminalTests {
+        private func terminal(_ recall: RecallProcess, _ arguments: String...) throws -> TestTerminal {
+            var environment = recall.environment
+            environment["TERM"] = "xterm"
+            environment["LC_ALL"] = "C.UTF-8"
+            environment["NO_COLOR"] = "1"
+            return try TestTerminal(
+                RecallProcess.executable(), ["chat"] + arguments, environment: environment)
+        }
+
+        private func said(_ recall: RecallProcess) async throws -> [String] {
+            let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
+            guard let session = sessions.first?["id"]?.stringValue else { return [] }
+            return try await recall.run("show", session, "--json").json().arrayValue?
+                .filter { $0["role"] == "user" }.compactMap { $0["text"]?.stringValue } ?? []
+        }
+
+        @Test("lines are edited, wide characters too, and ↑ brings them back, in the next chat as well")
+        func editing() async throws {
+            let recall = try RecallProcess()
+            let terminal = try terminal(recall)
+            try await terminal.expect("› ")
+            // Two characters back, another one between.
+            terminal.type("note: 漢字é\u{1B}[D\u{1B}[Dx\r")
+            try await terminal.expect("▌ Scribe")
+            try await terminal.expect("› ")
+            terminal.type("\u{1B}[A again\r")
+            try await terminal.expect("▌ Scribe")
+            try await terminal.expect("› ")
+            terminal.type("\u{4}")
+            #expect(await terminal.end() == 0)
+            #expect(try await said(recall) == ["note: 漢x字é", "note: 漢x字é again"])
+            let next = try self.terminal(recall)
+            // What was said last, and then the prompt.
+            try await next.expect("again")
+            try await next.expect("› ")
+            next.type("\u{1B}[A\u{1B}[A!\r")
+            try await next.expect("▌ Scribe")
+            try await next.expect("› ")
+            next.type("/quit\r")
+            #expect(await next.end() == 0)
+            #expect(try await said(recall).last == "note: 漢x字é!")
+            let file = recall.store + "/chat-history"
+            let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+            #expect(mode == 0o600)
+        }
+
+        @Test("a paste of several lines is one message")
+        func paste() async throws {
+            let recall = try RecallProcess()
+            let terminal = try terminal(recall)
+            try await terminal.expect("\u{1B}[?2004h")
+            try await terminal.expect("› ")
+            terminal.type("note: \u{1B}[200~one\rtwo\r\u{1B}[201~ three\r")
+            try await terminal.expect("▌ Scribe")
+            try await terminal.expect("› ")
+            terminal.type("\u{4}")
+            #expect(await terminal.end() == 0)
+            #expect(try await said(recall) == ["note: one\ntwo three"])
+            #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"), "the terminal is left as it was")
+        }
+
+        @Test("Ctrl-C takes a line away; at an empty prompt it says how to leave, and leaves the second time")
+        func interrupting() async throws {
+            let recall = try RecallProcess()
+            let terminal = try terminal(recall)
+            try await terminal.expect("› ")
+            terminal.type("never said\u{3}")
+            try await terminal.expect("› ")
+            terminal.type("\u{3}")
+            try await terminal.expect("Ctrl-D or /quit leaves")
+            try await terminal.expect("› ")
+            // What is typed in between counts: this one takes a line away again.
+            terminal.type("x\u{3}")
+            try await terminal.expect("› ")
+            terminal.type("\u{3}")
+            try await terminal.expect("Ctrl-D or /quit leaves")
+            try await terminal.expect("› ")
+            terminal.type("\u{3}")
+            #expect(await terminal.end() == 130)
+            #expect(try await said(recall).isEmpty)
+        }
+
+        @Test("asked to end at the prompt it ends with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
+        func ending(signal: Int32) async throws {
+            let terminal = try terminal(try RecallProcess())
+            try await terminal.expect("› ")
+            terminal.send(signal)
+            #expect(await terminal.end() == 128 + signal)
+            #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"))
+        }
+    }
+#endif

@@ -1,0 +1,100 @@
+#if CommandLine
+    import RecollectCore
+    import RecollectTestServer
+    import Testing
+
+    /// A moment of a streamed reply at which a process is killed: what the model's server has sent by then, and what the process has
+    /// shown.
+    struct KillMoment: Sendable, CustomTestStringConvertible {
+        /// What has happened by then.
+        enum Sign: Sendable {
+            /// The server was asked so many times.
+            case asked(Int)
+            /// The process told so many events of a kind.
+            case told(String, Int)
+        }
+
+        let testDescription: String
+        /// The server's answers to the turn's requests; it stops where they do.
+        let answers: [[ModelReply.Step]]
+        let sign: Sign
+        /// Whether the server goes on at the moment, instead of waiting.
+        var isFlowing = false
+
+        /// What the reply says, in pieces; characters of all lengths, so that some are torn.
+        static let pieces = (1...20).map { "\($0): élan 漢字 👩‍👩‍👧. " }
+
+        /// Whether the reply was whole before the moment.
+        var isFinished: Bool {
+            if case .told("final", _) = sign { true } else { false }
+        }
+
+        /// Fifty moments.
+        static let all: [KillMoment] = plain + torn + flowing + ends + tools
+
+        private static let deltas = pieces.map { ModelReply.Step.delta(["content": .string($0)]) }
+
+        private static let plain: [KillMoment] =
+            [
+                KillMoment(testDescription: "before the first byte", answers: [], sign: .asked(1)),
+                KillMoment(testDescription: "after the head", answers: [[]], sign: .asked(1)),
+            ]
+            + (1...16).map { count in
+                KillMoment(
+                    testDescription: "after piece \(count)", answers: [Array(deltas.prefix(count))],
+                    sign: .told("text", count))
+            }
+
+        /// Half of a piece's bytes has come too; the cut goes through lines and characters.
+        private static let torn = (1...8).map { count in
+            guard case .send(let bytes) = deltas[count] else { return plain[0] }
+            let half: ModelReply.Step = .send(Array(bytes.prefix(bytes.count * count / 9)))
+            return KillMoment(
+                testDescription: "in piece \(count + 1)", answers: [Array(deltas.prefix(count)) + [half]],
+                sign: .told("text", count))
+        }
+
+        private static let flowing = [1, 5, 9, 13, 17, 20].map { count in
+            KillMoment(
+                testDescription: "while it flows, after piece \(count)",
+                answers: [deltas + ModelReply.ending(reason: "stop")],
+                sign: .told("text", count), isFlowing: true)
+        }
+
+        private static let ends = [
+            KillMoment(
+                testDescription: "before the end is said",
+                answers: [deltas + ModelReply.ending(reason: "stop").prefix(1)],
+                sign: .told("text", pieces.count)),
+            KillMoment(
+                testDescription: "when the end is shown", answers: [deltas + ModelReply.ending(reason: "stop")],
+                sign: .told("final", 1), isFlowing: true),
+        ]
+
+        private static let call = ModelReply.toolCalls([("call_0", "search_history", ["query": "harbour"])]).steps
+
+        private static let tools: [KillMoment] =
+            (1...4).map { count in
+                KillMoment(
+                    testDescription: "after \(count) pieces of a tool call", answers: [Array(call.prefix(count))],
+                    sign: .asked(1))
+            }
+            + [
+                KillMoment(testDescription: "when the call is shown", answers: [call], sign: .told("toolCall", 1)),
+                KillMoment(testDescription: "when the result is shown", answers: [call], sign: .told("toolResult", 1)),
+                KillMoment(testDescription: "when the model is told the result", answers: [call], sign: .asked(2)),
+            ]
+            + [1, 2, 4, 8, 12, 16, 19].map { count in
+                KillMoment(
+                    testDescription: "behind a tool, after piece \(count)",
+                    answers: [call, Array(deltas.prefix(count))],
+                    sign: .told("text", count))
+            }
+            + [1, 10].map { count in
+                KillMoment(
+                    testDescription: "behind a tool, while it flows, after piece \(count)",
+                    answers: [call, deltas + ModelReply.ending(reason: "stop")], sign: .told("text", count),
+                    isFlowing: true)
+            }
+    }
+#endif
