@@ -24,7 +24,7 @@
     }
 
     /// A command of a chat.
-    struct ChatCommandDefinition {
+    struct ChatCommandDefinition: Sendable {
         /// What it is called, without the slash.
         let name: String
         /// What may stand behind it.
@@ -32,7 +32,7 @@
         /// What it does, in a line.
         let help: String
         /// Does it; whether the chat goes on.
-        let run: (Chat, String) async throws -> Bool
+        let run: @Sendable (Chat, String) async throws -> Bool
 
         /// All of them, in the order of `/help`.
         static let all: [ChatCommandDefinition] = [
