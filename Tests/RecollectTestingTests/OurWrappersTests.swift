@@ -87,16 +87,13 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("with a low trigger exactly those checks fail that look for long histories in fetch")
+    @Test("with a low trigger what agents are given changes, and what was said is as it was")
     func summaries() async {
         let report = await ChatStorageConformance.report(includingLong: false) {
             SummarizingChatStorage(wrapping: InMemoryChatStorage(), triggerAt: 2, keepLast: 1) { _, _ in "summary" }
         }
         let failed = Set(report.failures.map(\.check))
-        #expect(!failed.isEmpty)
-        #expect(failed.subtracting(Self.summarized) == [], "\(report)")
+        #expect(failed.contains("window.nilKeepsAll"))
+        #expect(!failed.contains { $0.hasPrefix("attribution.") || $0.contains("erge") }, "\(report)")
     }
-
-    /// What a summary changes by its purpose.
-    private static let summarized: Set<String> = []
 }

@@ -53,7 +53,7 @@
         /// - Parameters:
         ///   - baseURL: The address under which the server has `chat/completions`, mostly ending in `/v1`. A query stays.
         ///   - model: The model, as the server names it.
-        ///   - apiKey: Sent as a bearer token; `nil` or empty for none.
+        ///   - apiKey: Sent as a bearer token, without white space around it; `nil` or empty for none.
         ///   - headers: Sent with every request, in place of the client's own of the same name.
         ///   - extraBody: Members of the request's body, added or put in place of the client's own: `["temperature": 0]`, say.
         ///     `null` takes one out.
@@ -78,7 +78,8 @@
         ) {
             self.baseURL = baseURL
             self.model = model
-            self.apiKey = apiKey.flatMap { $0.isEmpty ? nil : $0 }
+            let key = apiKey?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+            self.apiKey = key.isEmpty ? nil : key
             self.headers = headers
             self.extraBody = extraBody
             self.timeouts = timeouts
@@ -119,6 +120,7 @@
             _ request: LLMRequest, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
         ) async throws {
             let failures = failures(for: request)
+            try failures.check(allHeaders)
             guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
             do {
                 try await TimeLimit.run(total) { _ in try await tryAgain(request, failures, yield) }

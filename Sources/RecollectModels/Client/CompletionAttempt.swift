@@ -71,6 +71,7 @@
         private func read(_ response: HTTPClientResponse, _ time: TimeLimit) async throws {
             let contentType = response.headers.first(name: "Content-Type")
             var answer = CompletionAnswer(isStream: !(contentType?.lowercased().contains("json") ?? false))
+            var isAtEnd = false
             do {
                 for try await bytes in response.body {
                     time.extend()
@@ -79,13 +80,18 @@
                     if answer.reader.isDone { break }
                 }
                 try Task.checkCancellation()
+                isAtEnd = true
                 try answer.finish(yield)
             } catch let error as CompletionReader.ServerFailure {
                 throw failures.failure(error.error)
             } catch is ServerSentEventParser.TooLong {
                 throw failures.tooLong(limit: Self.sizeLimit)
             } catch let error as RecollectError {
-                throw failures.unreadable(contentType: contentType, cause: error)
+                // An event at the very end that cannot be read is one that was cut off.
+                guard isAtEnd, answer.reader.hasBegun else {
+                    throw failures.unreadable(contentType: contentType, cause: error)
+                }
+                throw failures.lost(error)
             } catch {
                 try Task.checkCancellation()
                 // What hangs up behind the end takes nothing away but the usage.

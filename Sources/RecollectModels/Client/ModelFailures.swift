@@ -2,6 +2,7 @@
     import AsyncHTTPClient
     import Foundation
     import NIOCore
+    import NIOHTTP1
     import RecollectAgents
     import RecollectCore
 
@@ -50,6 +51,16 @@
                 .timedOut,
                 "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
                 cause: cause)
+        }
+
+        /// Refuses headers that cannot be sent, before `HTTPClient` does: its error quotes them, and keys with them.
+        func check(_ headers: HTTPHeaders) throws {
+            guard
+                let header = headers.first(where: { $0.value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } })
+            else { return }
+            let key = header.name == "Authorization" ? ": see the API key" : ""
+            throw ModelError(
+                .cannotConnect, "the header \(header.name) holds a line break or another control character" + key)
         }
 
         // MARK: A status that says no

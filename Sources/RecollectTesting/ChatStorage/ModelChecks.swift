@@ -15,8 +15,10 @@ enum ModelChecks {
                 let scope = Scope(
                     userId: "u", sessionId: ["s", "s.t"].randomElement(using: &random) ?? "s",
                     agentId: ["a", "b", ""].randomElement(using: &random) ?? "a")
+                // What lies under the empty agent id may become another agent's (rule 4): its messages have ids of their own.
+                let prefix = scope.agentId.isEmpty ? "unassigned " : ""
                 let batch = (0..<Int.random(in: 0...4, using: &random)).map { _ in
-                    let id = "\(step / 3).\(Int.random(in: 0...5, using: &random))"
+                    let id = "\(prefix)\(step / 3).\(Int.random(in: 0...5, using: &random))"
                     // Whether an id that was trimmed away is still known is the store's own affair.
                     return Self.message(&random, model.hasTrimmed(id, in: scope.conversation) ? "new \(step)" : id)
                 }

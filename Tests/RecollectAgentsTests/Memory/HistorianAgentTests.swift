@@ -170,7 +170,7 @@ struct HistorianAgentTests {
         }
     }
 
-    @Test("stops when its stream is given up, and ends with the failure of the history")
+    @Test("ends with the failure of the history")
     func failure() async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("file")

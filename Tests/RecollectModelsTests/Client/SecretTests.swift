@@ -52,6 +52,24 @@
             }
         }
 
+        @Test(
+            "a key with a line break behind it is sent without; one with a line break inside is refused and not shown")
+        func keysThatCannotBeSent() async throws {
+            let server = try await ModelServer.start { _ in .text(["ok"]) }
+            _ = try await ChatCompletionsClient(server, apiKey: key + "\n").events()
+            #expect(server.requests.first?.header("Authorization") == "Bearer \(key)")
+            for client in [
+                ChatCompletionsClient(server, apiKey: "sk-canary\n0123456789"),
+                ChatCompletionsClient(server, headers: ["api-key": "sk-canary\r0123456789"]),
+            ] {
+                let error = try #require(await client.failure().error)
+                #expect(error.message.contains("control character"))
+                #expect(!String(reflecting: error).contains("canary"))
+            }
+            #expect(server.requests.count == 1)
+            try await server.stop()
+        }
+
         @Test("printing or dumping a client does not show its key")
         func printing() async throws {
             let server = try await ModelServer.start { _ in .text([]) }
