@@ -124,7 +124,7 @@ final class DraftingMemory: DraftingChatStorage, VersionedChatStorage {
         let storage: InMemoryChatStorage
         let scope: Scope
 
-        func keep(_ text: String) async throws {}
+        func keep(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
         func finish(_ message: ConversationMessage) async throws {
             try await storage.save(
