@@ -7,6 +7,8 @@ struct EntryEdits {
     /// The message as it lies in the history.
     let message: ConversationMessage
     private var entries: [ChatMessage]
+    /// What takes the place of all entries.
+    private var whole: ConversationMessage?
 
     /// Reads the message of that number; `nil` if there is none.
     init?(_ sequence: Int64, _ db: Database) throws {
@@ -22,6 +24,13 @@ struct EntryEdits {
         return true
     }
 
+    /// Takes what an entry says instead of all that the message says, if the message has the entry's id; false if it has not.
+    mutating func replaceAll(by entry: ChatMessage, answering callId: String?) -> Bool {
+        guard UUID(uuidString: message.id) == entry.id else { return false }
+        whole = ConversationMessage(entry, answering: callId)
+        return true
+    }
+
     /// Takes an entry out; false if the message has none of that id.
     mutating func remove(_ id: UUID) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
@@ -30,5 +39,5 @@ struct EntryEdits {
     }
 
     /// The message after all that; `nil` where no entry of it is left.
-    var edited: ConversationMessage? { message.replacing(entries) }
+    var edited: ConversationMessage? { whole ?? message.replacing(entries) }
 }

@@ -91,7 +91,9 @@ struct TranscriptSaving {
             guard let sequence = found[index], !difference.unchanged.contains(entry.id) else { continue }
             var own = entry
             own.id = places.ownID(of: entry.id)
-            if try !edit(sequence, { $0.replace(own) }) {
+            let call = callId(answeredBy: index)
+            // Another may have given the message other parts meanwhile, none of them this entry.
+            if try !edit(sequence, { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }) {
                 // Another took this part out of its message: what was edited here becomes a message of its own.
                 places.forgetOwner(of: entry.id)
                 found[index] = nil
@@ -166,8 +168,11 @@ struct TranscriptSaving {
         // Known and not there any more: somebody deleted it.
         if difference.unchanged.contains(entry.id) { return nil }
         if !entry.isComplete, inFlight.contains(ByteString(entry.id.uuidString)) { return nil }
-        let call = difference.callId(answeredBy: difference.changed.lowerBound + offset)
-        return ConversationMessage(entry, answering: call)
+        return ConversationMessage(entry, answering: callId(answeredBy: offset))
+    }
+
+    private func callId(answeredBy offset: Int) -> String? {
+        difference.callId(answeredBy: difference.changed.lowerBound + offset)
     }
 
     /// Adds messages right behind a position, or, without one, at the end. Returns the position of the last; where there are none,

@@ -211,7 +211,8 @@ struct LibraryLife {
             let ids = Set(saved)
             guard order.filter(ids.contains) == saved else { throw Fault("the transcript's order is lost") }
         }
-        let unseen = Set(oldOrder).subtracting(knownIDs).subtracting(transcript.map(\.id))
+        // What is gone was of a message that the transcript edited as a whole; the model tells whether it should be.
+        let unseen = held.intersection(oldOrder).subtracting(knownIDs).subtracting(transcript.map(\.id))
         guard order.filter(unseen.contains) == oldOrder.filter(unseen.contains) else {
             throw Fault("what the view did not know changed its order")
         }

@@ -163,7 +163,15 @@ struct LibraryModel {
             return nil
         }
         var new: [ChatMessage] = []
+        var whole: [Int: ConversationMessage] = [:]
         for entry in touched {
+            if let place = place(of: entry.id), UUID(uuidString: old[place.message].message.id) == entry.id,
+                !entries[place.message].contains(where: { $0.id == place.entryId })
+            {
+                // The same id edits, whatever the message has become.
+                whole[place.message] = ConversationMessage(entry).under(id: old[place.message].message.id)
+                continue
+            }
             guard let place = place(of: entry.id),
                 let index = entries[place.message].firstIndex(where: { $0.id == place.entryId })
             else {
@@ -177,8 +185,10 @@ struct LibraryModel {
         for id in removed {
             if let place = place(of: id) { entries[place.message].removeAll { $0.id == place.entryId } }
         }
-        let kept = zip(old, entries).compactMap { old, entries in
-            old.message.replacing(entries).map { Message(agent: old.agent, message: $0) }
+        let kept = old.indices.compactMap { index in
+            (whole[index] ?? old[index].message.replacing(entries[index])).map {
+                Message(agent: old[index].agent, message: $0)
+            }
         }
         sessions[session]?.messages =
             kept + new.map { Message(agent: agent, message: ConversationMessage($0)) }

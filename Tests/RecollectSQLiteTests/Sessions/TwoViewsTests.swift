@@ -158,6 +158,21 @@ import Testing
         #expect(try await window().map(\.text) == ["between", "as it was"])
     }
 
+    @Test(
+        "an edited entry whose message another gave several parts meanwhile edits that message: one id is one message")
+    func editedToSeveralParts() async throws {
+        var entry = ChatMessage(role: .user, content: "one")
+        try await sessions.updateSessionMessages(id: "s", messages: [entry])
+        let several = ConversationMessage(
+            id: entry.id.uuidString, role: .user, parts: [.thinking("hm", signature: nil), .text("two")])
+        try await history.edit([several], in: sessions.conversation("s"))
+        entry.content = "three"
+        try await sessions.updateSessionMessages(id: "s", messages: [entry])
+        #expect(try await window() == [ConversationMessage(entry)])
+        #expect(try await history.conversation(sessions.conversation("s"))?.messageCount == 1)
+        #expect(try await sessions.getSession(id: "s")?.messages == [entry])
+    }
+
     @Test("a reply in flight is the last entry, and the UI that saves it does not save it twice")
     func replyInFlight() async throws {
         let question = ChatMessage(role: .user, content: "Tell me.")
