@@ -31,7 +31,8 @@
             case .asked(let count): try await model.asked[count - 1].wait()
             case .told(let kind, let count): try await running.wait(for: kind, count: count)
             }
-            #expect(await running.end(by: SIGKILL).wasKilled)
+            let end = await running.end(by: SIGKILL)
+            #expect(end.wasKilled || moment.isFlowing, "where the server goes on, the turn may be over first")
 
             let next = try await recall.run(["chat", "--agents", agents, "--session", "harbours", "And now?"])
             #expect(next.code == 0, "\(next.messages)")
@@ -54,7 +55,9 @@
             let wanted = KillMoment.pieces.prefix(9).joined()
             try await withHistory(recall) { history in
                 // Pieces are on the disk within a second.
-                while try await history.repliesInFlight(in: id).first?.message.text != wanted { await Task.yield() }
+                while try await history.repliesInFlight(in: id).first?.message.text != wanted {
+                    try await Task.sleep(for: .milliseconds(20))
+                }
                 #expect(await running.end(by: SIGKILL).wasKilled)
             }
             #expect(try await recall.run("chat", "--agents", agents, "And now?").output == "All is well.\n")

@@ -48,8 +48,11 @@
             process.executableURL = try Self.executable()
             process.arguments = arguments
             process.environment = environment
-            let source = try write("\(UUID().uuidString).in", input)
-            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+            process.standardInput = FileHandle.nullDevice
+            if !input.isEmpty {
+                let source = try write("\(UUID().uuidString).in", input)
+                process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+            }
             // Files, not pipes: nobody has to read while the command writes.
             let streams = ["out", "err"].map { folder + "/\(UUID().uuidString).\($0)" }
             for stream in streams { try Data().write(to: URL(fileURLWithPath: stream)) }

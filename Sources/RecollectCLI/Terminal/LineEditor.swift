@@ -32,9 +32,10 @@
         /// Sets the editor up on standard input and output.
         /// - Parameter lines: what ↑ brings back, the oldest first.
         func begin(lines: [String], keeping limit: Int) {
+            // libedit would not find the terminal again as it left it, so Ctrl-Z does nothing.
+            signal(SIGTSTP, SIG_IGN)
             _ = ceditline_initialize()
             define("recall-interrupt", key: 3) { _, _ in LineEditor.shared.abandonLine() }
-            define("recall-suspend", key: 26) { _, _ in LineEditor.shared.suspend() }
             // A key has to be named for the action; the sequence that begins a paste is what it is for.
             define("recall-paste", key: Int32(UInt8(ascii: "~"))) { _, _ in LineEditor.shared.insertPaste() }
             for binding in ["~ ed-insert", "^[[200~ recall-paste", "^I ed-insert", "^\\\\ ed-redisplay"] {
@@ -78,26 +79,6 @@
         private func abandonLine() -> Int32 {
             interrupt.withLock { $0 = .interrupt(wasEmpty: ceditline_line_length() == 0) }
             ceditline_abandon_line()
-            return 0
-        }
-
-        /// Gives the terminal back until the shell brings the program to the foreground again.
-        private func suspend() -> Int32 {
-            var editing = termios()
-            guard tcgetattr(STDIN_FILENO, &editing) == 0 else { return 0 }
-            var cooked = editing
-            cooked.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
-            _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &cooked)
-            // Dispatch's threads let no signal through, and this one must stop before it goes on.
-            var stop = sigset_t()
-            var before = sigset_t()
-            sigemptyset(&stop)
-            sigaddset(&stop, SIGTSTP)
-            pthread_sigmask(SIG_UNBLOCK, &stop, &before)
-            raise(SIGTSTP)
-            pthread_sigmask(SIG_SETMASK, &before, nil)
-            _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &editing)
-            rl_redisplay()
             return 0
         }
 

@@ -20,13 +20,12 @@
             set(original)
         }
 
-        /// While a reply streams: nothing is shown, and Ctrl-C is a signal that leaves what was typed before it. Ctrl-Z waits for
-        /// the prompt.
+        /// While a reply streams: nothing is shown, and Ctrl-C is a signal that leaves what was typed before it.
         func waitForReply() {
             var mode = original
             mode.c_lflag &= ~tcflag_t(ECHO | ICANON)
             mode.c_lflag |= tcflag_t(NOFLSH)
-            Self.setCharacters(of: &mode, [VMIN: 1, VTIME: 0, VSUSP: ceditline_no_character()])
+            Self.setCharacters(of: &mode, [VMIN: 1, VTIME: 0])
             set(mode)
         }
 
@@ -36,7 +35,7 @@
             mode.c_lflag &= ~tcflag_t(ECHO)
             let none = ceditline_no_character()
             Self.setCharacters(
-                of: &mode, [VINTR: none, VQUIT: none, VSUSP: none, VREPRINT: LineEditor.redisplayKey])
+                of: &mode, [VINTR: none, VQUIT: none, VREPRINT: LineEditor.redisplayKey])
             set(mode)
         }
 
