@@ -8,7 +8,7 @@ struct ReadmeTests {
 
     @Test(
         "shows the samples that are compiled here, word for word",
-        arguments: ["ReadmeSample.swift", "ReadmeLibrarySample.swift"])
+        arguments: ["ReadmeSample.swift", "ReadmeLibrarySample.swift", "ReadmeAgentsSample.swift"])
     func sample(_ file: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
@@ -50,5 +50,17 @@ struct ReadmeTests {
             userId: "ana", sessionId: "trip", agentId: "planner", maxMessages: nil)
         #expect(
             given.map(\.text) == ["Plan a trip to Tromsø.", "By train or by ship?", "The polar night ends in January."])
+    }
+
+    @Test("tells what its sample of agents does")
+    func agents() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await converse(in: folder)
+        let chat = DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "ana")
+        let said = try await chat.fetchAllChats(userId: "ana", sessionId: "trip")
+        #expect(said.map(\.role) == [.user, .assistant, .user, .assistant])
+        #expect(said.filter { $0.role == .assistant }.allSatisfy { $0.text.hasPrefix("[scribe] ") })
+        #expect(said.last?.text.contains("the ferry to Tromsø leaves at nine.") == true)
     }
 }
