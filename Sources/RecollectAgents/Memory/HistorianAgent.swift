@@ -37,7 +37,8 @@ public struct HistorianAgent: AgentProtocol {
     public init(
         history: any HistoryStore, name: String = "Historian",
         description: String =
-            "Answers from what was said in earlier conversations: finds who said what, where and when.",
+            "Answers from earlier conversations: what did we say, discuss, decide, mention or talk about, who said it, where and "
+            + "when. Searches and quotes the history.",
         calendar: Calendar = .current, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.history = history

@@ -50,7 +50,7 @@ enum FunctionWords {
 
     private static let requests = set(
         """
-        tell show give make get let help want need like know think mean explain find look say ask try go going got take use
+        tell show give make get let help want need like know think mean explain find look ask try go going got take use
         using used work works working question questions answer answers information info detail details thing things something
         anything everything nothing way kind lot bit user users agent assistant handle handles provide provides
         zeig sag gib mach hilf erklaer mochte will brauche frage fragen hilft
