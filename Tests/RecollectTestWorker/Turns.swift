@@ -25,11 +25,12 @@ private struct Counter: AgentProtocol {
     }
 }
 
-/// `turns PLACE COUNT…`: turns of user `u` in session `s` with an agent that counts as far as told, a turn for each; says `piece N` for every
-/// number and `kept TEXT` after each turn.
+/// `turns PLACE ROLES COUNT…`: turns of user `u` in session `s` with an agent that counts as far as told, a turn for each, over a store that
+/// drops or keeps repeated roles (`drop`, `keep`); says `piece N` for every number and `kept TEXT` after each turn.
 func turns(_ arguments: [String]) async throws {
-    let orchestrator = Orchestrator(agents: [Counter()], store: store(at: arguments[0], sameRole: .drop))
-    for count in arguments.dropFirst() {
+    let store = store(at: arguments[0], sameRole: SameRole(rawValue: arguments[1]))
+    let orchestrator = Orchestrator(agents: [Counter()], store: store, maxMessages: nil)
+    for count in arguments.dropFirst(2) {
         for try await event in orchestrator.route(.text(count), userId: "u", sessionId: "s") {
             switch event {
             case .textDelta(let piece): say("piece \(piece)")

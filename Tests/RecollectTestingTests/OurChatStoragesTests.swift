@@ -64,6 +64,30 @@ struct OurChatStoragesTests {
         }
         try await check.run(on: fixture)
     }
+
+    @Test("Stores of one user each, taken together, keep replies and tell versions as each of them does")
+    func perUser() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let storage = PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
+        let before = try await storage.version(userId: "u", sessionId: "s")
+        let draft = try await storage.beginReply(
+            ConversationMessage(id: "r", role: .assistant, text: ""), userId: "u", sessionId: "s", agentId: "a",
+            maxMessages: nil)
+        draft?.append("well")
+        #expect(try await storage.repliesInFlight(userId: "u", sessionId: "s").map(\.message.id) == ["r"])
+        #expect(try await storage.repliesInFlight(userId: "v", sessionId: "s").isEmpty)
+        try await draft?.finish()
+        let kept = try await storage.fetch(userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+        #expect(kept.map(\.text) == ["well"])
+        let after = try await storage.version(userId: "u", sessionId: "s")
+        #expect(before != nil && after != nil && before != after)
+
+        let plain = PerUserChatStorage { _ in UserDefaultsChatStorage(suiteName: "unused") }
+        let none = try await plain.beginReply(
+            ConversationMessage(role: .assistant, text: ""), userId: "u", sessionId: "s", agentId: "a", maxMessages: nil
+        )
+        #expect(none == nil)
+    }
 }
 
 extension StoreFixture {

@@ -14,7 +14,7 @@ import RecollectCore
 /// It understands a time ("yesterday", "last week", "in May", "2026-05-03"), "in this session", quoted phrases, "when did I mention …",
 /// in English, German, French, Spanish and Chinese; it answers in English. "More" goes on with the next places, "anywhere" asks
 /// the last question again of all sessions and times. Where no message has all words it quotes those that have most of them.
-/// A question without a subject lists the latest conversations. What was said to and by the historian itself is not quoted.
+/// A question without a subject lists the latest conversations. What was said to and by the historian itself is not quoted, nor are summaries.
 ///
 /// The reply's metadata holds what it quotes: see `ConversationMessage.quotes`. Failures of the history end the turn.
 public struct HistorianAgent: AgentProtocol {
@@ -80,6 +80,7 @@ public struct HistorianAgent: AgentProtocol {
             history: history, userId: context.userId, sessionId: question.isOfThisSession ? context.sessionId : nil,
             isHidden: { [id, inputId = input.id] in
                 $0.agentId.hasSameBytes(as: id) || $0.messageId.hasSameBytes(as: inputId)
+                    || $0.agentId.utf8.starts(with: SummarizingChatStorage.reservedPrefix.utf8)
             })
         let found = try await search.find(question, besides: asked.shown)
         return try await writer.quotations(found, of: asked)

@@ -21,9 +21,29 @@ struct AgentMemory: Sendable {
         return try await fetch(from: store)
     }
 
-    private func fetch(from store: any ChatStorage, last count: Int? = nil) async throws -> [ConversationMessage] {
+    /// At least the last exchange, also where the agent is given nothing: a question without a reply must be seen.
+    private func fetch(from store: any ChatStorage) async throws -> [ConversationMessage] {
+        try await fetch(from: store, last: maxMessages.map { max($0, 2) })
+    }
+
+    private func fetch(from store: any ChatStorage, last count: Int?) async throws -> [ConversationMessage] {
         try await store.fetch(
-            userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count ?? maxMessages)
+            userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
+    }
+
+    /// The reply that the history holds to this very input.
+    func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
+        guard input.hasGivenId else { return nil }
+        let isAsked = isQuestion(of: input)
+        return history.drop { !isAsked($0) }.first { $0.role == .assistant }
+    }
+
+    /// Tells the messages that are this input: under its id, or under that of a copy.
+    private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
+        let copyId = copyId(of: input.message)
+        return { message in
+            message.role == .user && (message.id.hasSameBytes(as: input.id) || message.id.hasSameBytes(as: copyId))
+        }
     }
 
     // MARK: What is said now
@@ -36,29 +56,44 @@ struct AgentMemory: Sendable {
     func save(_ input: AgentInput, after history: [ConversationMessage]) async throws -> [ConversationMessage] {
         var before = history
         if let last = history.last, last.role == .user {
-            if last.id.hasSameBytes(as: input.id) {
+            if isQuestion(of: input)(last) {
                 before.removeLast()
             } else {
-                let closing = Self.closing(last)
-                try await save(closing, maxMessages: nil)
-                before.append(closing)
+                before = try await close(last, of: history)
             }
         }
         try await save(input.message, maxMessages: nil)
         if input.hasGivenId { try await makeSure(of: input.message) }
-        return before.wholeExchanges()
+        return MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
     }
 
-    /// Another agent's part of the session may hold a message of that id; then this one was not taken, and the reply would be the
-    /// second in a row, and dropped. It is saved under an id of its own.
+    /// The id may be taken: by another agent's part of the session, or by a message that has left the window. Then the store did not
+    /// take this one, and the reply would be the second in a row, and dropped. So it is saved under an id of its own: one that is made of its id
+    /// and finds it again or, where that is taken too, a new one.
     private func makeSure(of message: ConversationMessage) async throws {
         guard isKept, let store else { return }
-        let last = try await uncancelled { try await fetch(from: store, last: 2).last }
-        guard last?.role != .user else { return }
-        let copy = ConversationMessage(
-            id: message.copyId(from: scope.agentId), role: .user, parts: message.parts, timestamp: message.timestamp,
-            metadata: message.metadata, unknownFields: message.unknownFields)
-        try await save(copy, maxMessages: nil)
+        for id in [copyId(of: message), UUID().uuidString] {
+            let last = try await uncancelled { try await fetch(from: store, last: 2).last }
+            if last?.role == .user { return }
+            let copy = ConversationMessage(
+                id: id, role: .user, parts: message.parts, timestamp: message.timestamp, metadata: message.metadata,
+                unknownFields: message.unknownFields)
+            try await save(copy, maxMessages: nil)
+        }
+    }
+
+    private func copyId(of message: ConversationMessage) -> String {
+        message.copyId(from: scope.agentId)
+    }
+
+    /// Gives a message that never got a reply an empty, interrupted one; returns the history with it, within the budget.
+    private func close(
+        _ message: ConversationMessage, of history: [ConversationMessage]
+    ) async throws -> [ConversationMessage] {
+        let closing = Self.closing(message)
+        guard isKept, let store else { return history + [closing] }
+        try await save(closing, maxMessages: nil)
+        return try await uncancelled { try await fetch(from: store) }
     }
 
     /// The reply to a message that never got one: empty and interrupted. Its id is made of the message's, so that two who close it
@@ -73,15 +108,19 @@ struct AgentMemory: Sendable {
 
     /// Begins a reply. `isStreaming` tells whether it will take its time: then it is kept meanwhile where the store can.
     func beginReply(_ message: ConversationMessage, isStreaming: Bool) async -> ReplyDraft {
-        if isStreaming, isKept, let drafting = store as? any DraftingChatStorage,
-            // Where this fails the reply goes on, and the save at its end tells what still fails then.
-            let draft = try? await drafting.beginReply(
+        let draft = isStreaming ? await beginDraft(message) : nil
+        return draft ?? ReplyDraft(message, scope: scope, keeper: ReplySaving(memory: self))
+    }
+
+    /// A reply that the store keeps while it streams; `nil` where it does not.
+    private func beginDraft(_ message: ConversationMessage) async -> ReplyDraft? {
+        guard isKept, let drafting = store as? any DraftingChatStorage else { return nil }
+        // Where this fails the reply goes on, and the save at its end tells what still fails then.
+        return try? await uncancelled { [scope, maxMessages] in
+            try await drafting.beginReply(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
                 maxMessages: maxMessages)
-        {
-            return draft
         }
-        return ReplyDraft(message, scope: scope, keeper: ReplySaving(memory: self))
     }
 
     /// Saves a message, past any cancellation.
@@ -94,28 +133,34 @@ struct AgentMemory: Sendable {
         }
     }
 
-    /// Runs work that cancellation must not reach; it may be begun twice, which must be the same as once.
+    /// Runs work where cancellation does not reach it: in a task of its own. Begun once, since a store may have taken what it then
+    /// says was cancelled.
     private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
-        if !Task.isCancelled {
-            do {
-                return try await work()
-            } catch  where Task.isCancelled {
-                // It was cancelled in the middle. A task of its own knows nothing of that.
-            }
-        }
-        return try await Task { try await work() }.value
+        try await Task { try await work() }.value
     }
 }
 
 /// Keeps a reply in memory until its end, and then saves it as a message like any other.
-private struct ReplySaving: ReplyKeeping {
-    let memory: AgentMemory
+///
+/// That is tried once. A draft that is released tries again in the background, and this one must not: the turn is over then, and the
+/// store may have taken what it says it has not.
+private final class ReplySaving: ReplyKeeping {
+    private let memory: AgentMemory
+    private let isTried = Locked(false)
+
+    init(memory: AgentMemory) {
+        self.memory = memory
+    }
 
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws {}
 
     func finish(_ message: ConversationMessage) async throws {
-        try await memory.save(message, maxMessages: memory.maxMessages)
+        let isFirst = isTried.withLock { isTried in
+            defer { isTried = true }
+            return !isTried
+        }
+        if isFirst { try await memory.save(message, maxMessages: memory.maxMessages) }
     }
 }

@@ -19,7 +19,7 @@ struct Turn: Sendable {
             store: store, scope: context.conversation.scope(agentId: agent.id), maxMessages: maxMessages,
             isKept: agent.saveChat)
         let history = try await memory.history()
-        if let reply = answer(in: history) {
+        if let reply = memory.answer(to: input, in: history) {
             tell(.began(AgentReply(id: reply.id, agentId: agent.id, inputId: input.id)))
             tell(.final(reply))
             return
@@ -68,13 +68,5 @@ struct Turn: Sendable {
         } catch {
             return (agents[0], error)
         }
-    }
-
-    /// The reply that the history holds to this very input.
-    private func answer(in history: [ConversationMessage]) -> ConversationMessage? {
-        guard input.hasGivenId, let asked = history.firstIndex(where: { $0.id.hasSameBytes(as: input.id) }) else {
-            return nil
-        }
-        return history[asked...].dropFirst().first { $0.role == .assistant }
     }
 }

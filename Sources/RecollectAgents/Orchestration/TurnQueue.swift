@@ -40,9 +40,11 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Cancels the turns of a session and waits for their ends.
+    /// Cancels the turns of a session, the last one first, so that none begins because another has ended; waits for their ends.
     func stop(_ conversation: ConversationID) async {
-        let tasks = state.withLock { Array(($0.sessions[conversation] ?? [:]).values) }
+        let tasks = state.withLock { state in
+            (state.sessions[conversation] ?? [:]).sorted { $0.key > $1.key }.map(\.value)
+        }
         tasks.forEach { $0.cancel() }
         for task in tasks { await task.value }
     }

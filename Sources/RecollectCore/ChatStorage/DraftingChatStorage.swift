@@ -7,7 +7,7 @@ public protocol DraftingChatStorage: ChatStorage {
     /// the last one has, and the scope is trimmed to `maxMessages`.
     ///
     /// - Returns: `nil` where this store keeps none: a wrapper around a store that does not.
-    /// - Throws: `invalidArgument` where a reply of that id is in flight in that session.
+    /// - Throws: `invalidArgument` where a reply of that id is in flight in that session. Where this throws, no reply has begun.
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft?

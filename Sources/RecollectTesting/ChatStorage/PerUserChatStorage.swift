@@ -6,7 +6,7 @@ import RecollectCore
 ///         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
 ///         return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
 ///     }
-public final class PerUserChatStorage: ChatStorage {
+public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage {
     private let make: @Sendable (String) throws -> any ChatStorage
     private let stores = Locked<[ByteString: any ChatStorage]>([:])
 
@@ -42,6 +42,27 @@ public final class PerUserChatStorage: ChatStorage {
     /// Fetches the merged view from the user's store.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await store(of: userId).fetchAllChats(userId: userId, sessionId: sessionId)
+    }
+
+    /// Begins a reply in the user's store; `nil` where that keeps none.
+    public func beginReply(
+        _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+    ) async throws -> ReplyDraft? {
+        try await (store(of: userId) as? any DraftingChatStorage)?.beginReply(
+            message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+    }
+
+    /// The replies in flight of the user's store; none where it keeps none.
+    public func repliesInFlight(
+        userId: String, sessionId: String
+    ) async throws -> [(agentId: String, message: ConversationMessage)] {
+        try await (store(of: userId) as? any DraftingChatStorage)?
+            .repliesInFlight(userId: userId, sessionId: sessionId) ?? []
+    }
+
+    /// The session's version in the user's store; `nil` where that has none.
+    public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
+        try await (store(of: userId) as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
     }
 
     private func store(of userId: String) throws -> any ChatStorage {

@@ -54,11 +54,14 @@ struct HistorianAgentTests {
         #expect(Set(ids(reply)) == ["1", "2"])
     }
 
-    @Test("leaves out the question, its own answers and what it was asked before, and discarded conversations")
+    @Test("leaves out the question, its own answers, what it was asked before, summaries, and discarded conversations")
     func hides() async throws {
         try await say("what about the budget?", id: "question", session: "now", agent: "")
         try await say("budget earlier?", id: "q1", session: "now", agent: "historian")
         try await say("This was said about “budget”", .assistant, id: "a1", session: "now", agent: "historian")
+        try await say(
+            "The conversation so far: a budget", .assistant, id: "s1", session: "a",
+            agent: SummarizingChatStorage.reservedPrefix + "coder")
         try await say("budget of a project given up", id: "gone", session: "gone")
         try await history.discardConversation(ConversationID(userId: "ada", sessionId: "gone"))
         let none = try await historian.reply(to: asked("what about the budget?"))

@@ -13,7 +13,7 @@ struct KilledTurnTests {
     func killed(kind: String, pieces: Int) async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let worker = try Worker(["turns", kind + folder.path, "3", "1000000"])
+        let worker = try Worker(["turns", kind + folder.path, "drop", "3", "1000000"])
         let said = await worker.wait(forLines: 4 + pieces)
         worker.kill()
         _ = await worker.finish()

@@ -1,0 +1,81 @@
+import Foundation
+import Logging
+import RecollectCore
+import RecollectSQLite
+
+/// The store of a random life: it can be opened again, as after a restart, and lose its process, where that leaves something.
+final class LifeStore {
+    enum Kind: String, CaseIterable, Sendable {
+        case fourMethods, memory, defaults, file, window, everything
+    }
+
+    enum Wrapper: String, CaseIterable, Sendable {
+        case transforming, summarizing, logging, caching
+    }
+
+    private let kind: Kind
+    private let wrappers: [Wrapper]
+    private let root = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+    private let kept: any ChatStorage
+    private var copies = 0
+    /// The store as orchestrators are given it.
+    private(set) var storage: any ChatStorage
+    /// What lies below, where another view can be had of it.
+    private(set) var history: SQLiteHistoryStore?
+
+    init(_ kind: Kind, wrappers: [Wrapper]) throws {
+        self.kind = kind
+        self.wrappers = wrappers
+        kept = kind == .fourMethods ? FourMethods() : InMemoryChatStorage()
+        storage = kept
+        try open()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: root)
+        if kind == .defaults { UserDefaults.standard.removePersistentDomain(forName: root.lastPathComponent) }
+    }
+
+    private var folder: URL { root.appendingPathComponent("\(copies)") }
+
+    /// Opens the store, again.
+    func open() throws {
+        let below: any ChatStorage
+        switch kind {
+        case .fourMethods, .memory: below = kept
+        case .defaults: below = UserDefaultsChatStorage(suiteName: root.lastPathComponent)
+        case .file: below = FileChatStorage(baseURL: folder, durability: .relaxed)
+        case .window, .everything:
+            let configuration = HistoryConfiguration(
+                durability: .relaxed, retention: kind == .window ? .window : .everything)
+            let history = SQLiteHistoryStore(directory: folder, configuration: configuration)
+            self.history = history
+            below = DeviceChatStorage(history: history, userId: "user")
+        }
+        storage = wrappers.reduce(below) { $1.wrap($0) }
+    }
+
+    /// Whether what a killed process leaves can be had.
+    var isOnDisk: Bool { [.file, .window, .everything].contains(kind) }
+
+    /// Goes on with what the disk holds at this moment, as if the process had been killed.
+    func kill() throws {
+        let before = folder
+        copies += 1
+        try FileManager.default.copyItem(at: before, to: folder)
+        try open()
+    }
+}
+
+extension LifeStore.Wrapper {
+    /// Wraps a store so that nothing of what it gives changes.
+    fileprivate func wrap(_ storage: any ChatStorage) -> any ChatStorage {
+        switch self {
+        case .transforming: TransformingChatStorage(wrapping: storage) { $0 }
+        case .summarizing: SummarizingChatStorage(wrapping: storage, triggerAt: .max) { _, _ in "" }
+        case .logging:
+            LoggingChatStorage(wrapping: storage, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        case .caching: CachingChatStorage(wrapping: storage)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import RecollectTestSupport
+import Testing
+
+@Suite("Processes with turns in one session")
+struct SharedStoreTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+
+    @Test(
+        "at once, one of them killed: over a store that keeps repeated roles nothing that was told is lost or there twice",
+        arguments: ["history:", ""])
+    func together(kind: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // Every count is one turn's alone, so a question tells whose it is.
+        let counts = (0..<3).map { worker in (1...8).map { "\($0 * 3 + worker)" } }
+        let workers = try counts.map { try Worker(["turns", kind + folder.path, "keep"] + $0) }
+        _ = await workers[2].wait(forLines: 30)
+        workers[2].kill()
+        var told: [String] = []
+        for worker in workers {
+            told += await worker.finish().filter { $0.hasPrefix("kept ") }.map { String($0.dropFirst(5)) }
+        }
+        #expect(workers[0].endedWell && workers[1].endedWell)
+        let store: any ChatStorage =
+            kind.isEmpty
+            ? FileChatStorage(baseURL: folder, sameRole: .keep)
+            : DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "u", sameRole: .keep)
+        let given = Locked<[ConversationMessage]>([])
+        let agent = ScriptedAgent { _, history, say in
+            given.withLock { $0 = history }
+            say(.textDelta("still here"))
+        }
+        let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: nil)
+        for try await _ in orchestrator.route("and?", userId: "u", sessionId: "s") {}
+
+        let kept = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
+        #expect(Set(kept.map(\.id)).count == kept.count)
+        #expect(given.withLock { $0 } == kept.dropLast(2).wholeExchanges())
+        #expect(kept.suffix(2).map(\.text) == ["and?", "still here"])
+        let questions = kept.filter { $0.role == .user }.map(\.text)
+        #expect(Set(questions).count == questions.count)
+        #expect(Set(counts[0] + counts[1]).isSubset(of: questions))
+        let replies = kept.filter { $0.role == .assistant && !$0.isInterrupted }.map(\.text)
+        #expect(replies.sorted() == (told + ["still here"]).sorted() || replies.count == told.count + 2)
+        #expect(Set(told).isSubset(of: replies))
+    }
+
+    @Test(
+        "and a full disk: it is told, what was told before is kept, and turns go on when there is space",
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"), arguments: [true, false])
+    func fullDisk(isHistory: Bool) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let disk = try TinyDisk(at: folder, kilobytes: isHistory ? 1024 : 512)
+        let store: any ChatStorage =
+            isHistory
+            ? DeviceChatStorage(history: SQLiteHistoryStore(directory: disk.url), userId: "user")
+            : FileChatStorage(baseURL: disk.url)
+        let agent = ScriptedAgent { input, _, say in
+            for _ in 0..<100 { say(.textDelta("\(input.text) ")) }
+        }
+        let orchestrator = Orchestrator(agents: [agent], store: store, maxMessages: nil)
+        let padding = String(repeating: "x", count: 100)
+        var told: [ConversationMessage] = []
+        var failure: (any Error)?
+        for number in 0..<200 where failure == nil {
+            do {
+                let events = try await orchestrator.say(.text("\(number) \(padding)"))
+                told.append(try #require(events.reply))
+            } catch {
+                failure = error
+            }
+        }
+        #expect((failure as? RecollectError)?.code == .diskFull)
+        #expect(told.count > 2)
+        // What was said of the reply while the disk was full may be there, interrupted.
+        let before = try await store.all()
+        #expect(before.filter { $0.role == .assistant && !$0.isInterrupted } == told)
+
+        try disk.resize(kilobytes: 4096)
+        let next = try #require(try await orchestrator.say("again").reply)
+        let kept = try await store.all()
+        #expect(kept.filter { $0.role == .assistant && !$0.isInterrupted } == told + [next])
+        #expect(kept.suffix(2).map(\.role) == [.user, .assistant])
+        #expect(kept.suffix(2).first?.text == "again")
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import RecollectTestSupport
+import Testing
+
+@Suite("Turns over a wrapped store")
+struct WrappedTurnTests {
+    /// Says "re" and what it is asked, and remembers what it was given.
+    private func agent(_ given: Locked<[ConversationMessage]>) -> ScriptedAgent {
+        ScriptedAgent { input, history, say in
+            given.withLock { $0 = history }
+            say(.textDelta("re "))
+            say(.textDelta(input.text))
+        }
+    }
+
+    /// The questions that an agent was told of, by the summary or as they were asked.
+    private func questions(in given: [ConversationMessage]) -> [String] {
+        given.flatMap { message -> [String] in
+            switch message.role {
+            case .system: message.text.split(separator: ",").map(String.init)
+            case .user: [message.text]
+            default: []
+            }
+        }
+    }
+
+    private func summarizing(_ storage: any ChatStorage) -> SummarizingChatStorage {
+        SummarizingChatStorage(wrapping: storage, triggerAt: 3, keepLast: 1) { summary, messages in
+            let said = messages.filter { $0.role == .user }.map(\.text)
+            return ((summary.map { [$0] } ?? []) + said).joined(separator: ",")
+        }
+    }
+
+    @Test("that summarises tell the agent of every question once, across restarts, and keep all that was said")
+    func summaries() async throws {
+        try await AnyStore.device.with { _, reopen in
+            var told: [ConversationMessage] = []
+            for number in 0..<20 {
+                let given = Locked<[ConversationMessage]>([])
+                let storage = try CachingChatStorage(wrapping: summarizing(reopen()))
+                let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
+                told.append(try #require(try await orchestrator.say(.text("\(number)")).reply))
+                let window = given.withLock { $0 }
+                #expect(questions(in: window) == (0..<number).map(String.init), "\(number)")
+                #expect(number < 8 || window.first?.role == .system)
+                #expect(window.count <= 2 * 5 + 1)
+            }
+            let kept = try await reopen().all()
+            #expect(kept.filter { $0.role == .assistant } == told)
+            #expect(kept.count == 40)
+        }
+    }
+
+    @Test("that summarises tell nothing of what was taken back", arguments: [1, 5, 10])
+    func undo(kept: Int) async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let given = Locked<[ConversationMessage]>([])
+        let storage = summarizing(DeviceChatStorage(history: history, userId: "user"))
+        let orchestrator = Orchestrator(agents: [agent(given)], store: storage, maxMessages: nil)
+        for number in 0..<12 { try await orchestrator.say(.text("\(number)", id: "q\(number)")) }
+        _ = try await history.branch(ConversationID(userId: "user", sessionId: "session"), from: "q\(kept)")
+        try await orchestrator.say("and")
+        #expect(questions(in: given.withLock { $0 }) == (0..<kept).map(String.init))
+        try await orchestrator.say("more")
+        #expect(questions(in: given.withLock { $0 }) == (0..<kept).map(String.init) + ["and"])
+    }
+
+    @Test(
+        "that leaves replies out close their questions at the next turn; what a question left out was answered with goes, too"
+    )
+    func transform() async throws {
+        let store = TransformingChatStorage(wrapping: InMemoryChatStorage()) { message in
+            message.text.contains("secret") ? nil : message
+        }
+        let given = Locked<[ConversationMessage]>([])
+        let orchestrator = Orchestrator(agents: [agent(given)], store: store)
+        let discreet = Orchestrator(
+            agents: [ScriptedAgent { _, _, say in say(.textDelta("the secret")) }], store: store)
+        try await orchestrator.say("one")
+        try await discreet.say("two")
+        try await orchestrator.say("three")
+        try await orchestrator.say("a secret")
+        try await orchestrator.say(.text("a secret", id: "given"))
+        try await orchestrator.say("four")
+        let kept = try await store.all()
+        #expect(kept.map(\.text) == ["one", "re one", "two", "", "three", "re three", "four", "re four"])
+        #expect(kept.map(\.isInterrupted) == kept.map { $0.text.isEmpty })
+        #expect(given.withLock { $0 } == kept.dropLast(2))
+    }
+
+    @Test("that logs have nothing in the log of what was said, begun, stopped or failed")
+    func logging() async throws {
+        let log = LogLines()
+        try await AnyStore.device.with { below, _ in
+            let store = LoggingChatStorage(
+                wrapping: summarizing(CachingChatStorage(wrapping: below)), logger: log.logger)
+            let failing = ScriptedAgent { _, _, say in
+                say(.textDelta("SECRET"))
+                throw Failure()
+            }
+            _ = try? await Orchestrator(agents: [failing], store: store).say("SECRET question")
+            for number in 0..<6 {
+                try await Orchestrator(agents: [ScriptedAgent.echo()], store: store).say(.text("SECRET \(number)"))
+            }
+            #expect(log.all.contains { $0.contains("beginReply") && $0.contains("isKept=true") })
+            #expect(!log.all.contains { $0.contains("SECRET") })
+        }
+    }
+
+    @Test("keep the reply on the disk while it streams", arguments: [false, true])
+    func drafts(isTransforming: Bool) async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let device = DeviceChatStorage(history: history, userId: "user")
+        let below: any ChatStorage =
+            isTransforming ? TransformingChatStorage(wrapping: device, transform: { $0 }) : device
+        let store = LoggingChatStorage(
+            wrapping: CachingChatStorage(wrapping: summarizing(below)), logger: LogLines().logger)
+        let finish = Gate()
+        let agent = ScriptedAgent { _, _, say in
+            say(.textDelta("so far"))
+            try await finish.wait()
+            say(.textDelta(", so good"))
+        }
+        let orchestrator = Orchestrator(agents: [agent], store: store)
+        for try await event in orchestrator.route("one", userId: "user", sessionId: "session") {
+            guard case .textDelta("so far") = event else { continue }
+            let replies = try await store.repliesInFlight(userId: "user", sessionId: "session")
+            #expect(replies.map(\.agentId) == (isTransforming ? [] : ["agent"]))
+            #expect(replies.allSatisfy { $0.message.isInFlight })
+            await finish.open()
+        }
+        #expect(try await store.all().map(\.text) == ["one", "so far, so good"])
+        #expect(try await store.repliesInFlight(userId: "user", sessionId: "session").isEmpty)
+    }
+}
