@@ -124,7 +124,8 @@ let package = Package(
         .testTarget(
             name: "RecollectTestingTests",
             dependencies: [
-                "Recollect", "RecollectTesting", "RecollectTestSupport", .product(name: "Logging", package: "swift-log"),
+                "Recollect", "RecollectTesting", "RecollectTestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(
             name: "RecollectObservationTests",

@@ -43,13 +43,16 @@
 
         /// Runs the command to its end.
         /// - Parameter input: what it reads; nothing unless given.
-        func run(_ arguments: [String], input: String = "") async throws -> Outcome {
+        func run(_ arguments: [String], input: String? = nil) async throws -> Outcome {
             let process = Process()
             process.executableURL = try Self.executable()
             process.arguments = arguments
             process.environment = environment
-            let source = try write("\(UUID().uuidString).in", input)
-            process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+            process.standardInput =
+                try input.map { input in
+                    let source = try write("\(UUID().uuidString).in", input)
+                    return try FileHandle(forReadingFrom: URL(fileURLWithPath: source))
+                } ?? FileHandle.nullDevice
             // Files, not pipes: nobody has to read while the command writes.
             let streams = ["out", "err"].map { folder + "/\(UUID().uuidString).\($0)" }
             for stream in streams { try Data().write(to: URL(fileURLWithPath: stream)) }

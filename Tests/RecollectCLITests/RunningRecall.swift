@@ -29,7 +29,7 @@
             let reading = output.fileHandleForReading
             DispatchQueue(label: "test.recall").async {
                 var rest = Data()
-                while let bytes = try? reading.read(upToCount: 4096), !bytes.isEmpty {
+                while case let bytes = reading.availableData, !bytes.isEmpty {
                     rest += bytes
                     while let end = rest.firstIndex(of: 0x0A) {
                         let line = String(decoding: rest[rest.startIndex..<end], as: UTF8.self)

@@ -16,19 +16,36 @@
 
         /// Starts a program in a new terminal of 80 columns.
         init(_ program: URL, _ arguments: [String], environment: [String: String]) throws {
-            keyboard = posix_openpt(O_RDWR | O_NOCTTY)
-            guard keyboard >= 0, grantpt(keyboard) == 0, unlockpt(keyboard) == 0, let name = ptsname(keyboard) else {
-                throw POSIXError(.ENOTTY)
-            }
+            let (keyboard, name) = try Self.open()
+            self.keyboard = keyboard
             var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
             _ = ioctl(keyboard, UInt(TIOCSWINSZ), &size)
-            process = try Self.spawn(
-                program.path, [program.path] + arguments, environment, on: String(cString: name))
+            process = try Self.spawn(program.path, [program.path] + arguments, environment, on: name)
         }
 
         deinit {
             if !hasEnded { kill(process, SIGKILL) }
             close(keyboard)
+        }
+
+        /// A new terminal: the end of its keyboard, and its name. glibc's functions for it are hidden from Swift.
+        private static func open() throws -> (keyboard: Int32, name: String) {
+            #if canImport(Darwin)
+                let keyboard = posix_openpt(O_RDWR | O_NOCTTY)
+                guard keyboard >= 0, grantpt(keyboard) == 0, unlockpt(keyboard) == 0, let name = ptsname(keyboard)
+                else {
+                    throw POSIXError(.ENOTTY)
+                }
+                return (keyboard, String(cString: name))
+            #else
+                let (unlock, number): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+                let keyboard = Foundation.open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+                var (lock, index): (Int32, Int32) = (0, 0)
+                guard keyboard >= 0, ioctl(keyboard, unlock, &lock) == 0, ioctl(keyboard, number, &index) == 0 else {
+                    throw POSIXError(.ENOTTY)
+                }
+                return (keyboard, "/dev/pts/\(index)")
+            #endif
         }
 
         /// A new session's first terminal is its own, and Ctrl-C in it a signal.
@@ -53,7 +70,12 @@
             var none = sigset_t()
             sigemptyset(&none)
             posix_spawnattr_setsigmask(&attributes, &none)
-            posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSID) | Int16(POSIX_SPAWN_SETSIGMASK))
+            #if canImport(Darwin)
+                let newSession = Int16(POSIX_SPAWN_SETSID)
+            #else
+                let newSession: Int16 = 0x80
+            #endif
+            posix_spawnattr_setflags(&attributes, newSession | Int16(POSIX_SPAWN_SETSIGMASK))
             var process = pid_t()
             let words = arguments.map { strdup($0) } + [nil]
             let variables = environment.map { strdup("\($0)=\($1)") } + [nil]

@@ -11,6 +11,7 @@
 
         private let record: Record
         private let answer: ModelServer.Answer
+        private let closing = Gate()
         private var head: HTTPRequestHead?
         private var body: [UInt8] = []
         private var reply: Task<Void, Never>?
@@ -39,13 +40,14 @@
                     method: head.method.rawValue, target: head.uri,
                     headers: head.headers.map { ($0.name.lowercased(), $0.value) },
                     body: (try? JSONValue(parsing: String(decoding: body, as: UTF8.self))) ?? .null,
-                    connection: context.channel)
+                    connection: context.channel, closing: closing)
                 record.received(request)
                 reply = Self.reply(to: request, answer)
             }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
+            closing.open()
             reply?.cancel()
             context.fireChannelInactive()
         }
@@ -78,7 +80,7 @@
                         try await options?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
                         return try await channel.close().get()
                     case .silence:
-                        return try await channel.closeFuture.get()
+                        return try await request.closed()
                     }
                 }
                 if !reply.isRaw { try await write(Array("0\r\n\r\n".utf8), to: channel) }

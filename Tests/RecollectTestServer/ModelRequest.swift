@@ -14,6 +14,7 @@
         public let body: JSONValue
 
         let connection: any Channel
+        let closing: Gate
 
         /// The first value of a header.
         public func header(_ name: String) -> String? {
@@ -24,8 +25,9 @@
         public var messages: [JSONValue] { body["messages"]?.arrayValue ?? [] }
 
         /// Waits until the connection has closed, whoever did it.
+        /// - Throws: `CancellationError` if the task is cancelled before.
         public func closed() async throws {
-            try await connection.closeFuture.get()
+            try await closing.wait()
         }
     }
 #endif

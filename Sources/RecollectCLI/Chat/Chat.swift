@@ -57,6 +57,10 @@
             let events = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
             let failure = try await show(events, unless: { stopped.withLock { $0 != nil } })
             try await display.end(failure: failure)
+            // A person has read what was shown.
+            if output.isTerminal, failure == nil {
+                try await history.update(session, with: ConversationDetails(isRead: true))
+            }
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
             return failure == nil ? .answered : .failed
         }

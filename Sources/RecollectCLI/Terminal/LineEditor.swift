@@ -94,7 +94,7 @@
             sigemptyset(&stop)
             sigaddset(&stop, SIGTSTP)
             pthread_sigmask(SIG_UNBLOCK, &stop, &before)
-            kill(0, SIGTSTP)
+            raise(SIGTSTP)
             pthread_sigmask(SIG_SETMASK, &before, nil)
             _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &editing)
             rl_redisplay()

@@ -20,10 +20,12 @@
             set(original)
         }
 
-        /// While a reply streams: nothing is shown, and Ctrl-C is a signal. Ctrl-Z waits for the prompt.
+        /// While a reply streams: nothing is shown, and Ctrl-C is a signal that leaves what was typed before it. Ctrl-Z waits for
+        /// the prompt.
         func waitForReply() {
             var mode = original
             mode.c_lflag &= ~tcflag_t(ECHO | ICANON)
+            mode.c_lflag |= tcflag_t(NOFLSH)
             Self.setCharacters(of: &mode, [VMIN: 1, VTIME: 0, VSUSP: ceditline_no_character()])
             set(mode)
         }

@@ -56,6 +56,18 @@
                 ])
         }
 
+        @Test("what was said between a call and its result comes behind both")
+        func proseInExchange() {
+            let reply = assistant(
+                .toolCall(id: "a", name: "f", arguments: [:]), .text("Soon."), .toolResult(id: "a", content: "one"),
+                .text("Now."))
+            #expect(
+                map(reply) == [
+                    ["role": "assistant", "content": .null, "tool_calls": [call("a")]], result("a", "one"),
+                    ["role": "assistant", "content": "Soon."], ["role": "assistant", "content": "Now."],
+                ])
+        }
+
         @Test("halves, reasoning, unknown parts and empty messages are left out; instructions come first")
         func leftOut() {
             let history = [
