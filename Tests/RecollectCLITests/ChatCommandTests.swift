@@ -148,13 +148,13 @@
         func telling() async throws {
             let recall = try RecallProcess()
             let outcome = try await recall.run(
-                ["chat"], input: "note: about harbours\n/search harbours\n/agents\n/help\n/quit\nnote: no\n")
+                ["chat"], input: "note: about harbours\n/search harbours\n/agents\n/help\n/quit\nnote: zebra\n")
             #expect(outcome.code == 0, "\(outcome.messages)")
             for text in ["«harbours»", "historian", "scribe", "/undo", "//text"] {
                 #expect(outcome.messages.contains(text))
             }
             #expect(
-                try await recall.run("search", "no", "--role", "user", "--json").json() == [],
+                try await recall.run("search", "zebra", "--json").json() == [],
                 "after /quit nothing is said")
             let unknown = try await recall.run(["chat"], input: "/etc/passwd is a file\n")
             #expect(unknown.code == 1 && unknown.messages.contains("//text"))

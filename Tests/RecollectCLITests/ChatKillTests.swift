@@ -41,6 +41,29 @@
             try await model.server.stop()
         }
 
+        @Test("what another process has seen of a reply outlives the one that streams it")
+        func keepsPieces() async throws {
+            let recall = try RecallProcess()
+            let moment = try #require(KillMoment.all.first { $0.testDescription == "after piece 9" })
+            let model = try await ScriptedTurns(moment)
+            let agents = try recall.write("agents.yaml", model.agentsFile)
+            let running = try RunningRecall(recall, ["chat", "--json", "--agents", agents, "And the pier?"])
+            let told = try await running.wait(for: "text", count: 9)
+            let session = try #require(told.first?["id"]?.stringValue)
+            let id = ConversationID(userId: "local", sessionId: session)
+            let wanted = KillMoment.pieces.prefix(9).joined()
+            try await withHistory(recall) { history in
+                // Pieces are on the disk within a second.
+                while try await history.repliesInFlight(in: id).first?.message.text != wanted { await Task.yield() }
+                #expect(await running.end(by: SIGKILL).wasKilled)
+            }
+            #expect(try await recall.run("chat", "--agents", agents, "And now?").output == "All is well.\n")
+            let shown = try await recall.run("show", session, "--json").json().arrayValue
+            #expect(shown?[1]["text"] == .string(wanted))
+            #expect(shown?[1]["metadata"]?["interrupted"] == true)
+            try await model.server.stop()
+        }
+
         private func check(
             _ moment: KillMoment, _ recall: RecallProcess, _ id: ConversationID, before: [ConversationMessage]
         ) async throws {
