@@ -40,8 +40,9 @@ extension [Wrapper] {
 
 @Suite("Wrappers of chat storages")
 struct OurWrappersTests {
-    /// Each alone, and all together in two orders: summaries made of what was cached, and cached themselves.
-    private static let some = Wrapper.allCases.map { [$0] } + [Wrapper.orders[0], Wrapper.orders[23]]
+    /// All together in two orders: summaries made of what was cached, and cached themselves. Each order of all four holds every
+    /// wrapper, so where these conform over a store, no wrapper alone is tried there.
+    private static let opposite = [Wrapper.orders[0], Wrapper.orders[23]]
 
     @Test("conform over a store in memory in every order", arguments: Wrapper.orders)
     func everyOrder(_ order: [Wrapper]) async {
@@ -49,7 +50,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over a store in memory that keeps repeated roles", arguments: Self.some)
+    @Test("conform over a store in memory that keeps repeated roles", arguments: Self.opposite)
     func everyRole(_ order: [Wrapper]) async {
         let report = await ChatStorageConformance.report(
             capabilities: .standard.subtracting(.dropsSameRole), includingLong: false
@@ -57,7 +58,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over files", arguments: Self.some)
+    @Test("conform over files", arguments: Self.opposite)
     func files(_ order: [Wrapper]) async {
         let fixture = StoreFixture<any ChatStorage>.inFolders {
             order.wrap(FileChatStorage(baseURL: $0, durability: .relaxed))
@@ -66,7 +67,7 @@ struct OurWrappersTests {
         #expect(report.isConforming, "\(report)")
     }
 
-    @Test("conform over a history on the disk", arguments: Self.some)
+    @Test("conform over a history on the disk", arguments: Self.opposite)
     func device(_ order: [Wrapper]) async {
         let fixture = StoreFixture<any ChatStorage>.inFolders { folder in
             let history = SQLiteHistoryStore(

@@ -83,17 +83,9 @@ public struct Agent: AgentProtocol {
     public func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
-        AsyncThrowingStream { stream in
-            let work = Task {
-                do {
-                    var turn = AgentTurn(agent: self, input: input, history: history, context: context, stream: stream)
-                    try await turn.run()
-                    stream.finish()
-                } catch {
-                    stream.finish(throwing: error)
-                }
-            }
-            stream.onTermination = { _ in work.cancel() }
-        }
+        AsyncThrowingStream(running: { stream in
+            var turn = AgentTurn(agent: self, input: input, history: history, context: context, stream: stream)
+            try await turn.run()
+        })
     }
 }

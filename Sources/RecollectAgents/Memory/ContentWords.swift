@@ -58,7 +58,7 @@ struct ContentWords: Equatable {
         quoi sa se ses son sont sur ta te tu un une vous y \
         dernier dernière dernières est-ce est-il \
         al algo apunté con cuál cuáles cuándo cuando de del dice dicho dije dijimos dijiste dijo donde dónde el ella en era es \
-        esa ese esta este fue ha hablamos hablé hace he hemos la las lo los me mi mis muestra no nosotros nota notas o para pero por \
+        esa ese esta este fue ha hablamos hablé hace he hemos la las lo los me mi mis muestra no nosotros nota notas o para pasado pero por \
         qué que quién quien se sobre su sus te tu un una y ya yo anoté última últimas último
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 

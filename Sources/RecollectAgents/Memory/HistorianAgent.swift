@@ -12,9 +12,10 @@ import RecollectCore
 /// ```
 ///
 /// It understands a time ("yesterday", "last week", "in May", "2026-05-03"), "in this session", quoted phrases, "when did I mention …",
-/// in English, German, French, Spanish and Chinese; it answers in English. "More" goes on with the next places, "anywhere" asks
-/// the last question again of all sessions and times. Where no message has all words it quotes those that have most of them.
-/// A question without a subject lists the latest conversations. What was said to and by the historian itself is not quoted, nor are summaries.
+/// in English, German, French, Spanish and Chinese; "3 days ago" in English, "on Monday" in English, German and Spanish. It answers
+/// in English. "More" goes on with the next places, "anywhere" asks the last question again of all sessions and times. Where no
+/// message has all words it quotes those that have most of them. A question without a subject lists the latest conversations. What
+/// was said to and by the historian itself is not quoted, nor are summaries.
 ///
 /// The reply's metadata holds what it quotes: see `ConversationMessage.quotes`. Failures of the history end the turn.
 public struct HistorianAgent: AgentProtocol {
@@ -52,19 +53,11 @@ public struct HistorianAgent: AgentProtocol {
     public func process(
         _ input: AgentInput, history said: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
-        AsyncThrowingStream { stream in
-            let work = Task {
-                do {
-                    let answer = try await answer(to: input, after: said, in: context)
-                    for piece in answer.pieces { stream.yield(.textDelta(piece)) }
-                    stream.yield(.final(answer.message))
-                    stream.finish()
-                } catch {
-                    stream.finish(throwing: error)
-                }
-            }
-            stream.onTermination = { _ in work.cancel() }
-        }
+        AsyncThrowingStream(running: { stream in
+            let answer = try await answer(to: input, after: said, in: context)
+            for piece in answer.pieces { stream.yield(.textDelta(piece)) }
+            stream.yield(.final(answer.message))
+        })
     }
 
     private func answer(

@@ -4,7 +4,8 @@ import RecollectCore
 /// Tools with which a model looks into its user's history: `search_history` and `read_session`.
 ///
 /// They see what the user of the turn (`AgentContext.userId`) said and was told, in all sessions and with all agents, and nothing of
-/// any other user. Conversations that were discarded are neither found nor read. Results are bounded; a result says how to read
+/// any other user. Conversations that were discarded are neither found nor read, and what the turn answers
+/// (`AgentContext.inputId`) is not found. Results are bounded; a result says how to read
 /// on. Arguments that make no sense are answered with words for the model; failures of the history are thrown.
 public struct HistoryTools: Sendable {
     private let history: any HistoryStore
@@ -74,13 +75,18 @@ public struct HistoryTools: Sendable {
         query.roles = try arguments.choice("role", of: ["user", "assistant"]).map { [Role(rawValue: $0)] } ?? []
         query.from = try arguments.moment("since", isEnd: false)
         query.until = try arguments.moment("until", isEnd: true)
-        query.limit = try arguments.number("limit", in: 1...20, default: 8)
+        let limit = try arguments.number("limit", in: 1...20, default: 8)
+        // One more, as what the user is asking now may be among them.
+        query.limit = limit + 1
         if let session = try arguments.text("session") {
             query.sessionId = try await conversation(session, of: context.userId).id.sessionId
         }
         let page = try await history.search(query)
+        let found = page.elements.filter { hit in
+            hit.conversation != context.conversation || !(context.inputId?.hasSameBytes(as: hit.messageId) ?? false)
+        }
         var hits: [JSONValue] = []
-        for hit in page.elements {
+        for hit in found.prefix(limit) {
             let title = try await history.conversation(hit.conversation)?.displayTitle ?? hit.conversation.sessionId
             hits.append([
                 "session": .string(hit.conversation.sessionId), "title": .string(title.onOneLine(atMost: 80)),
@@ -90,7 +96,9 @@ public struct HistoryTools: Sendable {
             ])
         }
         var result: [String: JSONValue] = ["hits": .array(hits)]
-        if page.next != nil { result["note"] = "There are more hits: add words, or narrow the time." }
+        if page.next != nil || found.count > limit {
+            result["note"] = "There are more hits: add words, or narrow the time."
+        }
         if hits.isEmpty { result["note"] = "Nothing was found: try fewer or other words, or a wider time." }
         return .object(result)
     }

@@ -45,8 +45,9 @@ public final class JournalFolder: Journal {
         try await onFiles(of: journal) { place in
             let folder = try place.make()
             try folder.removeLeftovers(among: folder.names())
-            guard try Self.find(entry, on: days, in: folder) == nil else { return }
-            var page = try Self.page(of: days[0], in: folder) ?? JournalPage(day: days[0])
+            let pages = try days.map { try Self.page(of: $0, in: folder) }
+            guard pages.allSatisfy({ $0?.entry(entry.id) == nil }) else { return }
+            var page = pages[0] ?? JournalPage(day: days[0])
             page.append(entry)
             try Self.write(page, in: folder)
         }
@@ -58,11 +59,13 @@ public final class JournalFolder: Journal {
         let last = query.until.flatMap { JournalDay.around($0, in: timeZone).max() }
         return try await onFiles(of: journal) { [timeZone] place in
             guard let folder = try place.open(exclusively: false) else { return [] }
-            let days = try folder.names().compactMap { JournalDay(fileName: $0, in: timeZone) }.sorted(by: >)
             var entries: [JournalEntry] = []
-            for day in days where first.map({ day >= $0 }) ?? true && last.map({ day <= $0 }) ?? true {
-                guard entries.count < query.limit, let page = try Self.page(of: day, in: folder) else { break }
-                entries = page.entries.filter(query.admits) + entries
+            for name in try folder.names().sorted(by: >) {
+                guard entries.count < query.limit else { break }
+                guard let day = JournalDay(fileName: name, in: timeZone), first.map({ day >= $0 }) ?? true,
+                    last.map({ day <= $0 }) ?? true, let page = try Self.page(of: day, in: folder)
+                else { continue }
+                entries = page.entries().map(\.whole).filter(query.admits) + entries
             }
             // Sorting is stable: entries of one moment stay as they stand in the file.
             return entries.sorted { $0.date < $1.date }.suffix(max(0, query.limit))
@@ -74,26 +77,20 @@ public final class JournalFolder: Journal {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { place in
             guard let folder = try place.open(exclusively: true),
-                let (found, index) = try Self.find(entry, on: days, in: folder)
+                let (page, found) = try Self.find(entry, on: days, in: folder)
             else {
                 throw RecollectError(.notFound, "the journal of \(days[0].name) has no such note; read it again")
             }
-            guard found.entries[index].struckAt == nil else { return }
-            var page = found
-            page.strike(at: index, moment)
-            try Self.write(page, in: folder)
+            guard found.heading.entry.struckAt == nil else { return }
+            try Self.write(page.striking(found, at: moment), in: folder)
         }
     }
 
     private static func find(
         _ entry: JournalEntry, on days: [JournalDay], in folder: OpenFolder
-    ) throws -> (page: JournalPage, index: Int)? {
+    ) throws -> (page: JournalPage, entry: JournalPage.Entry)? {
         for day in days {
-            if let page = try page(of: day, in: folder),
-                let index = page.entries.firstIndex(where: { $0.id.hasSameBytes(as: entry.id) })
-            {
-                return (page, index)
-            }
+            if let page = try page(of: day, in: folder), let found = page.entry(entry.id) { return (page, found) }
         }
         return nil
     }

@@ -4,40 +4,73 @@ import RecollectCore
 /// The heading of an entry: `## 09:12 <!-- note ID 2026-11-21T09:12:07.123Z -->`, the time struck through and the comment ending with
 /// `struck` and when, where the entry was struck out.
 ///
-/// A person may write the time alone: then the id comes from the day and from how many entries come before.
+/// A person may write the time alone, or words of their own behind it: then the id is made of the day and of how many entries come
+/// before, `2026-11-21#3`.
 struct JournalHeading {
-    /// The entry without its text.
+    /// The entry; of its text only what a person wrote into the heading.
     let entry: JournalEntry
     /// The heading as it stands in the file.
     let line: String
 
     init(of entry: JournalEntry, on day: JournalDay) {
+        self.init(of: entry, title: "", on: day)
+    }
+
+    private init(of entry: JournalEntry, title: String, on day: JournalDay) {
         self.entry = entry
         let time = day.time(of: entry.date)
         let struck = entry.struckAt.map { " struck \($0.inUTC)" } ?? ""
         line = """
-            ## \(struck.isEmpty ? time : "~~\(time)~~") \
-            <!-- note \(Self.escaped(entry.id)) \(entry.date.inUTC)\(struck) -->
+            ## \(struck.isEmpty ? time : "~~\(time)~~")\(title.isEmpty ? "" : " " + title) \
+            \(Self.name(of: entry.id))\(entry.date.inUTC)\(struck) -->
             """
     }
 
     /// Reads a heading; `nil` for one that is not an entry's.
+    /// - Parameter number: how many entries come before it.
     init?(_ line: String, on day: JournalDay, number: Int) {
-        self.line = line
-        guard let match = line.wholeMatch(of: /## (~~)?([0-9]{1,2}):([0-9]{2})(?:~~)?(.*)/),
-            let hour = Int(match.2), let minute = Int(match.3), (0...23).contains(hour), (0...59).contains(minute),
-            let moment = day.moment(hour: hour, minute: minute)
+        var rest = Substring(line)
+        guard rest.drops("## ") else { return nil }
+        let isStruck = rest.drops("~~")
+        guard let hour = rest.dropsNumber(ofDigits: 1...2), rest.drops(":"),
+            let minute = rest.dropsNumber(ofDigits: 2...2), hour < 24, minute < 60
         else { return nil }
-        if let note = match.4.firstMatch(of: /<!-- note (\S+) (\S+)(?: struck (\S+))? -->/),
-            let id = Self.unescaped(String(note.1)), let date = ISO8601.date(String(note.2))
-        {
-            let struckAt = note.3.flatMap { ISO8601.date(String($0)) }
-            entry = JournalEntry(id: id, date: date, text: "", struckAt: struckAt)
+        _ = rest.drops("~~")
+        self.line = line
+        let comment = rest.range(of: "<!--", options: .literal)
+        let title = rest[..<(comment?.lowerBound ?? rest.endIndex)].trimmingCharacters(in: .whitespaces)
+        if let comment, let note = Self.entry(rest[comment.upperBound...], title: title) {
+            entry = note
         } else {
-            let id = UUID(name: Array("\(day.name)\u{0}\(number)".utf8), in: Self.people).uuidString
-            entry = JournalEntry(id: id, date: moment, text: "", struckAt: match.1 == nil ? nil : moment)
+            guard let moment = day.moment(hour: hour, minute: minute) else { return nil }
+            entry = JournalEntry(
+                id: Self.idPrefix(on: day) + String(number), date: moment, text: title,
+                struckAt: isStruck ? moment : nil)
         }
     }
+
+    /// The same heading of an entry that was struck out at a moment.
+    func struck(at moment: Date, on day: JournalDay) -> JournalHeading {
+        var struck = entry
+        struck.struckAt = moment.wholeMilliseconds
+        return JournalHeading(of: struck, title: entry.text, on: day)
+    }
+
+    /// Reads what a comment says: `note ID DATE -->`, or `note ID DATE struck DATE -->`.
+    private static func entry(_ comment: Substring, title: String) -> JournalEntry? {
+        let words = comment.split(separator: " ")
+        guard words.count >= 4, words[0] == "note", let id = unescaped(words[1]),
+            let date = ISO8601.date(String(words[2]))
+        else { return nil }
+        let struckAt = words[3] == "struck" && words.count >= 6 ? ISO8601.date(String(words[4])) : nil
+        return JournalEntry(id: id, date: date, text: title, struckAt: struckAt)
+    }
+
+    /// How the comment of an entry begins, as it stands in a file that holds the entry.
+    static func name(of id: String) -> String { "<!-- note \(escaped(id)) " }
+
+    /// How the ids begin of entries that people wrote on a day.
+    static func idPrefix(on day: JournalDay) -> String { day.name + "#" }
 
     /// The id without white space and without what ends a comment.
     private static func escaped(_ id: String) -> String {
@@ -50,13 +83,26 @@ struct JournalHeading {
         }.joined()
     }
 
-    private static func unescaped(_ text: String) -> String? {
+    private static func unescaped(_ text: Substring) -> String? {
         text == "%" ? "" : text.removingPercentEncoding
     }
+}
 
-    /// The namespace of the ids of entries that people wrote.
-    private static let people = UUID(
-        uuid: (0x3D, 0x90, 0x4B, 0xE2, 0x15, 0x7A, 0x4E, 0x0D, 0xB6, 0x51, 0x8C, 0x2F, 0x09, 0xD4, 0xA7, 0x62))
+extension Substring {
+    /// Drops a beginning; returns whether it stood there.
+    fileprivate mutating func drops(_ beginning: String) -> Bool {
+        guard utf8.starts(with: beginning.utf8) else { return false }
+        self = self[utf8.index(startIndex, offsetBy: beginning.utf8.count)...]
+        return true
+    }
+
+    /// Drops a number of so many digits, as many as there are, and gives it.
+    fileprivate mutating func dropsNumber(ofDigits count: ClosedRange<Int>) -> Int? {
+        let digits = prefix(count.upperBound).prefix { $0.isASCII && $0.isNumber }
+        guard digits.count >= count.lowerBound else { return nil }
+        self = self[digits.endIndex...]
+        return Int(digits)
+    }
 }
 
 extension Date {

@@ -8,9 +8,6 @@ import RecollectCore
 struct JournalPage {
     let day: JournalDay
     private(set) var bytes: [UInt8]
-    private(set) var entries: [JournalEntry] = []
-    /// Where the heading of each entry stands in the bytes.
-    private var headings: [Range<Int>] = []
 
     init(day: JournalDay) {
         self.init(day: day, bytes: Array("# \(day.name)\n".utf8))
@@ -19,7 +16,6 @@ struct JournalPage {
     init(day: JournalDay, bytes: [UInt8]) {
         self.day = day
         self.bytes = bytes
-        read()
     }
 
     /// Adds an entry at the end.
@@ -31,45 +27,58 @@ struct JournalPage {
         // Another program may have left the last line without its end.
         if bytes.last != Byte.lineFeed { bytes.append(Byte.lineFeed) }
         bytes += Array("\n\(heading.line)\n\n\(quotation.joined(separator: "\n"))\n".utf8)
-        read()
     }
 
-    /// Strikes an entry out: nothing but its heading changes.
-    mutating func strike(at place: Int, _ moment: Date) {
-        entries[place].struckAt = moment.wholeMilliseconds
-        bytes.replaceSubrange(headings[place], with: JournalHeading(of: entries[place], on: day).line.utf8)
-        read()
+    /// The page with one of its entries struck out: nothing but its heading changes.
+    func striking(_ entry: Entry, at moment: Date) -> JournalPage {
+        var page = self
+        page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment, on: day).line.utf8)
+        return page
     }
 
-    private mutating func read() {
-        entries = []
-        headings = []
+    // MARK: Reading
+
+    /// An entry with its heading and where that stands in the bytes.
+    struct Entry {
+        let heading: JournalHeading
+        let place: Range<Int>
         var body: [ArraySlice<UInt8>] = []
-        var isInEntry = false
-        var start = 0
-        func finish() {
-            if isInEntry { entries[entries.count - 1].text = Self.text(of: body) }
-            body = []
+
+        /// The whole entry.
+        var whole: JournalEntry {
+            var entry = heading.entry
+            entry.text = [entry.text, JournalPage.text(of: body)].filter { !$0.isEmpty }.joined(separator: "\n")
+            return entry
         }
-        while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: Byte.lineFeed) ?? bytes.count
-            let line = bytes[start..<end]
+    }
+
+    /// The entry of an id; `nil` where there is none.
+    ///
+    /// The file is searched for the bytes that name it and only read line by line where they are there, so that adding to a long day
+    /// is no slower than to a short one.
+    func entry(_ id: String) -> Entry? {
+        guard id.hasPrefix(JournalHeading.idPrefix(on: day)) || bytes.contains(JournalHeading.name(of: id)) else {
+            return nil
+        }
+        return entries().first { $0.heading.entry.id.hasSameBytes(as: id) }
+    }
+
+    /// All entries, in the order of the file.
+    func entries() -> [Entry] {
+        var entries: [Entry] = []
+        var isInEntry = false
+        for line in bytes.split(separator: Byte.lineFeed, omittingEmptySubsequences: false) {
             if Self.isHeading(line) {
-                finish()
                 // Editors of Windows end lines with two bytes; the first of them is no part of a heading.
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
                 let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day, number: entries.count)
                 isInEntry = heading != nil
-                if let heading {
-                    entries.append(heading.entry)
-                    headings.append(text.startIndex..<text.endIndex)
-                }
+                if let heading { entries.append(Entry(heading: heading, place: text.indices)) }
             } else if isInEntry {
-                body.append(line)
+                entries[entries.count - 1].body.append(line)
             }
-            start = end + 1
         }
-        finish()
+        return entries
     }
 
     /// Whether a line is a heading of the first or second level, an empty one too: it may be a cut one.
@@ -78,7 +87,7 @@ struct JournalPage {
         return (1...2).contains(line.count - rest.count) && rest.first ?? Byte.space <= Byte.space
     }
 
-    private static func text(of body: [ArraySlice<UInt8>]) -> String {
+    fileprivate static func text(of body: [ArraySlice<UInt8>]) -> String {
         let isBlank: (ArraySlice<UInt8>) -> Bool = { $0.allSatisfy { $0 <= Byte.space } }
         guard let first = body.firstIndex(where: { !isBlank($0) }), let last = body.lastIndex(where: { !isBlank($0) })
         else { return "" }
@@ -95,5 +104,12 @@ struct JournalPage {
         static let carriageReturn = UInt8(ascii: "\r")
         static let space = UInt8(ascii: " ")
         static let quotation = UInt8(ascii: ">")
+    }
+}
+
+extension [UInt8] {
+    /// Whether the bytes of a text stand in these.
+    fileprivate func contains(_ text: String) -> Bool {
+        Data(self).range(of: Data(text.utf8)) != nil
     }
 }

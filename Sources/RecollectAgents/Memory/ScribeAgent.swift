@@ -42,19 +42,11 @@ public struct ScribeAgent: AgentProtocol {
     public func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
-        AsyncThrowingStream { stream in
-            let work = Task {
-                do {
-                    let reply = try await reply(to: input, in: context)
-                    stream.yield(.textDelta(reply.text))
-                    stream.yield(.final(reply))
-                    stream.finish()
-                } catch {
-                    stream.finish(throwing: error)
-                }
-            }
-            stream.onTermination = { _ in work.cancel() }
-        }
+        AsyncThrowingStream(running: { stream in
+            let reply = try await reply(to: input, in: context)
+            stream.yield(.textDelta(reply.text))
+            stream.yield(.final(reply))
+        })
     }
 
     private func reply(to input: AgentInput, in context: AgentContext) async throws -> ConversationMessage {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A stretch of time that somebody named in a question: "last week", "gestern", "in May", "2026-05-03".
+/// A stretch of time that somebody named in a question: "last week", "gestern", "on Monday", "3 days ago", "in May", "2026-05-03".
 struct SpokenTime: Equatable {
     /// How it was named.
     let name: String
@@ -22,7 +22,8 @@ struct SpokenTime: Equatable {
                 return (SpokenTime(String(text[range]), stretch), text.replacingCharacters(in: range, with: " "))
             }
         }
-        return day(in: text, calendar: calendar) ?? month(in: text, now: now, calendar: calendar)
+        return ago(in: text, now: now, calendar: calendar) ?? day(in: text, calendar: calendar)
+            ?? weekday(in: text, now: now, calendar: calendar) ?? month(in: text, now: now, calendar: calendar)
     }
 
     private init(_ name: String, _ stretch: DateInterval) {
@@ -46,6 +47,24 @@ struct SpokenTime: Equatable {
         (.year, 0, ["this year", "dieses jahr", "cette année", "este año", "今年"]),
     ]
 
+    /// The day, week, month or year so many of them ago, in English: "3 days ago", "a week ago".
+    private static func ago(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+        guard let match = text.firstMatch(of: /(?i)\b([0-9]{1,3}|[a-z]+) (day|week|month|year)s? ago\b/),
+            let count = Int(match.1) ?? numbers[match.1.lowercased()], let unit = units[match.2.lowercased()],
+            let moment = calendar.date(byAdding: unit, value: -count, to: now),
+            let stretch = calendar.dateInterval(of: unit, for: moment)
+        else { return nil }
+        return (SpokenTime(String(match.0), stretch), text.replacingCharacters(in: match.range, with: " "))
+    }
+
+    private static let units: [String: Calendar.Component] = [
+        "day": .day, "week": .weekOfYear, "month": .month, "year": .year,
+    ]
+    private static let numbers = [
+        "a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
+        "ten": 10,
+    ]
+
     /// A day as `2026-05-03`.
     private static func day(in text: String, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         guard let match = text.firstMatch(of: /\b([0-9]{4})-([0-9]{2})-([0-9]{2})\b/),
@@ -56,6 +75,26 @@ struct SpokenTime: Equatable {
             let stretch = days.dateInterval(of: .day, for: date)
         else { return nil }
         return (SpokenTime(String(match.0), stretch), text.replacingCharacters(in: match.range, with: " "))
+    }
+
+    /// A day of the week by its name; the latest before today.
+    private static func weekday(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
+        var days = gregorian(like: calendar)
+        for (language, prepositions) in [
+            ("en", ["on ", "last "]), ("de", ["am ", "letzten "]), ("es", ["el "]),
+        ] {
+            days.locale = Locale(identifier: language)
+            for (index, name) in days.weekdaySymbols.enumerated() {
+                guard let range = prepositions.lazy.compactMap({ text.range(ofPhrase: $0 + name) }).first,
+                    let date = days.nextDate(
+                        after: days.startOfDay(for: now), matching: DateComponents(weekday: index + 1),
+                        matchingPolicy: .nextTime, direction: .backward),
+                    let stretch = days.dateInterval(of: .day, for: date)
+                else { continue }
+                return (SpokenTime(String(text[range]), stretch), text.replacingCharacters(in: range, with: " "))
+            }
+        }
+        return nil
     }
 
     /// A month by its name with a preposition, as `may` alone is a verb; the latest one that has begun.

@@ -75,8 +75,10 @@ public final class Orchestrator: Sendable {
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
         let (stream, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
         let turn = Turn(
-            input: input, context: AgentContext(userId: userId, sessionId: sessionId, params: params), agents: agents,
-            classifier: classifier, store: store, maxMessages: maxMessages, tell: { continuation.yield($0) })
+            input: input,
+            context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
+            agents: agents, classifier: classifier, store: store, maxMessages: maxMessages,
+            tell: { continuation.yield($0) })
         let task = turns.add(to: turn.context.conversation) {
             do {
                 try await turn.run()

@@ -79,6 +79,10 @@ struct HistorianAgentTests {
             ("Was haben wir gestern über das Budget gesagt?", ["d1"]), ("budget on 2026-11-15", ["d6"]),
             ("qu'est-ce qu'on a dit du budget la semaine dernière", ["d6", "d10"]),
             ("¿qué dijimos ayer sobre el budget?", ["d1"]), ("我们昨天说了什么关于budget", ["d1"]),
+            ("budget on Friday?", ["d1"]), ("what did we say last Sunday about the budget", ["d6"]),
+            ("budget on Saturday", []), ("Was haben wir am Sonntag über das Budget gesagt?", ["d6"]),
+            ("¿qué dijimos el viernes pasado sobre el budget?", ["d1"]), ("budget 10 days ago", ["d10"]),
+            ("the budget A week ago", ["d6", "d10"]), ("six months ago: budget", ["may"]),
             ("may the budget change", ["d0", "d1", "d6", "d10", "may"]),
         ])
     func times(question: String, expected: [String]) async throws {

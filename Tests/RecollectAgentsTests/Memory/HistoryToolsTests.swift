@@ -48,6 +48,16 @@ struct HistoryToolsTests {
         #expect(ids(two, "hits").count == 2 && two.content["note"]?.stringValue?.contains("more hits") == true)
     }
 
+    @Test("do not find the question that is being answered, and make up for it")
+    func currentQuestion() async throws {
+        for session in ["now", "then"] { try await say(0..<3, session: session) }
+        let asking = AgentContext(userId: "ada", sessionId: "now", inputId: "m2")
+        let result = try await tools.searchHistory.call(["query": "budget", "limit": 5], context: asking)
+        let places = result.content["hits"]?.arrayValue?.map { [$0["session"], $0["message"]] } ?? []
+        #expect(places.count == 5 && !places.contains(["now", "m2"]) && places.contains(["then", "m2"]))
+        #expect(result.content["note"] == nil)
+    }
+
     @Test("neither find nor read what was discarded")
     func discarded() async throws {
         try await say(0..<2, session: "gone")

@@ -99,6 +99,21 @@ struct ScribeAgentTests {
         #expect(all.map(\.text) == ["boiler loud", "milk", "bread"])
     }
 
+    @Test("ends its work when its stream is given up")
+    func givenUp() async throws {
+        let stuck = StuckJournal()
+        let scribe = ScribeAgent(journal: stuck, calendar: utc, now: { morning })
+        let context = AgentContext(userId: "ada", sessionId: "now")
+        let reader = Task {
+            for try await event in scribe.process(asked("milk"), history: [], context: context) {
+                Issue.record("unexpected \(event)")
+            }
+        }
+        try await stuck.reached.wait()
+        reader.cancel()
+        try await stuck.ended.wait()
+    }
+
     @Test("keeps users apart")
     func users() async throws {
         _ = try await scribe.reply(to: asked("secret of Eve"), user: "eve")
@@ -140,4 +155,24 @@ struct ScribeAgentTests {
         }
         #expect(read == (0..<12).map(String.init))
     }
+}
+
+/// A journal that takes notes until its task is cancelled.
+private struct StuckJournal: Journal {
+    let reached = Gate()
+    let ended = Gate()
+
+    func append(_ entry: JournalEntry, to journal: JournalID) async throws {
+        await reached.open()
+        do {
+            try await Gate().wait()
+        } catch {
+            await ended.open()
+            throw error
+        }
+    }
+
+    func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] { [] }
+
+    func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {}
 }
