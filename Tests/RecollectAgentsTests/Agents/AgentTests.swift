@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("An agent", .timeLimit(.minutes(1)))
+@Suite("An agent", .timeLimit(.minutes(5)))
 struct AgentTests {
     private func agent(_ model: ScriptedModel, _ tools: [AgentTool] = [], rounds: Int = 20) -> Agent {
         Agent(
