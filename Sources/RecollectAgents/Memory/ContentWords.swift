@@ -46,12 +46,12 @@ struct ContentWords: Equatable {
         """
         a about again all also am an and any anything are as asked at be been before but by can chat conversation conversations could did \
         discuss discussed do does earlier entry ever find for from had has have hello here hey hi history how i in is it its it's \
-        last know list look me mention mentioned my note noted notes of off on or our out please remember said say saying \
+        last know list look me mention mentioned more my note noted notes of off on or our out please remember said say saying \
         search session show so something talk talked tell that the their them then there these they thing things this to told us was we \
         were what what's whats when where which who whose why will with would write wrote you your \
         letzte letzten letzter alles am an auch auf aus bei bitte damals das dass dem den der des die diese diesem doch du ein eine einem einen \
         einer es etwas für gab gesagt geschrieben gesprochen habe haben hast hat hatte hatten ich im in ist ja kannst mal man mein \
-        meine mir mit nach noch notiert notiz notizen oder sagte sagten sind so suche such über um und uns von vor wann war \
+        mehr meine mir mit nach noch notiert notiz notizen oder sagte sagten sind so suche such über um und uns von vor wann war \
         waren warum was welche wer wie wir wo worüber zeig zeige zu zum zur \
         ai as au aux avais avait avez avons ce cela ces cette conversation c'est dans de des dit dire du elle en est et été il ils \
         je la le les leur ma mes moi mon montre ne nos note noté notes nous on ou où par parlé pas pour quand que quel quelle quels qui \

@@ -24,6 +24,11 @@ struct AgentVocabulary {
         said.add(keywords, weight: Self.saidWeight * recency)
     }
 
+    /// Whether the agent's name or description has the word itself: it is what the agent is for.
+    func names(_ keyword: Keyword) -> Bool {
+        described.has(keyword)
+    }
+
     /// How much the agent has to do with a word: 0 for nothing.
     func affinity(to keyword: Keyword) -> Double {
         described.weight(of: keyword, rootShare: Self.rootShare) + said.weight(of: keyword, rootShare: Self.rootShare)
@@ -40,6 +45,10 @@ private struct WordWeights {
             if stems[keyword.stem] == nil { stems[keyword.stem] = weight }
             if let root = keyword.root, roots[root] == nil { roots[root] = weight }
         }
+    }
+
+    func has(_ keyword: Keyword) -> Bool {
+        stems[keyword.stem] != nil
     }
 
     func weight(of keyword: Keyword, rootShare: Double) -> Double {

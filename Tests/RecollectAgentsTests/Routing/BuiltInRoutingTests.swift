@@ -13,7 +13,7 @@ struct BuiltInRoutingTests {
             ("Search the history for lighthouse lamps", "historian"),
             ("Who talked about the migration plan last week?", "historian"),
             ("Remember that the ferry leaves at nine", "scribe"), ("note: buy milk and bread", "scribe"),
-            ("Write down that the boat needs paint", "scribe"), ("What did I note about the ferry?", "scribe"),
+            ("Write down that Ada has the key", "scribe"), ("What did I note about the ferry?", "scribe"),
             ("Show my notes from yesterday", "scribe"),
         ])
     func found(_ text: String, _ expected: String) async throws {
@@ -24,7 +24,9 @@ struct BuiltInRoutingTests {
             [.init(role: .user, text: "note: it rains"), .init(role: .assistant, text: "[scribe] Noted: “it rains”")],
             [
                 .init(role: .user, text: "what did ada want"),
-                .init(role: .assistant, text: "[historian] This was said about “ada”: she wants tea."),
+                .init(
+                    role: .assistant,
+                    text: "[historian] This was said about “ada”: she wants a key and the ferry at nine."),
             ],
         ]
         for opening in openings {
