@@ -22,7 +22,7 @@ import RecollectCore
 /// - An agent is never given half of a tool exchange, whatever a stopped turn has left.
 ///
 /// Turns of one session run one after the other, in the order of the calls of `route`; sessions run side by side. That holds within
-/// one orchestrator: make one and share it. All methods may be called from any task.
+/// one orchestrator: make one and share it; where others talk in the session all the same, make the store with `sameRole: .keep`. All methods may be called from any task.
 public final class Orchestrator: Sendable {
     /// The agents; the first one answers where no other is chosen.
     public let agents: [any AgentProtocol]
@@ -61,7 +61,8 @@ public final class Orchestrator: Sendable {
     /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent.
     ///
     /// Ending the iteration, or its task, before that stops the turn; so does `stop`, after which the stream still tells how the reply
-    /// was kept. A turn that is stopped while it waits for another keeps nothing and throws `CancellationError`.
+    /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
+    /// `CancellationError`, or what the store throws where it is cancelled.
     ///
     /// An input whose id the agent's history holds and has answered is not asked again: its reply comes as it was kept. So a
     /// request may be sent twice.

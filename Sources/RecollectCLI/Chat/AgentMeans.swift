@@ -38,14 +38,16 @@
         func historian(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
             let usual = HistorianAgent(history: history)
             return HistorianAgent(
-                history: history, name: name ?? usual.name, description: description ?? usual.description)
+                history: history, name: name ?? usual.name, description: description ?? usual.description,
+                calendar: Format.calendar)
         }
 
         /// The agent that takes notes; what is not given is as usual.
         func scribe(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
             let usual = ScribeAgent(journal: journal)
             return ScribeAgent(
-                journal: journal, name: name ?? usual.name, description: description ?? usual.description)
+                journal: journal, name: name ?? usual.name, description: description ?? usual.description,
+                calendar: Format.calendar)
         }
 
         private func tool(_ tool: AgentsFile.Tool) -> AgentTool {

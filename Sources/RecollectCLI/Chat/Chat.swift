@@ -27,9 +27,10 @@
             self.session = session
             self.output = output
             self.signals = signals
+            // Another terminal may talk in the same session: nothing that it says is taken for a repetition.
             orchestrator = Orchestrator(
                 agents: team.agents, classifier: team.classifier,
-                store: DeviceChatStorage(history: history, userId: options.user))
+                store: DeviceChatStorage(history: history, userId: options.user, sameRole: .keep))
             let names =
                 team.agents.count > 1 ? Dictionary(team.agents.map { ($0.id, $0.name) }) { first, _ in first } : [:]
             display = options.json ? ReplyJSON(output: output) : ReplyText(output: output, names: names)

@@ -7,6 +7,15 @@
         private let now: Date
         private let formatter: DateFormatter
 
+        /// The user's calendar for agents that write moments by its locale: English words and 24 hours, as everywhere in `recall`.
+        static var calendar: Calendar {
+            let own = Calendar.current
+            var calendar = own
+            calendar.locale = Locale(identifier: "en_GB")
+            (calendar.firstWeekday, calendar.minimumDaysInFirstWeek) = (own.firstWeekday, own.minimumDaysInFirstWeek)
+            return calendar
+        }
+
         init(now: Date = Date()) {
             self.now = now
             calendar = Calendar.current

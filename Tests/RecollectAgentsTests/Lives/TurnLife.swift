@@ -7,33 +7,33 @@ import RecollectTestSupport
 /// A random life of one store under orchestrators, beside a model of what it must hold.
 struct TurnLife {
     /// An agent's part of a session.
-    private struct Place: Hashable {
+    struct Place: Hashable {
         let session: String
         let agent: String
     }
 
-    private struct Fault: Error, CustomStringConvertible {
+    struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
-    private static let sessions = ["today", "tomorrow", "", "a/b"]
+    static let sessions = ["today", "tomorrow", "", "a/b"]
     private static let budgets: [Int?] = [nil, nil, 0, 1, 2, 3, 4, 100]
 
     private var random: SeededGenerator
-    private let store: LifeStore
-    private let agents = LifeAgents()
+    let store: LifeStore
+    let agents = LifeAgents()
     private var orchestrators: [(orchestrator: Orchestrator, budget: Int?)] = []
-    private var held: [Place: [ConversationMessage]] = [:]
+    var held: [Place: [ConversationMessage]] = [:]
     private var asked: [(session: String, input: AgentInput)] = []
     private var count = 0
     /// What was done, for whoever reads a fault.
-    private(set) var diary: [String] = []
+    var diary: [String] = []
 
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
-        let kind = LifeStore.Kind.allCases.randomElement(using: &random)!
+        let kind = random.one(of: LifeStore.Kind.allCases)
         let wrappers = LifeStore.Wrapper.allCases.shuffled(using: &random)
-            .prefix([0, 0, 1, 2, 4].randomElement(using: &random)!)
+            .prefix(random.one(of: [0, 0, 1, 2, 4]))
         store = try LifeStore(kind, wrappers: Array(wrappers))
         diary = ["\(kind) \(wrappers.map(\.rawValue))"]
         makeOrchestrators()
@@ -60,7 +60,7 @@ struct TurnLife {
 
     private mutating func makeOrchestrators() {
         orchestrators = (0..<2).map { _ in
-            let budget = Self.budgets.randomElement(using: &random)!
+            let budget = random.one(of: Self.budgets)
             return (agents.orchestrator(over: store.storage, maxMessages: budget), budget)
         }
     }
@@ -71,19 +71,19 @@ struct TurnLife {
         endings: [LifeScript.Ending] = [.ends, .isFinal, .isFinalWithoutParts, .fails], id: String? = nil
     ) -> (session: String, input: AgentInput, script: LifeScript) {
         count += 1
-        let who = (LifeAgents.names + ["one", "two", "fail"]).randomElement(using: &random)!
+        let who = random.one(of: LifeAgents.names + ["one", "two", "fail"])
         let hasId = Bool.random(using: &random)
         let input = AgentInput.text("\(who) \(count)", id: id ?? (hasId ? UUID().uuidString : nil))
         let script = LifeScript(number: count, endings: endings, using: &random)
         agents[input.id] = script
-        let session = Self.sessions.randomElement(using: &random)!
+        let session = random.one(of: Self.sessions)
         asked.append((session, input))
         return (session, input, script)
     }
 
     /// Turns that are all asked for before the first has ended.
     private mutating func severalTurns() async throws {
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
         let turns = (0..<Int.random(in: 1...6, using: &random)).map { _ in input() }
         let streams = turns.map { orchestrator.route($0.input, userId: "user", sessionId: $0.session) }
         for (turn, stream) in zip(turns, streams) {
@@ -94,7 +94,7 @@ struct TurnLife {
     }
 
     private mutating func stop() async throws {
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: [.hangs])
         let isBegun = Bool.random(using: &random)
         let stream = orchestrator.route(turn.input, userId: "user", sessionId: turn.session)
@@ -123,7 +123,7 @@ struct TurnLife {
 
     /// A turn of which nobody hears the end.
     private mutating func drop() async throws {
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: LifeScript.Ending.allCases)
         var told: [AgentEvent] = []
         // A classifier that fails tells no pieces.
@@ -152,7 +152,7 @@ struct TurnLife {
 
     /// Ends the process in the middle of a turn. Where that would leave nothing, a question is left without a reply.
     private mutating func kill() async throws {
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
         let turn = input(endings: [.hangs])
         let agent = ["one", "two"].first(where: turn.input.text.hasPrefix) ?? "one"
         let place = Place(session: turn.session, agent: agent)
@@ -188,8 +188,8 @@ struct TurnLife {
         guard let (session, before) = asked.filter({ $0.input.hasGivenId }).randomElement(using: &random) else {
             return
         }
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
-        let other = LifeAgents.names.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
+        let other = random.one(of: LifeAgents.names)
         let input = Bool.random(using: &random) ? before : .text("\(other) again", id: before.id)
         let script = LifeScript(number: count, endings: [.ends, .isFinal, .fails], using: &random)
         agents[input.id] = script
@@ -200,7 +200,7 @@ struct TurnLife {
     /// A UI that shows the same history saves the question and the reply of a turn, too.
     private mutating func askFromUI() async throws {
         guard let history = store.history else { return try await severalTurns() }
-        let (orchestrator, budget) = orchestrators.randomElement(using: &random)!
+        let (orchestrator, budget) = random.one(of: orchestrators)
         let id = UUID()
         let turn = input(endings: [.ends], id: id.uuidString)
         let question = ChatMessage(id: id, role: .user, content: turn.input.text)
@@ -221,118 +221,11 @@ struct TurnLife {
             return (events, error)
         }
     }
-
-    // MARK: The model
-
-    /// Does to the model what a turn has done, as far as its events tell; checks what the agent was given.
-    private mutating func note(
-        _ what: String, _ session: String, _ input: AgentInput, _ budget: Int?, _ events: [AgentEvent],
-        _ error: (any Error)?, isTrimmed: Bool = true
-    ) throws {
-        diary.append(
-            "\(what) \(input.text.debugDescription) of \(session.debugDescription), \(budget.map(String.init) ?? "nil")"
-        )
-        let given = agents.takeGiven(with: input.id)
-        guard let announced = events.announced else {
-            guard error is CancellationError else { throw fault("no turn: \(String(describing: error))") }
-            return
-        }
-        guard announced.agentId != "quiet" else {
-            guard given?.isEmpty != false else { throw fault("quiet was given \(given ?? [])") }
-            return
-        }
-        let place = Place(session: session, agent: announced.agentId)
-        var messages = held[place] ?? []
-        let window = window(of: messages, within: budget.map { max($0, 2) })
-        if let question = window.firstIndex(where: { isQuestion($0, input) && input.hasGivenId }),
-            question + 1 < window.count
-        {
-            guard events.reply == window[question + 1], given == nil else { throw fault("asked again") }
-            return
-        }
-        if let last = messages.last, last.role == .user {
-            if input.hasGivenId, isQuestion(last, input) {
-                messages.removeLast()
-            } else {
-                messages.append(ConversationMessage(role: .assistant, parts: [], metadata: ["interrupted": true]))
-            }
-        }
-        let past = self.window(of: messages, within: budget).wholeExchanges()
-        // A turn that was stopped at once has asked nobody. A question that is asked again takes the place of a reply in the window.
-        if let given, given.map(\.shape) != past.suffix(given.count).map(\.shape) || given.count < past.count - 1 {
-            throw fault("given \(given.map(\.shape)) of \(past.map(\.shape))")
-        }
-        messages.append(input.message)
-        if let reply = events.reply {
-            messages.append(reply)
-        } else if isTrimmed, error == nil {
-            // Nobody heard it, and nothing of it is kept.
-            guard let budget, budget < 2 else { throw fault("no reply told") }
-        }
-        held[place] = isTrimmed ? self.window(of: messages, within: budget) : messages
-    }
-
-    private func isQuestion(_ message: ConversationMessage, _ input: AgentInput) -> Bool {
-        message.role == .user
-            && (message.id == input.id
-                || LifeAgents.names.contains { message.id == input.message.copyId(from: $0) })
-    }
-
-    /// Whether the store holds what the model does; a question that was known keeps its first words.
-    private func isSame(_ message: ConversationMessage, _ told: ConversationMessage) -> Bool {
-        message.shape == told.shape
-            || (message.role == told.role
-                && (message.id == told.id || LifeAgents.names.contains { message.id == told.copyId(from: $0) }))
-    }
-
-    private func window(of messages: [ConversationMessage], within budget: Int?) -> [ConversationMessage] {
-        guard let budget else { return messages }
-        return Array(messages.suffix(budget < 2 ? 0 : budget / 2 * 2))
-    }
-
-    private func checkReply(
-        _ events: [AgentEvent], _ error: (any Error)?, to input: AgentInput, _ script: LifeScript
-    ) throws {
-        guard let reply = events.reply, case .began = events.first else { throw fault("no reply: \(events)") }
-        guard reply.id == events.announced?.id else { throw fault("another id") }
-        let isFailure = script.ending == .fails || input.text.hasPrefix("fail")
-        guard reply.isInterrupted == isFailure, (error != nil) == isFailure else { throw fault("ended as \(reply)") }
-        let parts = input.text.hasPrefix("fail") ? [] : script.parts
-        if let parts, reply.parts != parts { throw fault("told \(reply.parts) instead of \(parts)") }
-    }
-
-    /// Checks that the store holds what the model holds, and takes over what the store has given for it.
-    private mutating func check() async throws {
-        for session in Self.sessions {
-            for agent in LifeAgents.names {
-                let place = Place(session: session, agent: agent)
-                let messages = try await stored(place)
-                let model = held[place] ?? []
-                guard messages.elementsEqual(model, by: isSame) else {
-                    throw fault("\(place) holds \(messages.map(\.shape)) instead of \(model.map(\.shape))")
-                }
-                for (message, told) in zip(messages, model) where told.role == .assistant && !told.parts.isEmpty {
-                    guard message == told else { throw fault("kept \(message) instead of \(told)") }
-                }
-                guard Set(messages.map(\.id)).count == messages.count else { throw fault("twice in \(place)") }
-                guard zip(messages, messages.dropFirst()).allSatisfy({ $0.role != $1.role }) else {
-                    throw fault("\(place) repeats a role")
-                }
-                held[place] = messages
-            }
-        }
-    }
-
-    private func stored(_ place: Place) async throws -> [ConversationMessage] {
-        try await store.storage.all(place.agent, session: place.session)
-    }
-
-    private func fault(_ description: String) -> Fault {
-        Fault(description: description)
-    }
 }
 
-extension ConversationMessage {
-    /// What a fault is described by.
-    fileprivate var shape: String { "\(role.rawValue)\(isInterrupted ? " interrupted" : ""): \(text)" }
+extension SeededGenerator {
+    /// One of some.
+    fileprivate mutating func one<Element>(of some: [Element]) -> Element {
+        some[Int.random(in: 0..<some.count, using: &self)]
+    }
 }

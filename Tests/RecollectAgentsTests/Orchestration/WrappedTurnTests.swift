@@ -54,6 +54,33 @@ struct WrappedTurnTests {
         }
     }
 
+    @Test("that summarises, two at once in one session, tell of every question once in the end")
+    func twoSummarize() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        func store() -> any ChatStorage {
+            summarizing(DeviceChatStorage(history: history, userId: "user", sameRole: .keep))
+        }
+        let ignored = Locked<[ConversationMessage]>([])
+        await withTaskGroup(of: Void.self) { group in
+            for writer in ["a", "b"] {
+                let orchestrator = Orchestrator(agents: [agent(ignored)], store: store(), maxMessages: nil)
+                group.addTask {
+                    for number in 0..<15 {
+                        await #expect(throws: Never.self) { try await orchestrator.say(.text("\(writer)\(number)")) }
+                    }
+                }
+            }
+        }
+        let given = Locked<[ConversationMessage]>([])
+        try await Orchestrator(agents: [agent(given)], store: store(), maxMessages: nil).say("and")
+        let told = questions(in: given.withLock { $0 })
+        #expect(told.sorted() == ["a", "b"].flatMap { writer in (0..<15).map { "\(writer)\($0)" } }.sorted())
+        let replies = try await store().fetchAllChats(userId: "user", sessionId: "session").filter {
+            $0.role == .assistant && !$0.isInterrupted
+        }
+        #expect(replies.count == 31)
+    }
+
     @Test("that summarises tell nothing of what was taken back", arguments: [1, 5, 10])
     func undo(kept: Int) async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
