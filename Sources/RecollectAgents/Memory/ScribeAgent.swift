@@ -28,7 +28,8 @@ public struct ScribeAgent: AgentProtocol {
     ///   - now: the moment of the question. A note has the moment of the message.
     public init(
         journal: any Journal, name: String = "Scribe",
-        description: String = "Takes notes into your journal: note, remember, write down. Shows what you noted, and strikes notes out.",
+        description: String =
+            "Takes notes into your journal: note, remember, write down. Shows what you noted, and strikes notes out.",
         calendar: Calendar = .current, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.journal = journal

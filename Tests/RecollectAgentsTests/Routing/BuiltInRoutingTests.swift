@@ -26,7 +26,7 @@ struct BuiltInRoutingTests {
                 .init(role: .user, text: "what did ada want"),
                 .init(
                     role: .assistant,
-                    text: "[historian] This was said about “ada”: she wants a key and the ferry at nine."),
+                    text: "[historian] This was said about “ada”: she wants tea."),
             ],
         ]
         for opening in openings {
