@@ -50,7 +50,7 @@ struct SharedStoreTests {
 
     @Test(
         "and a full disk: it is told, what was told before is kept, and turns go on when there is space",
-        .enabled(if: TinyDisk.isPossible, "needs root and mount"), arguments: [true, false])
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"), .serialized, arguments: [true, false])
     func fullDisk(isHistory: Bool) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let disk = try TinyDisk(at: folder, kilobytes: isHistory ? 1024 : 512)
