@@ -34,20 +34,28 @@ struct TurnQueueTests {
         #expect(weakly == nil)
     }
 
-    @Test("begins no turn of those that are stopped, though the one before them ends first")
-    func stopsLastFirst() async {
+    @Test("stops those that wait before the one that runs, so that its end lets none of them begin")
+    func stopsLastFirst() async throws {
         let queue = TurnQueue()
         let conversation = ConversationID(userId: "user", sessionId: "session")
-        for _ in 0..<200 {
-            let uncancelled = Locked(0)
-            for _ in 0..<8 {
-                _ = queue.add(to: conversation) {
-                    if !Task.isCancelled { uncancelled.withLock { $0 += 1 } }
-                    while !Task.isCancelled { await Task.yield() }
-                }
+        let waiting = Locked<[Task<Void, Never>]>([])
+        let wereStopped = Locked<[Bool]>([])
+        let reached = Gate()
+        _ = queue.add(to: conversation) {
+            await withTaskCancellationHandler {
+                await reached.open()
+                try? await Gate().wait()
+            } onCancel: {
+                let tasks = waiting.withLock { $0 }
+                wereStopped.withLock { $0 = tasks.map(\.isCancelled) }
             }
-            await queue.stop(conversation)
-            #expect(uncancelled.withLock { $0 } <= 1)
         }
+        for _ in 0..<4 {
+            let task = queue.add(to: conversation) {}
+            waiting.withLock { $0.append(task) }
+        }
+        try await reached.wait()
+        await queue.stop(conversation)
+        #expect(wereStopped.withLock { $0 } == [true, true, true, true])
     }
 }
