@@ -17,8 +17,8 @@ import RecollectCore
 /// - A reply that ends is saved before `final` tells it. One that is stopped or fails is saved as far as it had come, marked with
 ///   `isInterrupted`; cancellation does not reach that save.
 /// - A store that is a `DraftingChatStorage` (`DeviceChatStorage`) has the reply on the disk while it streams: if the process is
-///   killed, the reply is there, interrupted. Over other stores the user's message is there, and the session's next turn closes it with an
-///   empty, interrupted reply, so that the next message is not taken for a repetition and dropped.
+///   killed, the reply is there, interrupted. Over other stores the user's message is there, and the agent's next turn in the session closes it
+///   with an empty, interrupted reply, so that the next message is not taken for a repetition and dropped.
 /// - An agent is never given half of a tool exchange, whatever a stopped turn has left.
 ///
 /// Turns of one session run one after the other, in the order of the calls of `route`; sessions run side by side. That holds within

@@ -45,11 +45,11 @@
                 try await chat.tell([chat.style.dim("A new session.")])
                 return true
             },
-            .init(name: "fork", help: "copy the conversation so far into a new session, and go on there") { chat, _ in
+            .init(name: "fork", help: "copy the conversation to a new session and go on there") { chat, _ in
                 try await chat.fork()
                 return true
             },
-            .init(name: "undo", help: "take the last message and its reply back; both are kept as a branch") {
+            .init(name: "undo", help: "take back the last message and reply; a branch keeps them") {
                 chat, _ in
                 try await chat.undo()
                 return true
@@ -64,8 +64,9 @@
                 return true
             },
             .init(name: "agents", help: "tell who answers") { chat, _ in
-                try await chat.tell(
-                    chat.team.agents.map { "\(chat.style.cyan($0.id.oneLine))  \($0.description.oneLine)" })
+                let agents = chat.team.agents.map { (id: $0.id.oneLine, purpose: $0.description.oneLine) }
+                let width = agents.map(\.id.columns).max() ?? 0
+                try await chat.tell(agents.map { "\(chat.style.cyan($0.id.padded(to: width)))  \($0.purpose)" })
                 return true
             },
             .init(name: "help", help: "tell this") { chat, _ in

@@ -23,7 +23,8 @@
         /// - Throws: `invalidArgument` where the model cannot be asked.
         static func assistant(_ model: AgentsFile.Model, _ means: AgentMeans) throws -> ChatTeam {
             let assistant = AgentsFile.Agent(
-                name: "Assistant", description: "Answers questions and helps with any task.",
+                name: "Assistant",
+                description: "Answers questions, explains, writes and translates, and helps with any task.",
                 kind: .model(model, prompt: nil, tools: AgentsFile.Tool.allCases))
             return ChatTeam(
                 agents: [try means.agent(assistant), means.historian(), means.scribe()], classifier: KeywordClassifier()
