@@ -19,7 +19,8 @@ enum ScribeRequest: Equatable {
             let found = SpokenTime.find(in: said, now: now, calendar: calendar)
             self = .read(ContentWords(found?.rest ?? said), found?.time)
         } else {
-            self = said.isEmpty ? .nothing : .note(said)
+            let tellsSomething = ContentWords(said).words.contains { !Self.courtesies.contains($0.lowercased()) }
+            self = tellsSomething ? .note(said) : .nothing
         }
     }
 
@@ -35,6 +36,13 @@ enum ScribeRequest: Equatable {
         text.hasSuffix("?") || text.hasSuffix("？") || reading.contains { text.range(ofPhrase: $0) != nil }
     }
 
+    /// What is said to be polite, and never meant to be noted.
+    private static let courtesies: Set = [
+        "thanks", "thank", "ok", "okay", "yes", "yeah", "no", "never", "mind", "nevermind", "great", "good", "fine",
+        "cool", "perfect",
+        "bye", "danke", "ja", "nein", "gut", "tschüss", "merci", "oui", "non", "bonjour", "gracias", "sí", "hola", "谢谢",
+        "好", "好的", "你好",
+    ]
     private static let noting = [
         "note:", "note that", "note down", "please note", "make a note", "make a note that", "take a note",
         "remember that",

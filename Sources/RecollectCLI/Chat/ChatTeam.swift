@@ -19,16 +19,14 @@
             ChatTeam(agents: [means.historian(), means.scribe()], classifier: KeywordClassifier())
         }
 
-        /// An assistant with a model and the tools of the history, and the two that need none.
+        /// An assistant with a model, alone: it has tools for all that the two do. Beside them, words would have to decide whether a
+        /// message is for it, and a request that names no business would go to whoever spoke last.
         /// - Throws: `invalidArgument` where the model cannot be asked.
         static func assistant(_ model: AgentsFile.Model, _ means: AgentMeans) throws -> ChatTeam {
             let assistant = AgentsFile.Agent(
-                name: "Assistant",
-                description: "Answers questions, explains, writes and translates, and helps with any task.",
+                name: "Assistant", description: "Answers questions and helps with any task.",
                 kind: .model(model, prompt: nil, tools: AgentsFile.Tool.allCases))
-            return ChatTeam(
-                agents: [try means.agent(assistant), means.historian(), means.scribe()], classifier: KeywordClassifier()
-            )
+            return ChatTeam(agents: [try means.agent(assistant)], classifier: KeywordClassifier())
         }
 
         /// Those of a file.

@@ -13,10 +13,10 @@
                 keeps what was said; a reply is kept while it streams, so that a crash loses at most its last second.
 
                 Who answers: Historian, who finds what was said in your sessions, and Scribe, who takes notes into the journal, \
-                both without a model. With --model an Assistant too, who may search the history, read sessions, and take and read notes; \
-                the API key comes from the environment variable OPENAI_API_KEY, the server from --base-url, else from \
-                OPENAI_BASE_URL, else it is OpenAI's. Who answers what is decided by the words of your message and of the \
-                conversation. With --agents those of a file, in YAML or JSON:
+                both without a model; which of them is decided by the words of your message and of the conversation. With --model an \
+                Assistant in their place, who may search the history, read sessions, and take and read notes; the API key comes \
+                from the environment variable OPENAI_API_KEY, the server from --base-url, else from OPENAI_BASE_URL, else it is \
+                OpenAI's. With --agents those of a file, in YAML or JSON:
 
                     classifier: keyword            # or model, which asks the model below
                     model: gpt-5-mini              # for all that name none

@@ -51,7 +51,7 @@ struct ScribeAgentTests {
 
     @Test("asks where there is nothing to note")
     func nothing() async throws {
-        for said in ["note:", "  ", "take a note"] {
+        for said in ["note:", "  ", "take a note", "thanks", "OK, thank you!", "no, never mind", "谢谢", "danke"] {
             #expect(try await scribe.reply(to: asked(said)).text == "What shall I note?")
         }
         #expect(try await texts().isEmpty)
