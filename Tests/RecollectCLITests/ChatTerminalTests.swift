@@ -89,10 +89,13 @@
 
         @Test("asked to end at the prompt it ends with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
         func ending(signal: Int32) async throws {
-            let terminal = try terminal(try RecallProcess())
+            let recall = try RecallProcess()
+            let terminal = try terminal(recall)
             try await terminal.expect("› ")
             terminal.send(signal)
             #expect(await terminal.end() == 128 + signal)
+            // Its folder goes with it.
+            withExtendedLifetime(recall) {}
             #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"))
         }
     }

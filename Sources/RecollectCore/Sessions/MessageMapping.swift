@@ -144,10 +144,17 @@ extension ConversationMessage {
 
     /// Sets what has changed between two states of an entry's metadata, but for what lies elsewhere: the id of a call, and states.
     private mutating func setMetadata(from old: [String: JSONValue], to new: [String: JSONValue]) {
-        for key in Set(old.keys).union(new.keys) where !Self.hidden.contains(key) {
-            if let old = old[key], let new = new[key], old.hasSameBytes(as: new) { continue }
+        // The new keys first: a dictionary takes keys for equal that are other bytes (`é` in one code point and in two).
+        for key in Set(new.keys).union(old.keys) where !Self.hidden.contains(key) {
+            if let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key), let new = new[key],
+                old[index].value.hasSameBytes(as: new)
+            {
+                continue
+            }
             if key == ChatEntry.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
             if Self.states.contains(key), new[key] == true || metadata[key] == true { continue }
+            // Taken out first: else the old key's bytes would stay.
+            metadata[key] = nil
             metadata[key] = new[key]
         }
     }

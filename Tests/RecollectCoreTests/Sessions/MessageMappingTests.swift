@@ -59,6 +59,16 @@ struct MessageMappingTests {
         }
     }
 
+    @Test("metadata whose key is spelled in other bytes is read with these")
+    func respelledKey() throws {
+        let message = ConversationMessage(role: .user, parts: [.text("hi")], metadata: ["\u{E9}": 1])
+        var chats = message.chatMessages()
+        chats[0].metadata = ["e\u{301}": 1]
+        let saved = try #require(message.replacing(chats))
+        #expect(saved.metadata.keys.map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
+        try expectSame(saved.chatMessages(), chats)
+    }
+
     @Test("a question with a picture is one entry, under the message's id whatever its case")
     func pictures() throws {
         let id = UUID()
@@ -241,11 +251,15 @@ struct MessageMappingTests {
     }
 
     private func expectSame(_ left: [ChatMessage], _ right: [ChatMessage]) throws {
-        try require(left == right, "\(left)\nis not\n\(right)")
+        try require(left == right, "\(try json(left))\nis not\n\(try json(right))")
     }
 
-    private func require(_ holds: Bool, _ comment: String) throws {
-        if !holds { throw Broken(description: comment) }
+    private func json(_ chats: [ChatMessage]) throws -> String {
+        String(decoding: try JSONEncoder().encode(chats), as: UTF8.self)
+    }
+
+    private func require(_ holds: Bool, _ comment: @autoclosure () throws -> String) throws {
+        if !holds { throw Broken(description: try comment()) }
     }
 
     private struct Broken: Error, CustomStringConvertible {
