@@ -51,6 +51,19 @@
             #expect(mode == 0o600)
         }
 
+        @Test("replies break between words at the terminal's width")
+        func wrapping() async throws {
+            let terminal = try terminal(try RecallProcess())
+            try await terminal.expect("› ")
+            terminal.type("what did we say about greenhouse thermostat calibration?\r")
+            try await terminal.expect("▌ Historian")
+            try await terminal.expect(
+                "“greenhouse”, “thermostat” and “calibration”. I searched \r\nall your conversations.\r\n")
+            try await terminal.expect("› ")
+            terminal.type("/quit\r")
+            #expect(await terminal.end() == 0)
+        }
+
         @Test("a paste of several lines is one message")
         func paste() async throws {
             let recall = try RecallProcess()
