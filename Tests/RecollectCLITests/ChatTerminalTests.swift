@@ -53,7 +53,10 @@
 
         @Test("replies break between words at the terminal's width")
         func wrapping() async throws {
-            let terminal = try terminal(try RecallProcess())
+            // Its folder goes with it.
+            let recall = try RecallProcess()
+            defer { withExtendedLifetime(recall) {} }
+            let terminal = try terminal(recall)
             try await terminal.expect("› ")
             terminal.type("what did we say about greenhouse thermostat calibration?\r")
             try await terminal.expect("▌ Historian")
@@ -102,7 +105,10 @@
 
         @Test("asked to end at the prompt it ends with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
         func ending(signal: Int32) async throws {
-            let terminal = try terminal(try RecallProcess())
+            // Its folder goes with it.
+            let recall = try RecallProcess()
+            defer { withExtendedLifetime(recall) {} }
+            let terminal = try terminal(recall)
             try await terminal.expect("› ")
             terminal.send(signal)
             #expect(await terminal.end() == 128 + signal)
