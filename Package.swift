@@ -136,7 +136,9 @@ let package = Package(
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectCLITests",
-            dependencies: ["RecollectCLI", "RecollectCore", "RecollectSQLite", "RecollectTestServer"]),
+            dependencies: [
+                "RecollectCLI", "RecollectCore", "RecollectSQLite", "RecollectTestServer", "RecollectTestSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -53,10 +53,12 @@
             terminal.type("Soup?\r")
             try await terminal.expect("▌ Cook")
             try await terminal.expect("Let me see.")
-            try await terminal.expect("Take leeks, then 漢字")
+            // The last character waits for an accent, or the end.
+            try await terminal.expect("Take leeks, then 漢")
             terminal.type("typed ahead")
             terminal.type("\u{3}")
             let shown = try await terminal.expect("interrupted")
+            #expect(shown.hasPrefix("字\r\n"))
             #expect(!shown.contains("typed ahead"), "not in the middle of the reply")
             try await terminal.expect("typed ahead")
             try await server.requests[0].closed()

@@ -51,6 +51,22 @@
             #expect(mode == 0o600)
         }
 
+        @Test("replies break between words at the terminal's width")
+        func wrapping() async throws {
+            // Its folder goes with it.
+            let recall = try RecallProcess()
+            defer { withExtendedLifetime(recall) {} }
+            let terminal = try terminal(recall)
+            try await terminal.expect("› ")
+            terminal.type("what did we say about greenhouse thermostat calibration?\r")
+            try await terminal.expect("▌ Historian")
+            try await terminal.expect(
+                "“greenhouse”, “thermostat” and “calibration”. I searched \r\nall your conversations.\r\n")
+            try await terminal.expect("› ")
+            terminal.type("/quit\r")
+            #expect(await terminal.end() == 0)
+        }
+
         @Test("a paste of several lines is one message")
         func paste() async throws {
             let recall = try RecallProcess()
@@ -89,13 +105,13 @@
 
         @Test("asked to end at the prompt it ends with the signal's exit code", arguments: [SIGTERM, SIGHUP, SIGINT])
         func ending(signal: Int32) async throws {
+            // Its folder goes with it.
             let recall = try RecallProcess()
+            defer { withExtendedLifetime(recall) {} }
             let terminal = try terminal(recall)
             try await terminal.expect("› ")
             terminal.send(signal)
             #expect(await terminal.end() == 128 + signal)
-            // Its folder goes with it.
-            withExtendedLifetime(recall) {}
             #expect(terminal.everything.hasSuffix("\u{1B}[?2004l"))
         }
     }

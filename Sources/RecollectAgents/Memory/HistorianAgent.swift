@@ -11,11 +11,12 @@ import RecollectCore
 /// for try await event in orchestrator.route("What did we say about the budget last week?", userId: "ada", sessionId: "today") { … }
 /// ```
 ///
-/// It understands a time ("yesterday", "last week", "in May", "2026-05-03"), "in this session", quoted phrases, "when did I mention …",
-/// in English, German, French, Spanish and Chinese; "3 days ago" in English, "on Monday" in English, German and Spanish. It answers
-/// in English. "More" goes on with the next places, "anywhere" asks the last question again of all sessions and times. Where no
-/// message has all words it quotes those that have most of them. A question without a subject lists the latest conversations. What
-/// was said to and by the historian itself is not quoted, nor are summaries.
+/// It understands a time ("yesterday", "last week", "in May", "3 May", "2026-05-03"), "in this session", quoted phrases, "when did I
+/// mention …", in English, German, French, Spanish and Chinese; "3 days ago" in English, "on Monday" in English, German and Spanish.
+/// It answers in English. "More" goes on with the next places, "anywhere" asks the last question again of all sessions and times.
+/// Where there is nothing within the time it says so and answers from other times; where no message has all words it quotes those
+/// that have most of them. A question without a subject lists the latest conversations. What was said to and by the historian itself
+/// is not quoted, nor are summaries.
 ///
 /// The reply's metadata holds what it quotes: see `ConversationMessage.quotes`. Failures of the history end the turn.
 public struct HistorianAgent: AgentProtocol {
@@ -63,7 +64,7 @@ public struct HistorianAgent: AgentProtocol {
     private func answer(
         to input: AgentInput, after said: [ConversationMessage], in context: AgentContext
     ) async throws -> HistoryAnswer {
-        let asked = HistoryQuestion.asked(input.text, after: said, now: now(), calendar: calendar)
+        var asked = HistoryQuestion.asked(input.text, after: said, now: now(), calendar: calendar)
         let writer = HistoryWriter(history: history, calendar: calendar)
         let question = asked.question
         guard !question.words.words.isEmpty else {
@@ -75,7 +76,12 @@ public struct HistorianAgent: AgentProtocol {
                 $0.agentId.hasSameBytes(as: id) || $0.messageId.hasSameBytes(as: inputId)
                     || $0.agentId.utf8.starts(with: SummarizingChatStorage.reservedPrefix.utf8)
             })
-        let found = try await search.find(question, besides: asked.shown)
+        var found = try await search.find(question, besides: asked.shown)
+        if found.hits.isEmpty, question.time != nil, try await search.find(question, besides: []).hits.isEmpty {
+            asked.missedTime = question.time
+            asked.question.time = nil
+            found = try await search.find(asked.question, besides: asked.shown)
+        }
         return try await writer.quotations(found, of: asked)
     }
 }

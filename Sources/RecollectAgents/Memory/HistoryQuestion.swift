@@ -44,6 +44,8 @@ struct HistoryQuestion: Equatable {
         var question: HistoryQuestion
         /// What earlier replies to the same question quoted.
         var shown: Set<HistoryQuote.Place> = []
+        /// The time that was asked for, where there is nothing within it and the question is one of all times by now.
+        var missedTime: SpokenTime?
     }
 
     /// The question that an input asks: its own, or as a follow-up the one before it, as the agent's part of the session tells.

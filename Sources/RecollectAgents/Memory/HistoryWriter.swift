@@ -34,11 +34,7 @@ struct HistoryWriter {
                 }
             return HistoryAnswer(pieces: [text])
         }
-        var answer = HistoryAnswer()
-        answer.pieces.append(
-            found.isPartial
-                ? "No message has all of \(subject)\(scope(of: question)). These come closest:"
-                : "\(asked.shown.isEmpty ? "This was" : "This too was") said about \(subject)\(scope(of: question)):")
+        var answer = HistoryAnswer(pieces: [opening(of: found, asked)])
         var titles: [ConversationID: String] = [:]
         for hit in found.hits {
             if titles[hit.conversation] == nil { titles[hit.conversation] = try await title(of: hit.conversation) }
@@ -49,6 +45,20 @@ struct HistoryWriter {
         }
         if found.hasMore { answer.pieces.append("\n\nThere is more: say “more”.") }
         return answer
+    }
+
+    /// What the quotations are.
+    private func opening(of found: HistorySearch.Found, _ asked: HistoryQuestion.Asked) -> String {
+        let subject = "\(asked.question.words.spoken)\(scope(of: asked.question))"
+        if asked.shown.isEmpty, let time = asked.missedTime {
+            return "I found nothing about \(subject) in that time (\(time.name)). "
+                + (found.isPartial
+                    ? "At other times no message has all of it either. These come closest:"
+                    : "At other times this was said:")
+        }
+        return found.isPartial
+            ? "No message has all of \(subject). These come closest:"
+            : "\(asked.shown.isEmpty ? "This was" : "This too was") said about \(subject):"
     }
 
     /// The latest conversations, those of a time if one is given, without the one in which it is asked.

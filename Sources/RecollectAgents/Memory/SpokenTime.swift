@@ -1,6 +1,7 @@
 import Foundation
 
-/// A stretch of time that somebody named in a question: "last week", "gestern", "on Monday", "3 days ago", "in May", "2026-05-03".
+/// A stretch of time that somebody named in a question: "last week", "gestern", "on Monday", "3 days ago", "in May", "3 May",
+/// "2026-05-03".
 struct SpokenTime: Equatable {
     /// How it was named.
     let name: String
@@ -22,11 +23,11 @@ struct SpokenTime: Equatable {
                 return (SpokenTime(String(text[range]), stretch), text.replacingCharacters(in: range, with: " "))
             }
         }
-        return ago(in: text, now: now, calendar: calendar) ?? day(in: text, calendar: calendar)
+        return ago(in: text, now: now, calendar: calendar) ?? date(in: text, now: now, calendar: calendar)
             ?? weekday(in: text, now: now, calendar: calendar) ?? month(in: text, now: now, calendar: calendar)
     }
 
-    private init(_ name: String, _ stretch: DateInterval) {
+    init(_ name: String, _ stretch: DateInterval) {
         self.name = name
         from = stretch.start
         until = stretch.end
@@ -65,18 +66,6 @@ struct SpokenTime: Equatable {
         "ten": 10,
     ]
 
-    /// A day as `2026-05-03`.
-    private static func day(in text: String, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
-        guard let match = text.firstMatch(of: /\b([0-9]{4})-([0-9]{2})-([0-9]{2})\b/),
-            let year = Int(match.1), let month = Int(match.2), let day = Int(match.3)
-        else { return nil }
-        let days = gregorian(like: calendar)
-        guard let date = days.date(from: DateComponents(year: year, month: month, day: day)),
-            let stretch = days.dateInterval(of: .day, for: date)
-        else { return nil }
-        return (SpokenTime(String(match.0), stretch), text.replacingCharacters(in: match.range, with: " "))
-    }
-
     /// A day of the week by its name; the latest before today.
     private static func weekday(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         var days = gregorian(like: calendar)
@@ -100,11 +89,13 @@ struct SpokenTime: Equatable {
     /// A month by its name with a preposition, as `may` alone is a verb; the latest one that has begun.
     private static func month(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         var months = gregorian(like: calendar)
-        for (language, preposition) in [("en", "in "), ("de", "im "), ("fr", "en "), ("es", "en "), ("zh", "")] {
+        for (language, prepositions) in [
+            ("en", ["in ", "last ", "this "]), ("de", ["im "]), ("fr", ["en "]), ("es", ["en "]), ("zh", [""]),
+        ] {
             months.locale = Locale(identifier: language)
             // December before those whose names begin alike in Chinese: 十二月 holds 二月.
             for (index, name) in months.monthSymbols.enumerated().reversed() {
-                guard let range = text.range(ofPhrase: preposition + name),
+                guard let range = prepositions.lazy.compactMap({ text.range(ofPhrase: $0 + name) }).first,
                     let date = months.nextDate(
                         after: now, matching: DateComponents(month: index + 1, day: 1),
                         matchingPolicy: .nextTime, direction: .backward),
@@ -116,7 +107,8 @@ struct SpokenTime: Equatable {
         return nil
     }
 
-    private static func gregorian(like calendar: Calendar) -> Calendar {
+    /// The calendar of days of the week and months by their names, in the user's time zone.
+    static func gregorian(like calendar: Calendar) -> Calendar {
         var gregorian = Calendar(identifier: .gregorian)
         gregorian.timeZone = calendar.timeZone
         return gregorian

@@ -1,4 +1,5 @@
 #if CommandLine
+    import Foundation
     import Recollect
     import RecollectTranscripts
 
@@ -10,8 +11,8 @@
         func end(failure: String?) async throws
     }
 
-    /// A turn for people: text as it comes. On a terminal the agent's name stands before it and thoughts and tool calls stand
-    /// between, dimmed; elsewhere there is nothing but the reply.
+    /// A turn for people: text as it comes. On a terminal its lines break at words, the agent's name stands before it and thoughts and
+    /// tool calls stand between, dimmed; elsewhere there is nothing but the reply.
     final class ReplyText: ReplyDisplay {
         /// What stands last on the line that is being written.
         private enum Place {
@@ -22,12 +23,15 @@
         /// What agents are called, by their ids; empty where there is only one to answer.
         private let names: [String: String]
         private var place = Place.lineStart
+        /// Breaks lines at words; `nil` where there is no screen.
+        private var wrap: WordWrap?
         private var hasShownText = false
         private var isInterrupted = false
 
         init(output: Output, names: [String: String]) {
             self.output = output
             self.names = names
+            wrap = Self.wrap(for: output)
         }
 
         func show(_ event: AgentEvent) async throws {
@@ -36,7 +40,7 @@
             case .thinking(let text):
                 guard output.isTerminal else { return }
                 try await go(to: .thinking)
-                try await write(output.style.dim(text.visible))
+                try await write(text)
             case .textDelta(let text): try await showText(text)
             case .toolCall(_, let name, let arguments):
                 guard output.isTerminal else { return }
@@ -64,6 +68,8 @@
 
         private func begin(_ reply: AgentReply) async throws {
             (hasShownText, isInterrupted) = (false, false)
+            // The window may have another size by now.
+            wrap = Self.wrap(for: output)
             guard output.isTerminal, let name = names[reply.agentId] else { return }
             try await output.line(output.style.bold(output.style.cyan("▌ \(name.oneLine)")))
         }
@@ -72,13 +78,20 @@
             guard !text.isEmpty else { return }
             hasShownText = true
             try await go(to: .text)
-            try await write(output.isTerminal ? text.visible : text)
+            try await write(text)
             if text.hasSuffix("\n") { place = .lineStart }
+        }
+
+        private static func wrap(for output: Output) -> WordWrap? {
+            output.isTerminal ? WordWrap(columns: Screen.columns(STDOUT_FILENO, atLeast: 2)) : nil
         }
 
         /// Ends the line where what comes does not go on with it.
         private func go(to next: Place) async throws {
-            if place != .lineStart, place != next { try await output.line() }
+            if place != .lineStart, place != next {
+                if let rest = wrap?.finish() { try await put(rest) }
+                try await output.line()
+            }
             place = next
         }
 
@@ -90,7 +103,12 @@
         }
 
         private func write(_ text: String) async throws {
-            try await output.write(Array(text.utf8))
+            try await put(wrap?.add(text.visible) ?? text)
+        }
+
+        private func put(_ text: String) async throws {
+            let shown = place == .thinking ? output.style.dim(text) : text
+            try await output.write(Array(shown.utf8))
         }
 
         /// Arguments on one line: `query: tide tables  limit: 5`.

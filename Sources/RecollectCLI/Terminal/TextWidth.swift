@@ -84,7 +84,7 @@
 
     extension Character {
         /// The columns that the character takes.
-        fileprivate var columns: Int {
+        var columns: Int {
             let scalars = unicodeScalars
             if scalars.contains(where: { $0.isWide || $0.value == 0xFE0F }) { return 2 }
             return scalars.contains(where: \.isNarrow) ? 1 : 0

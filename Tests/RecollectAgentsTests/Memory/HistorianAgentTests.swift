@@ -80,10 +80,14 @@ struct HistorianAgentTests {
             ("qu'est-ce qu'on a dit du budget la semaine dernière", ["d6", "d10"]),
             ("¿qué dijimos ayer sobre el budget?", ["d1"]), ("我们昨天说了什么关于budget", ["d1"]),
             ("budget on Friday?", ["d1"]), ("what did we say last Sunday about the budget", ["d6"]),
-            ("budget on Saturday", []), ("Was haben wir am Sonntag über das Budget gesagt?", ["d6"]),
+            ("Was haben wir am Sonntag über das Budget gesagt?", ["d6"]),
             ("¿qué dijimos el viernes pasado sobre el budget?", ["d1"]), ("budget 10 days ago", ["d10"]),
             ("the budget A week ago", ["d6", "d10"]), ("six months ago: budget", ["may"]),
             ("may the budget change", ["d0", "d1", "d6", "d10", "may"]),
+            ("budget on 15 November", ["d6"]), ("budget of November 15th, 2026?", ["d6"]), ("budget, 15 Nov", ["d6"]),
+            ("Was war am 15. Nov. mit dem Budget?", ["d6"]), ("le budget du 15 novembre 2026", ["d6"]),
+            ("¿el budget el 15 de noviembre?", ["d6"]), ("11月15日的budget", ["d6"]), ("budget 21 Nov 2026", ["d0"]),
+            ("the budget this November", ["d0", "d1", "d6", "d10"]),
         ])
     func times(question: String, expected: [String]) async throws {
         for (id, days) in [("d0", 0.1), ("d1", 1), ("d6", 6), ("d10", 10), ("may", 190)] {
@@ -97,7 +101,8 @@ struct HistorianAgentTests {
         // 20:00 the day before in UTC is 05:00 of this day in Tokyo.
         try await say("the budget", id: "1", daysAgo: 13.2 / 24)
         let tokyo = HistorianAgent(history: history, calendar: calendar("Asia/Tokyo", "de_DE"), now: { morning })
-        #expect(try await historian.reply(to: asked("budget today?")).quotes.isEmpty)
+        #expect(
+            try await historian.reply(to: asked("budget today?")).text.contains("nothing about “budget” in that time"))
         let reply = try await tokyo.reply(to: asked("budget today?"))
         #expect(ids(reply) == ["1"])
         #expect(reply.text.contains("21. Nov"))
@@ -131,13 +136,34 @@ struct HistorianAgentTests {
 
     @Test("offers a wider search where nothing was found, and does it")
     func wider() async throws {
-        try await say("the budget is 500", id: "old", daysAgo: 40)
-        let question = asked("what did we say about the budget yesterday?", id: "q").message
+        try await say("the budget is 500", id: "there", session: "then", daysAgo: 40)
+        let question = asked("what did we say about the budget in this session?", id: "q").message
         let none = try await historian.reply(to: AgentInput(question))
-        #expect(none.quotes.isEmpty && none.text.contains("anywhere") && none.text.contains("yesterday"))
+        #expect(none.quotes.isEmpty && none.text.contains("anywhere") && none.text.contains("in this session"))
         for answer in ["anywhere", "yes please", "Ja, bitte!"] {
-            #expect(ids(try await historian.reply(to: asked(answer), after: [question, none])) == ["old"])
+            #expect(ids(try await historian.reply(to: asked(answer), after: [question, none])) == ["there"])
         }
+    }
+
+    @Test("answers from other times where there is nothing within the time, says so, and goes on there")
+    func otherTimes() async throws {
+        for number in 0..<7 { try await say("the budget is \(number)", id: "\(number)", daysAgo: Double(number + 40)) }
+        let question = asked("what did we say about the budget yesterday?", id: "q").message
+        let first = try await historian.reply(to: AgentInput(question))
+        #expect(first.text.hasPrefix("I found nothing about “budget” in that time (yesterday). At other times"))
+        let second = try await historian.reply(to: asked("more"), after: [question, first])
+        #expect(Set(ids(first) + ids(second)) == Set((0..<7).map(String.init)))
+        let nothing = try await historian.reply(to: asked("what did we say about the garage yesterday?"))
+        #expect(nothing.quotes.isEmpty && nothing.text.contains("all your conversations"))
+        let closest = try await historian.reply(to: asked("the budget of the garage yesterday?"))
+        #expect(closest.quotes.count == 5 && closest.text.contains("(yesterday)"))
+        #expect(closest.text.contains("come closest"))
+        // Where the time has something, other times are not asked.
+        try await say("the budget of yesterday", id: "new", daysAgo: 1)
+        let found = try await historian.reply(to: AgentInput(question))
+        #expect(ids(found) == ["new"])
+        let last = try await historian.reply(to: asked("more"), after: [question, found])
+        #expect(last.quotes.isEmpty && last.text.contains("all I found"))
     }
 
     @Test("quotes those that have most of the words where none has all")

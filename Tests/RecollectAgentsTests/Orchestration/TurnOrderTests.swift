@@ -134,7 +134,7 @@ struct SharedHistoryTests {
     func once(isUIFirst: Bool) async throws {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
         let store = DeviceChatStorage(history: history, userId: "local")
-        let ui = try SQLiteSessionStorage(history: history)
+        let ui = SQLiteSessionStorage(history: history)
         let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
         var question = ChatMessage(role: .user, content: "hello")
         question.isComplete = true
