@@ -30,6 +30,8 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
         var hiddenIDs: Set<ByteString> = []
         var savedIDs: Set<UUID> = []
         var late: (id: String, messages: [ChatMessage])?
+        /// How many transcripts were saved.
+        var saves = 0
     }
 
     let fault: SessionFault?
@@ -141,6 +143,12 @@ final class FaultySessionStorage: SessionStorageProtocol, Sendable {
             await pause()
             try save(messages, to: id)
         case .writesMessageByMessage:
+            // Writers that go in step, as they do on a busy machine, would do no harm: each begins while others are under way.
+            let number = memory.withLock { memory in
+                memory.saves += 1
+                return memory.saves
+            }
+            for _ in 0..<number % 4 { await pause() }
             try save(read { Array(($0.drawers[key(id)]?.messages ?? []).filter(messages.contains)) }, to: id)
             for message in messages {
                 let before = read { $0.drawers[key(id)]?.messages ?? [] }
