@@ -9,6 +9,8 @@ let package = Package(
         .library(name: "RecollectCore", targets: ["RecollectCore"]),
         .library(name: "RecollectSQLite", targets: ["RecollectSQLite"]),
         .library(name: "RecollectAgents", targets: ["RecollectAgents"]),
+        .library(name: "RecollectWorkspace", targets: ["RecollectWorkspace"]),
+        .library(name: "RecollectApple", targets: ["RecollectApple"]),
         .library(name: "RecollectModels", targets: ["RecollectModels"]),
         .library(name: "RecollectObservation", targets: ["RecollectObservation"]),
         .library(name: "RecollectTranscripts", targets: ["RecollectTranscripts"]),
@@ -53,6 +55,15 @@ let package = Package(
         .target(
             name: "RecollectAgents",
             dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
+        .target(name: "CRename"),
+        .target(
+            name: "RecollectWorkspace",
+            dependencies: [
+                "RecollectCore", "CRename",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ]),
+        .target(name: "RecollectApple", dependencies: ["RecollectCore", "RecollectWorkspace"]),
         .target(
             name: "RecollectModels",
             dependencies: [
@@ -62,10 +73,12 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio", condition: .when(traits: ["Models"])),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: .when(traits: ["Models"])),
             ]),
-        .target(name: "Recollect", dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents"]),
+        .target(
+            name: "Recollect",
+            dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"]),
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
-        .target(name: "RecollectTesting", dependencies: ["RecollectCore"]),
+        .target(name: "RecollectTesting", dependencies: ["RecollectCore", "RecollectWorkspace"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
         .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
         .systemLibrary(name: "CEditLine", providers: [.apt(["libedit-dev"])]),
@@ -115,6 +128,14 @@ let package = Package(
         .testTarget(
             name: "RecollectAgentsTests",
             dependencies: ["RecollectAgents", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"],
+            resources: [.copy("Fixtures")]),
+        .testTarget(
+            name: "RecollectWorkspaceTests",
+            dependencies: [
+                "RecollectWorkspace", "RecollectTesting", "RecollectSQLite", "RecollectTestSupport",
+                "RecollectTestWorker",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectModelsTests",

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectAgents
+import RecollectCore
 
 /// `journal FOLDER WRITER COUNT`: adds entries to the journal of user `ada`, agent `scribe`, on one day, and says `noted N` after
 /// each. The entries' texts are `WRITER N`.

@@ -48,6 +48,16 @@ public struct RecollectError: Error, Sendable {
         public static let unreadable = Code(rawValue: "unreadable")
         /// Two stores hold different content under one id; nothing was overwritten.
         public static let conflict = Code(rawValue: "conflict")
+        /// A file is not what its writer last read; nothing was overwritten.
+        public static let changed = Code(rawValue: "changed")
+        /// The content of a file is not on this device yet.
+        public static let notLocal = Code(rawValue: "notLocal")
+        /// What was asked did not come within the time allowed.
+        public static let timedOut = Code(rawValue: "timedOut")
+        /// The place itself is gone for now: signed out, unmounted, emptied, or another account's.
+        public static let unavailable = Code(rawValue: "unavailable")
+        /// The text looks like a credential and was not written.
+        public static let credential = Code(rawValue: "credential")
         /// A store gives back something else than was saved in it.
         public static let notKept = Code(rawValue: "notKept")
     }

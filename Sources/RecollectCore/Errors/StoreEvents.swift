@@ -26,6 +26,18 @@ public struct StoreEvent: Sendable {
         public static let unreadableSession = Kind(rawValue: "unreadableSession")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
+        /// Versions of one file that contradicted each other were folded into one.
+        public static let foldedConflict = Kind(rawValue: "foldedConflict")
+        /// Files whose names some systems take for one were found.
+        public static let twins = Kind(rawValue: "twins")
+        /// Everything in a workspace was gone at once; nothing was concluded from that.
+        public static let vanished = Kind(rawValue: "vanished")
+        /// A file larger than a synced folder is good for was written.
+        public static let largeFile = Kind(rawValue: "largeFile")
+        /// A file is written more often than a synced folder is good for.
+        public static let frequentWrites = Kind(rawValue: "frequentWrites")
+        /// A person's edit of a file that Recollect writes was taken in, or archived where it could not be.
+        public static let handEdited = Kind(rawValue: "handEdited")
         /// A summary could not be made or kept; agents are given what it would have covered.
         public static let summaryFailed = Kind(rawValue: "summaryFailed")
     }
@@ -36,6 +48,8 @@ public struct StoreEvent: Sendable {
     public let scope: Scope?
     /// The message that it is about, where there is one.
     public let messageId: String?
+    /// The file that it is about, from the root of its workspace on, where there is one.
+    public let path: String?
     /// The file that was set aside, under its new path.
     public let setAside: URL?
     /// Messages that could be read and were kept; `nil` where this has no meaning.
@@ -47,12 +61,13 @@ public struct StoreEvent: Sendable {
 
     /// Makes an event.
     public init(
-        kind: Kind, scope: Scope? = nil, messageId: String? = nil, setAside: URL? = nil,
+        kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAside: URL? = nil,
         recoveredMessages: Int? = nil, lostMessages: Int? = nil, failure: (any Error)? = nil
     ) {
         self.kind = kind
         self.scope = scope
         self.messageId = messageId
+        self.path = path
         self.setAside = setAside
         self.recoveredMessages = recoveredMessages
         self.lostMessages = lostMessages
@@ -126,6 +141,7 @@ public final class StoreEvents: Sendable {
             metadata["agent"] = "\(Self.hashed(scope.agentId))"
         }
         metadata["message"] = event.messageId.map { "\(Self.hashed($0))" }
+        metadata["path"] = event.path.map { "\(Self.hashed($0))" }
         metadata["setAside"] = event.setAside.map { "\($0.lastPathComponent)" }
         metadata["recovered"] = event.recoveredMessages.map { "\($0)" }
         metadata["lost"] = event.lostMessages.map { "\($0)" }

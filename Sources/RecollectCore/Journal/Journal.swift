@@ -1,5 +1,4 @@
 import Foundation
-import RecollectCore
 
 /// Where an agent writes down what its user wants to keep: one journal for each user and agent.
 ///

@@ -1,13 +1,13 @@
 import Foundation
 
 /// A day of a journal: the name of its file, and the moments in it.
-struct JournalDay: Hashable, Comparable {
+package struct JournalDay: Hashable, Comparable {
     /// `2026-11-21`, whatever the user's calendar.
-    let name: String
+    package let name: String
     private let timeZone: TimeZone
 
     /// The day of a moment.
-    init(of moment: Date, in timeZone: TimeZone) {
+    package init(of moment: Date, in timeZone: TimeZone) {
         let parts = Self.calendar(timeZone).dateComponents([.year, .month, .day], from: moment)
         name = [(parts.year ?? 0, 4), (parts.month ?? 0, 2), (parts.day ?? 0, 2)].map(Self.padded).joined(
             separator: "-")
@@ -15,7 +15,7 @@ struct JournalDay: Hashable, Comparable {
     }
 
     /// The day whose file has that name; `nil` for any other name.
-    init?(fileName: String, in timeZone: TimeZone) {
+    package init?(fileName: String, in timeZone: TimeZone) {
         guard fileName.hasSuffix(".md") else { return nil }
         name = String(fileName.dropLast(3))
         self.timeZone = timeZone
@@ -26,27 +26,27 @@ struct JournalDay: Hashable, Comparable {
 
     /// The days in whose files an entry of a moment may stand: its own and, where the time zone was another one when it was
     /// written, the day before or after.
-    static func around(_ moment: Date, in timeZone: TimeZone) -> [JournalDay] {
+    package static func around(_ moment: Date, in timeZone: TimeZone) -> [JournalDay] {
         [0, -86_400, 86_400].map { JournalDay(of: moment.addingTimeInterval($0), in: timeZone) }
     }
 
-    var fileName: String { name + ".md" }
+    package var fileName: String { name + ".md" }
 
     /// The time of a moment, `09:12`.
-    func time(of moment: Date) -> String {
+    package func time(of moment: Date) -> String {
         let parts = Self.calendar(timeZone).dateComponents([.hour, .minute], from: moment)
         return [(parts.hour ?? 0, 2), (parts.minute ?? 0, 2)].map(Self.padded).joined(separator: ":")
     }
 
     /// The moment of a time of this day; `nil` where there is none.
-    func moment(hour: Int, minute: Int) -> Date? {
+    package func moment(hour: Int, minute: Int) -> Date? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else { return nil }
         return Self.calendar(timeZone).date(
             from: DateComponents(year: year, month: month, day: day, hour: hour, minute: minute))
     }
 
-    static func < (left: JournalDay, right: JournalDay) -> Bool {
+    package static func < (left: JournalDay, right: JournalDay) -> Bool {
         left.name < right.name
     }
 

@@ -1,25 +1,24 @@
 import Foundation
-import RecollectCore
 
 /// The file of a day: its bytes as they are, and the entries that they hold.
 ///
 /// An entry is a heading (`JournalHeading`) and what follows it up to the next heading of the first or second level. Lines that are
 /// quoted come back without their mark, others as they are; empty lines around all of it do not count.
-struct JournalPage {
-    let day: JournalDay
-    private(set) var bytes: [UInt8]
+package struct JournalPage {
+    package let day: JournalDay
+    package private(set) var bytes: [UInt8]
 
-    init(day: JournalDay) {
+    package init(day: JournalDay) {
         self.init(day: day, bytes: Array("# \(day.name)\n".utf8))
     }
 
-    init(day: JournalDay, bytes: [UInt8]) {
+    package init(day: JournalDay, bytes: [UInt8]) {
         self.day = day
         self.bytes = bytes
     }
 
     /// Adds an entry at the end.
-    mutating func append(_ entry: JournalEntry) {
+    package mutating func append(_ entry: JournalEntry) {
         let heading = JournalHeading(of: entry, on: day)
         let quotation = entry.text.utf8.split(separator: Byte.lineFeed, omittingEmptySubsequences: false).map {
             $0.isEmpty ? ">" : "> " + String(decoding: $0, as: UTF8.self)
@@ -30,7 +29,7 @@ struct JournalPage {
     }
 
     /// The page with one of its entries struck out: nothing but its heading changes.
-    func striking(_ entry: Entry, at moment: Date) -> JournalPage {
+    package func striking(_ entry: Entry, at moment: Date) -> JournalPage {
         var page = self
         page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment, on: day).line.utf8)
         return page
@@ -39,13 +38,13 @@ struct JournalPage {
     // MARK: Reading
 
     /// An entry with its heading and where that stands in the bytes.
-    struct Entry {
-        let heading: JournalHeading
-        let place: Range<Int>
-        var body: [ArraySlice<UInt8>] = []
+    package struct Entry {
+        package let heading: JournalHeading
+        package let place: Range<Int>
+        package var body: [ArraySlice<UInt8>] = []
 
         /// The whole entry.
-        var whole: JournalEntry {
+        package var whole: JournalEntry {
             var entry = heading.entry
             entry.text = [entry.text, JournalPage.text(of: body)].filter { !$0.isEmpty }.joined(separator: "\n")
             return entry
@@ -56,7 +55,7 @@ struct JournalPage {
     ///
     /// The file is searched for the bytes that name it and only read line by line where they are there, so that adding to a long day
     /// is no slower than to a short one.
-    func entry(_ id: String) -> Entry? {
+    package func entry(_ id: String) -> Entry? {
         guard id.hasPrefix(JournalHeading.idPrefix(on: day)) || bytes.contains(JournalHeading.name(of: id)) else {
             return nil
         }
@@ -64,7 +63,7 @@ struct JournalPage {
     }
 
     /// All entries, in the order of the file.
-    func entries() -> [Entry] {
+    package func entries() -> [Entry] {
         var entries: [Entry] = []
         var isInEntry = false
         for line in bytes.split(separator: Byte.lineFeed, omittingEmptySubsequences: false) {

@@ -1,5 +1,3 @@
-import RecollectCore
-
 /// Whose turn, in which session, answering what, an agent or a tool works in.
 public struct AgentContext: Hashable, Sendable {
     /// The user.

@@ -1,5 +1,3 @@
-import RecollectCore
-
 /// A tool that an agent's model may call.
 ///
 /// ```swift

@@ -1,18 +1,17 @@
 import Foundation
-import RecollectCore
 
 /// The heading of an entry: `## 09:12 <!-- note ID 2026-11-21T09:12:07.123Z -->`, the time struck through and the comment ending with
 /// `struck` and when, where the entry was struck out.
 ///
 /// A person may write the time alone, or words of their own behind it: then the id is made of the day and of how many entries come
 /// before, `2026-11-21#3`.
-struct JournalHeading {
+package struct JournalHeading {
     /// The entry; of its text only what a person wrote into the heading.
-    let entry: JournalEntry
+    package let entry: JournalEntry
     /// The heading as it stands in the file.
-    let line: String
+    package let line: String
 
-    init(of entry: JournalEntry, on day: JournalDay) {
+    package init(of entry: JournalEntry, on day: JournalDay) {
         self.init(of: entry, title: "", on: day)
     }
 
@@ -28,7 +27,7 @@ struct JournalHeading {
 
     /// Reads a heading; `nil` for one that is not an entry's.
     /// - Parameter number: how many entries come before it.
-    init?(_ line: String, on day: JournalDay, number: Int) {
+    package init?(_ line: String, on day: JournalDay, number: Int) {
         var rest = Substring(line)
         guard rest.drops("## ") else { return nil }
         let isStruck = rest.drops("~~")
@@ -50,7 +49,7 @@ struct JournalHeading {
     }
 
     /// The same heading of an entry that was struck out at a moment.
-    func struck(at moment: Date, on day: JournalDay) -> JournalHeading {
+    package func struck(at moment: Date, on day: JournalDay) -> JournalHeading {
         var struck = entry
         struck.struckAt = moment.wholeMilliseconds
         return JournalHeading(of: struck, title: entry.text, on: day)
@@ -67,10 +66,10 @@ struct JournalHeading {
     }
 
     /// How the comment of an entry begins, as it stands in a file that holds the entry.
-    static func name(of id: String) -> String { "<!-- note \(escaped(id)) " }
+    package static func name(of id: String) -> String { "<!-- note \(escaped(id)) " }
 
     /// How the ids begin of entries that people wrote on a day.
-    static func idPrefix(on day: JournalDay) -> String { day.name + "#" }
+    package static func idPrefix(on day: JournalDay) -> String { day.name + "#" }
 
     /// The id without white space and without what ends a comment.
     private static func escaped(_ id: String) -> String {
@@ -107,7 +106,7 @@ extension Substring {
 
 extension Date {
     /// The moment as `2026-11-21T09:12:07.123Z`. Formatters cut milliseconds whose fraction is no whole binary one.
-    var inUTC: String {
+    package var inUTC: String {
         let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
         let milliseconds = rest < 0 ? rest + 1000 : rest
         let second = Date(timeIntervalSince1970: Double(rest < 0 ? seconds - 1 : seconds))

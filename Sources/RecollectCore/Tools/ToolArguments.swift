@@ -1,11 +1,14 @@
 import Foundation
-import RecollectCore
 
 /// The arguments of a tool call, read with words about what is wrong that a model can act on.
-struct ToolArguments {
+package struct ToolArguments {
     /// An argument that cannot be used; its message is for the model.
-    struct Failure: Error {
-        let message: String
+    package struct Failure: Error {
+        package let message: String
+
+        package init(message: String) {
+            self.message = message
+        }
     }
 
     private let members: [String: JSONValue]
@@ -13,7 +16,7 @@ struct ToolArguments {
 
     /// Reads arguments; days are days of the calendar.
     /// - Throws: `Failure` where they are no object or hold a name that is not among `names`.
-    init(_ arguments: JSONValue, names: [String], calendar: Calendar) throws {
+    package init(_ arguments: JSONValue, names: [String], calendar: Calendar) throws {
         guard let members = arguments.objectValue else {
             throw Failure(message: "The arguments must be a JSON object.")
         }
@@ -25,7 +28,7 @@ struct ToolArguments {
     }
 
     /// A string that is not blank; `nil` where it is left out.
-    func text(_ name: String) throws -> String? {
+    package func text(_ name: String) throws -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.stringValue, text.contains(where: { !$0.isWhitespace }) else {
             throw Failure(message: "“\(name)” must be a string that is not empty.")
@@ -34,13 +37,13 @@ struct ToolArguments {
     }
 
     /// A string that is not blank and must be there.
-    func requiredText(_ name: String) throws -> String {
+    package func requiredText(_ name: String) throws -> String {
         guard let text = try text(name) else { throw Failure(message: "“\(name)” is missing.") }
         return text
     }
 
     /// One of some strings; `nil` where it is left out.
-    func choice(_ name: String, of choices: [String]) throws -> String? {
+    package func choice(_ name: String, of choices: [String]) throws -> String? {
         guard let text = try text(name) else { return nil }
         guard choices.contains(text) else {
             throw Failure(message: "“\(name)” must be one of \(choices.joined(separator: ", ")).")
@@ -49,7 +52,7 @@ struct ToolArguments {
     }
 
     /// A whole number in a range, or what stands for it where it is left out.
-    func number(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws -> Int {
+    package func number(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws -> Int {
         guard let value = members[name] else { return fallback }
         guard let number = value.integerValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
             throw Failure(
@@ -59,7 +62,7 @@ struct ToolArguments {
     }
 
     /// A moment, `nil` where it is left out: written in full, or a day, of which it is the beginning or the end.
-    func moment(_ name: String, isEnd: Bool) throws -> Date? {
+    package func moment(_ name: String, isEnd: Bool) throws -> Date? {
         guard let text = try text(name) else { return nil }
         if let moment = ISO8601.date(text) { return moment }
         guard let day = JournalDay(fileName: text + ".md", in: calendar.timeZone),
@@ -74,7 +77,7 @@ struct ToolArguments {
 
 extension AgentTool {
     /// A tool that reads its arguments by its schema and tells the model what is wrong with them.
-    init(
+    package init(
         name: String, description: String, properties: [String: JSONValue], required: [String], calendar: Calendar,
         run: @escaping @Sendable (ToolArguments, AgentContext) async throws -> JSONValue
     ) {
@@ -96,7 +99,7 @@ extension AgentTool {
 
 extension Date {
     /// The moment as tools tell it to a model: ISO 8601 with the offset of a time zone.
-    func forModel(in calendar: Calendar) -> JSONValue {
+    package func forModel(in calendar: Calendar) -> JSONValue {
         .string(formatted(Date.ISO8601FormatStyle(timeZone: calendar.timeZone)))
     }
 }

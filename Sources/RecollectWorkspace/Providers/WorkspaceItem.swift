@@ -1,0 +1,52 @@
+import Foundation
+
+/// A file or a folder of a workspace, as it lies there.
+public struct WorkspaceItem: Hashable, Sendable {
+    /// Where it lies.
+    public let path: WorkspacePath
+    /// Whether it is a folder.
+    public let isFolder: Bool
+    /// How many bytes the file has, also where they are not here; 0 where nobody knows, and for folders.
+    public let size: Int
+    /// When it was last changed, as the file system tells it; `nil` where it does not.
+    public let modified: Date?
+    /// Whether its content is here.
+    public let state: FileState
+    /// Changes whenever the content may have changed, and only then is the content read again.
+    public let stamp: String
+
+    /// Makes an item.
+    public init(
+        path: WorkspacePath, isFolder: Bool = false, size: Int = 0, modified: Date? = nil, state: FileState = .local,
+        stamp: String = ""
+    ) {
+        self.path = path
+        self.isFolder = isFolder
+        self.size = size
+        self.modified = modified
+        self.state = state
+        self.stamp = stamp
+    }
+}
+
+/// Whether a file can be read now.
+public struct FileState: RawRepresentable, Hashable, Sendable {
+    /// The state's name, stable across versions.
+    public let rawValue: String
+
+    /// Makes a state from its name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The content is on this device.
+    public static let local = FileState(rawValue: "local")
+    /// The content is elsewhere: a placeholder of old systems, or a dataless file.
+    public static let notLocal = FileState(rawValue: "notLocal")
+    /// The content is on its way.
+    public static let downloading = FileState(rawValue: "downloading")
+    /// The content is here, and so are others that contradict it.
+    public static let conflicted = FileState(rawValue: "conflicted")
+    /// The file was there and is not any more.
+    public static let gone = FileState(rawValue: "gone")
+}

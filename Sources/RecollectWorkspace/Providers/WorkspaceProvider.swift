@@ -1,0 +1,82 @@
+import Foundation
+import RecollectCore
+
+/// Where the files of a workspace lie: a plain folder, a cloud's folder, a simulation of one.
+///
+/// A provider knows files, not their meaning: it reads, replaces and removes single files, each atomically and only when they
+/// still hold what the caller knows of them. All calls block, and are made off the cooperative pool, from several threads at
+/// once. Paths are resolved inside the root whatever symbolic links are made meanwhile. Failures are `RecollectError`s:
+/// `unavailable` while the root itself is gone, `notFound`, `notLocal`, `tooLarge`, `foreignStore` for something else than a
+/// regular file or a folder in the way, and those of a disk. Whoever writes one proves it with `WorkspaceProviderSuite` in
+/// `RecollectTesting`.
+public protocol WorkspaceProvider: Sendable {
+    /// The folder, for showing it and for code that names files by URLs.
+    var rootURL: URL { get }
+
+    /// What lies in a folder, one level, in no order; names that are no workspace's (temporary files of the sync, `.DS_Store`,
+    /// names that are not UTF-8, symbolic links) left out. A file that is not local is listed under its own name.
+    /// - Throws: `notFound` where there is no such folder, except for the root of a provider that is available: that is empty.
+    func items(in folder: WorkspacePath) throws -> [WorkspaceItem]
+
+    /// One file or folder; `nil` where there is none.
+    func item(at path: WorkspacePath) throws -> WorkspaceItem?
+
+    /// The bytes of a file. Never starts a download.
+    /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes.
+    func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8]
+
+    /// Gives a file new content, on the disk when this returns; folders above are made.
+    /// - Parameter expected: The hash of the content that it replaces; `nil` where there is to be no file yet.
+    /// - Throws: `ContentMismatch` where something else is there, which then stays untouched; `notLocal` where the file is there but its
+    ///   content is not.
+    func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws
+
+    /// Removes a file that still has some content; folders that become empty stay.
+    /// - Throws: `ContentMismatch`, `notLocal`.
+    func remove(_ path: WorkspacePath, holding expected: ContentHash) throws
+
+    /// Asks for the content of a file that is not local, and returns at once; nothing happens for one that is.
+    func requestDownload(of path: WorkspacePath) throws
+
+    /// The contents that lost against the file in a conflict that the provider itself keeps apart (`NSFileVersion`).
+    func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion]
+
+    /// Marks versions as resolved, after their contents were kept elsewhere.
+    func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws
+
+    /// Wakes when something in the root may have changed, whoever changed it; ends when the task that iterates it is cancelled.
+    func wakes() -> AsyncStream<Void>
+}
+
+extension WorkspaceProvider {
+    /// No versions: the provider keeps conflicts as files, or has none.
+    public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] { [] }
+
+    /// Nothing to do.
+    public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {}
+}
+
+/// A version of a file that a provider keeps beside it because two devices changed it.
+public struct ConflictVersion: Hashable, Sendable {
+    /// Names the version for the provider.
+    public let id: String
+    /// Its content.
+    public let bytes: [UInt8]
+
+    /// Makes a version.
+    public init(id: String, bytes: [UInt8]) {
+        self.id = id
+        self.bytes = bytes
+    }
+}
+
+/// What a provider throws instead of overwriting something that its caller has not seen.
+public struct ContentMismatch: Error, Sendable {
+    /// What is there now; `nil` where there is no file.
+    public let current: [UInt8]?
+
+    /// Makes the error.
+    public init(current: [UInt8]?) {
+        self.current = current
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import RecollectCore
+
+/// A file's content as somebody read it, and what names that content when it is written again.
+public struct WorkspaceFile: Hashable, Sendable {
+    /// Where it lies.
+    public let path: WorkspacePath
+    /// The content.
+    public let bytes: [UInt8]
+    /// What a writer hands back to say which content it replaces.
+    public let version: ContentHash
+
+    /// Makes a file of a content.
+    public init(path: WorkspacePath, bytes: [UInt8]) {
+        self.path = path
+        self.bytes = bytes
+        version = ContentHash(of: bytes)
+    }
+
+    /// The content as text; what is not UTF-8 in it is replaced by `U+FFFD`.
+    public var text: String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Who writes: kept with every version on this device.
+public struct WorkspaceAuthor: Hashable, Sendable, Codable {
+    /// The agent's id; `nil` for the user.
+    public let agentId: String?
+
+    /// The user.
+    public static let user = WorkspaceAuthor(agentId: nil)
+
+    /// An agent.
+    public static func agent(_ id: String) -> WorkspaceAuthor { WorkspaceAuthor(agentId: id) }
+}
+
+/// A file is not what its writer last read, so nothing was written.
+public struct FileChangedError: Error, Sendable {
+    /// Whose content it is.
+    public let path: WorkspacePath
+    /// What is there now; `nil` where there is no file any more.
+    public let current: WorkspaceFile?
+
+    /// Makes the error.
+    public init(path: WorkspacePath, current: WorkspaceFile?) {
+        self.path = path
+        self.current = current
+    }
+}
+
+/// A file is known, but its content is not on this device yet; the download was asked for.
+public struct FileNotYetAvailableError: Error, Sendable {
+    /// The file; `nil` where the error was made without one.
+    public let url: URL?
+
+    /// Makes the error.
+    public init(url: URL? = nil) {
+        self.url = url
+    }
+}

@@ -1,0 +1,5 @@
+import RecollectWorkspace
+import Testing
+
+@Suite("A workspace")
+struct PlaceholderTests {}
