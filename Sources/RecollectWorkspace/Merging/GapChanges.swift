@@ -68,7 +68,7 @@ struct GapChanges: Hashable {
             && spacing.allSatisfy { $0.value <= base.pieces[$0.key].spacing }
     }
 
-    /// Takes note of lines that stand together: items at their end are a list of their own. One that the base has is no new one.
+    /// Takes note of lines that stand together: items at their end are a list of their own. One that is there already is no new one.
     private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
         var writing = Writing()
         let items = run.reversed().prefix(while: \.isItem).reversed()
@@ -79,7 +79,8 @@ struct GapChanges: Hashable {
             }
             writing.runs = [text: first.spacing]
         }
-        let new = items.filter { !base.contains(.unit($0.text)) }
+        var known: Set<String> = []
+        let new = items.filter { !base.contains(.unit($0.text)) && known.insert($0.text).inserted }
         if let first = new.first {
             writing.lists = [new.map(\.text)]
             writing.listSpacing = first.spacing
