@@ -55,7 +55,8 @@ extension OpenFolder {
     package func entry(_ name: String) throws -> FolderEntry? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            guard errno == ENOENT else { throw POSIXFailure.last }
+            // A name that the file system cannot have is nobody's.
+            guard errno == ENOENT || errno == ENAMETOOLONG else { throw POSIXFailure.last }
             return nil
         }
         return FolderEntry(status)

@@ -208,9 +208,10 @@ extension ConflictName {
     /// A computer's name is taken as Windows gives it: two to fifteen capitals, digits and hyphens, a letter first. Of several ways to
     /// read one the longest counts (`DESKTOP-AB12CD3`).
     private static func withoutComputer(_ stem: ArraySlice<UInt8>) -> [UInt8]? {
-        let hyphens = stem.indices.filter { stem[$0] == UInt8(ascii: "-") }
-        let start = stem.startIndex + lengthOfUUID(stem)
-        for hyphen in hyphens where hyphen >= start && hyphen > stem.startIndex {
+        // No further back than `-COMPUTERCOMPUTE-99` reaches.
+        let first = max(stem.startIndex + max(1, lengthOfUUID(stem)), stem.endIndex - 19)
+        guard first < stem.endIndex else { return nil }
+        for hyphen in stem[first...].indices where stem[hyphen] == UInt8(ascii: "-") {
             let computer = stem[(hyphen + 1)...]
             // A count behind the computer's name does not belong to its fifteen letters.
             let parts = computer.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)

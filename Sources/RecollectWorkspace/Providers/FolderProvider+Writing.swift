@@ -100,6 +100,7 @@ extension FolderProvider {
         }
         if try content(of: staged, in: folder) == expected { return try folder.remove(staged) }
         // Somebody was quicker: theirs goes back, and what comes out is mine, unless they have written once more.
+        beforeExchange()
         if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
             try putBack(staged, to: name, in: folder)
         }

@@ -25,7 +25,7 @@ public final class FolderProvider: WorkspaceProvider {
     private let root: OpenFolder
     private let watcher: FolderWatcher
     let now: @Sendable () -> Date
-    /// Between a write's look at what is there and its exchange, for tests.
+    /// What happens between a look at a file and the exchange of names that follows, for tests.
     let beforeExchange: @Sendable () -> Void
 
     /// Opens a folder, which is made if it is missing.
