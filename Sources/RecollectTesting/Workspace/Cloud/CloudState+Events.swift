@@ -47,7 +47,9 @@ extension CloudState {
                 events.append(disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path))
             }
             if behaviour.downloads != .stalled {
-                let asked = disk.files.filter { $0.value.state == .downloading && disk.known[$0.key] == entries[$0.key]?.head }
+                let asked = disk.files.filter {
+                    $0.value.state == .downloading && disk.known[$0.key] == entries[$0.key]?.head
+                }
                 events += asked.keys.sorted().filter { disk.hasRoom(for: disk.files[$0]?.bytes.count ?? 0, at: $0) }
                     .map { .download(device, $0) }
             }

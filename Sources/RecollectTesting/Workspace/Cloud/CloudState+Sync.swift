@@ -150,7 +150,9 @@ extension CloudState {
             }
             disk.sync(path, to: file, revision: head.id)
         }
-        note("\(device) \(head.bytes == nil ? "has no \(path.string) any more" : "has \(path.string), revision \(head.id)")")
+        note(
+            "\(device) \(head.bytes == nil ? "has no \(path.string) any more" : "has \(path.string), revision \(head.id)")"
+        )
     }
 
     /// What is evicted stays so; what is new comes as the service likes it.

@@ -51,7 +51,9 @@ public struct SimulatedContainer: WorkspaceContainer {
     /// Whether a look-up finds no folder although somebody is signed in, as it happens for a moment.
     public var isMissing: Bool {
         get { read(\.isMissing) }
-        nonmutating set { device.cloud.containers.withLock { $0[device.name, default: ContainerState()].isMissing = newValue } }
+        nonmutating set {
+            device.cloud.containers.withLock { $0[device.name, default: ContainerState()].isMissing = newValue }
+        }
     }
 
     /// Whether look-ups do not return until this is `false` again.

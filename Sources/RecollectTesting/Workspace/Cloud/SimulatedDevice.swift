@@ -26,12 +26,14 @@ public struct SimulatedDevice: Sendable {
 
     // MARK: - What other programs do
 
-    /// The files whose content is here, by path as the disk spells it; of one that arrives in place, the part that is here.
+    /// The files whose content is here, by path as the disk spells it; of one that arrives in place, the part that is here. Of two
+    /// spellings that Swift takes for one string, the composed one.
     public func files() -> [String: [UInt8]] {
         read { disk in
             Dictionary(
-                uniqueKeysWithValues: disk.files.filter { $0.value.state == .local }
-                    .map { ($0.key.string, $0.value.bytes) })
+                disk.files.filter { $0.value.state == .local }.sorted { $0.key < $1.key }
+                    .map { ($0.key.string, $0.value.bytes) },
+                uniquingKeysWith: { _, composed in composed })
         }
     }
 
@@ -85,7 +87,8 @@ public struct SimulatedDevice: Sendable {
             return true
         }
         guard canEvict else {
-            throw RecollectError(.invalidArgument, "\(path) is not here, or not at the service, and cannot leave \(name).")
+            throw RecollectError(
+                .invalidArgument, "\(path) is not here, or not at the service, and cannot leave \(name).")
         }
     }
 

@@ -20,7 +20,9 @@ public struct SimulatedProvider: WorkspaceProvider {
             var items: [WorkspacePath: WorkspaceItem] = [:]
             // Of two spellings of one path the one that a call for this path would find comes last.
             let names = (disk.files.keys.map { $0 } + disk.folders).sorted { left, right in
-                (disk.spelling(of: Self.key(left)) == left ? 1 : 0, left) < (disk.spelling(of: Self.key(right)) == right ? 1 : 0, right)
+                (disk.spelling(of: Self.key(left)) == left ? 1 : 0, left) < (
+                    disk.spelling(of: Self.key(right)) == right ? 1 : 0, right
+                )
             }
             for name in names {
                 let key = SimulatedDisk.key(name, foldsCase: disk.foldsCase).string
@@ -189,12 +191,14 @@ public struct SimulatedProvider: WorkspaceProvider {
     }
 
     private static func missing(_ disk: SimulatedDisk, _ path: ByteString) -> RecollectError {
-        if path.string.isEmpty || disk.isFolder(path) { return inTheWay(path.string) }
+        let isThere = path.string.isEmpty || disk.isFolder(path) || disk.spelling(of: path) != nil
+        if isThere { return inTheWay(path.string) }
         return RecollectError(.notFound, "There is no \(path.string).")
     }
 
     private static func inTheWay(_ path: String) -> RecollectError {
-        RecollectError(.foreignStore, "\(path.isEmpty ? "The root" : path) is not what was asked for: a folder, or a file.")
+        RecollectError(
+            .foreignStore, "\(path.isEmpty ? "The root" : path) is not what was asked for: a folder, or a file.")
     }
 
     private static func key(_ path: WorkspacePath) -> ByteString {

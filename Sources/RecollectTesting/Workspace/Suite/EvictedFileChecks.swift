@@ -5,12 +5,14 @@ import RecollectWorkspace
 /// Files whose content is elsewhere.
 enum EvictedFileChecks {
     static let all: [WorkspaceProviderCheck] = [
-        check("evicted.isListed", "A file that is not local is listed under its own name, with its state.") { _, provider in
+        check("evicted.isListed", "A file that is not local is listed under its own name, with its state.") {
+            _, provider in
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
             try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
             try expect(!provider.existing("Journal/a.md").isFolder, "a file", came: "a folder")
         },
-        check("evicted.readingStartsNoDownload", "Reading and looking throw or tell what is so, and start no download.") {
+        check("evicted.readingStartsNoDownload", "Reading and looking throw or tell what is so, and start no download.")
+        {
             _, provider in
             for _ in 0..<3 {
                 try expectCode(.notLocal, of: "reading") { _ = try provider.text(at: "Journal/a.md") }
@@ -18,7 +20,10 @@ enum EvictedFileChecks {
                 try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
             }
         },
-        check("evicted.isNotOverwritten", "It is neither replaced nor removed nor taken for absent, whatever its writer knows.") {
+        check(
+            "evicted.isNotOverwritten",
+            "It is neither replaced nor removed nor taken for absent, whatever its writer knows."
+        ) {
             _, provider in
             for expected in [nil, "content", "other"] {
                 try expectCode(.notLocal, of: "a write") {
@@ -29,7 +34,9 @@ enum EvictedFileChecks {
             try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
             try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
         },
-        check("evicted.canBeAskedFor", "Its download can be asked for again and again; for a local file nothing happens.") {
+        check(
+            "evicted.canBeAskedFor", "Its download can be asked for again and again; for a local file nothing happens."
+        ) {
             place, provider in
             try place.put("b.md", Array("b".utf8))
             try provider.requestDownload(of: WorkspacePath("b.md"))

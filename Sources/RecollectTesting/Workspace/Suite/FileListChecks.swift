@@ -13,12 +13,15 @@ enum FileListChecks {
             try place.put("Journal/c.md", Array("cc".utf8))
             try expectEqual(provider.names(), ["Journal", "a.md"], "the names in the root")
             let journal = try provider.items(in: WorkspacePath("Journal")).sorted { $0.path.name < $1.path.name }
-            try expectEqual(journal.map(\.path), [WorkspacePath("Journal/c.md"), WorkspacePath("Journal/user")], "paths")
+            try expectEqual(
+                journal.map(\.path), [WorkspacePath("Journal/c.md"), WorkspacePath("Journal/user")], "paths")
             try expectEqual(journal.map(\.isFolder), [false, true], "which are folders")
             try expectEqual(journal.first?.size, 2, "the file's size")
             try expectEqual(journal.first?.state, .local, "the file's state")
         },
-        WorkspaceProviderCheck("list.namesMissingFolders", "A folder that is not there is not found; the root is always there.") {
+        WorkspaceProviderCheck(
+            "list.namesMissingFolders", "A folder that is not there is not found; the root is always there."
+        ) {
             _, provider in
             try expectEqual(provider.items(in: .root), [], "the items of an empty root")
             try expect(provider.item(at: .root)?.isFolder == true, "the root as a folder", came: "something else")
@@ -28,7 +31,9 @@ enum FileListChecks {
             try provider.write("a", to: "a.md", replacing: nil)
             try expectCode(.foreignStore, of: "listing a file") { _ = try provider.items(in: WorkspacePath("a.md")) }
         },
-        WorkspaceProviderCheck("list.itemsAreAsListed", "An item asked for by its path is the one that its folder lists.") {
+        WorkspaceProviderCheck(
+            "list.itemsAreAsListed", "An item asked for by its path is the one that its folder lists."
+        ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)
             try provider.write("b", to: "Journal/b.md", replacing: nil)
@@ -38,7 +43,9 @@ enum FileListChecks {
                 }
             }
         },
-        WorkspaceProviderCheck("list.stampsChangeWithContent", "A stamp changes with the content, whoever writes, and only then.") {
+        WorkspaceProviderCheck(
+            "list.stampsChangeWithContent", "A stamp changes with the content, whoever writes, and only then."
+        ) {
             place, provider in
             try provider.write("one", to: "a.md", replacing: nil)
             let first = try provider.existing("a.md").stamp
@@ -52,7 +59,9 @@ enum FileListChecks {
             let third = try provider.existing("a.md").stamp
             try expect(third != second, "another stamp after another program's write", came: third)
         },
-        WorkspaceProviderCheck("list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync and the system's are not listed.") {
+        WorkspaceProviderCheck(
+            "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync and the system's are not listed."
+        ) {
             place, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
             for name in [
@@ -73,7 +82,9 @@ enum FileListChecks {
             try expectEqual(provider.names(in: WorkspacePath("Journal")), names, "the names")
             for name in names { try expectEqual(provider.text(at: "Journal/\(name)"), name, "the text") }
         },
-        WorkspaceProviderCheck("list.hasNoVersionsWithoutConflict", "A file without a conflict has no versions beside it.") {
+        WorkspaceProviderCheck(
+            "list.hasNoVersionsWithoutConflict", "A file without a conflict has no versions beside it."
+        ) {
             _, provider in
             try provider.write("a", to: "a.md", replacing: nil)
             try expectEqual(provider.conflictVersions(of: WorkspacePath("a.md")), [], "the versions")

@@ -5,7 +5,9 @@ import RecollectWorkspace
 /// A file is removed only where it still has the content that its remover knows.
 enum FileRemovalChecks {
     static let all: [WorkspaceProviderCheck] = [
-        WorkspaceProviderCheck("remove.removesTheFileAlone", "A file goes; its folder, though empty, and its neighbours stay.") {
+        WorkspaceProviderCheck(
+            "remove.removesTheFileAlone", "A file goes; its folder, though empty, and its neighbours stay."
+        ) {
             _, provider in
             try provider.write("a", to: "Journal/a.md", replacing: nil)
             try provider.write("b", to: "b.md", replacing: nil)
@@ -16,7 +18,9 @@ enum FileRemovalChecks {
             try provider.write("new", to: "Journal/a.md", replacing: nil)
             try expectEqual(provider.text(at: "Journal/a.md"), "new", "the text of the file that was made again")
         },
-        WorkspaceProviderCheck("remove.refusesWhatIsStale", "A file that holds something else stays, and the error shows it.") {
+        WorkspaceProviderCheck(
+            "remove.refusesWhatIsStale", "A file that holds something else stays, and the error shows it."
+        ) {
             place, provider in
             try provider.write("one", to: "a.md", replacing: nil)
             try place.put("a.md", Array("foreign".utf8))
@@ -25,7 +29,9 @@ enum FileRemovalChecks {
             }
             try expectEqual(provider.text(at: "a.md"), "foreign", "the text")
         },
-        WorkspaceProviderCheck("remove.namesWhatIsGone", "What is gone already is told as a mismatch; a folder is not removed.") {
+        WorkspaceProviderCheck(
+            "remove.namesWhatIsGone", "What is gone already is told as a mismatch; a folder is not removed."
+        ) {
             _, provider in
             try expectMismatch(showing: nil, from: "removing what is not there") {
                 try provider.remove("a.md", holding: "one")

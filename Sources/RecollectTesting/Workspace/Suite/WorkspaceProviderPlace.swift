@@ -70,7 +70,9 @@ extension StoreFixture<WorkspaceProviderPlace> {
     }
 
     /// Fixtures of the provider of a device of a simulated cloud, each in a cloud of its own.
-    public static func simulatedCloud(_ behaviour: CloudBehaviour, seed: UInt64 = 1) -> StoreFixture<WorkspaceProviderPlace> {
+    public static func simulatedCloud(_ behaviour: CloudBehaviour, seed: UInt64 = 1) -> StoreFixture<
+        WorkspaceProviderPlace
+    > {
         StoreFixture(
             capabilities: .workspace, place: { SimulatedCloud(seed: seed, behaviour: behaviour) },
             open: { cloud in
