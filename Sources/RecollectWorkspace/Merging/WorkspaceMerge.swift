@@ -28,6 +28,15 @@ public enum WorkspaceMerge {
         }
     }
 
+    /// Whether a content has the structure by which its file is merged: a day of the journal that is text, a chat that can be read.
+    static func canMerge(_ bytes: [UInt8], at path: WorkspacePath) -> Bool {
+        switch Structure(of: path) {
+        case .journal, .text: String(validUTF8: bytes) != nil
+        case .chat: (try? ChatProjection(bytes: bytes)) != nil
+        case .opaque: false
+        }
+    }
+
     /// What holds a file's content together.
     enum Structure {
         case journal, chat, text, opaque
