@@ -100,16 +100,28 @@ extension SharedWorkspace {
             }
             kept.append(place)
         }
-        if let whole = fold.whole, whole != main?.bytes || !versions.isEmpty {
+        try keep(versions, of: main)
+        if let whole = fold.whole, whole != main?.bytes {
             _ = try put(
                 whole, to: path, replacing: main?.version, by: .folding, as: .folded,
-                parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue },
-                keeping: versions.map(\.bytes))
+                parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
         }
         // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
         for file in files { try discard(file.path, file, by: .folding) }
         try provider.resolve(versions, of: path)
         return (fold.outcome, kept)
+    }
+}
+
+extension SharedWorkspace {
+    /// Takes versions that a provider keeps apart into the archive, before they are resolved.
+    private func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
+        guard let main, !versions.isEmpty else { return }
+        for bytes in versions.map(\.bytes) + [main.bytes] {
+            try archive.found(
+                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment, isContested: true,
+                now: configuration.now())
+        }
     }
 }
 

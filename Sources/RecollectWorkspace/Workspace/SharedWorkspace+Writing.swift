@@ -91,14 +91,14 @@ extension SharedWorkspace {
     /// the content that was begun, and adds it.
     func put(
         _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor,
-        as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil, keeping others: [[UInt8]] = []
+        as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil
     ) throws -> WorkspaceFile {
         try checkSize(bytes, at: path)
         if kind == .written, case .refuse = configuration.credentials, bytes.isText {
             try CredentialShape.refuse(String(decoding: bytes, as: UTF8.self), at: path)
         }
         let file = WorkspaceFile(path: path, bytes: bytes)
-        var contents = [bytes] + others
+        var contents = [bytes]
         if let replacing {
             let replaced = try current(path, holding: replacing)
             if file.version == replacing { return file }
