@@ -119,7 +119,8 @@ extension SharedWorkspace {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
             try archive.found(
-                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment, isContested: true,
+                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment,
+                isContested: true,
                 now: configuration.now())
         }
     }

@@ -59,7 +59,8 @@ struct MarkdownExamplesTests {
         let one = notes.replacing("- has a cat\n", with: "- has a cat\n- sails\n")
         let other = notes.replacing("- has a cat\n", with: "- has a cat\n- plays chess\n- sails\n")
         #expect(
-            merged(notes, one, other) == notes.replacing("- has a cat\n", with: "- has a cat\n- plays chess\n- sails\n"))
+            merged(notes, one, other) == notes.replacing("- has a cat\n", with: "- has a cat\n- plays chess\n- sails\n")
+        )
     }
 
     @Test("sections that both added are both there, those of one heading once")
@@ -73,7 +74,8 @@ struct MarkdownExamplesTests {
     func deletions() {
         let without = "# Ada\n\nLikes tea.\n\n- has a cat\n"
         #expect(merged(notes, without, notes + "\nMore.\n") == without + "\n## Work\n\nEngineer.\n\nMore.\n")
-        #expect(merged(notes, without, notes.replacing("tea", with: "coffee")) == without.replacing("tea", with: "coffee"))
+        #expect(
+            merged(notes, without, notes.replacing("tea", with: "coffee")) == without.replacing("tea", with: "coffee"))
     }
 
     @Test("without a base nothing is taken for deleted")
