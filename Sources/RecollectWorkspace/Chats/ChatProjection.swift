@@ -36,18 +36,22 @@ public struct ChatProjection: Equatable, Sendable {
     public var title: String?
     /// The messages, each behind the one it was said after; what was said apart after one message stands in the order of its time.
     public let entries: [Entry]
+    /// The ids of messages that were deleted, in the order of their bytes: none of them comes back from another device's file.
+    public let deleted: [String]
     /// Whether the bytes it was read from were those that Recollect writes.
     public let isIntact: Bool
 
-    /// Makes a projection; of entries of one id the first counts.
-    public init(conversation: String, title: String? = nil, entries: [Entry]) {
-        self.init(conversation: conversation, title: title, entries: entries, isIntact: true)
+    /// Makes a projection; of entries of one id the first counts, and those that were deleted are left out.
+    public init(conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = []) {
+        self.init(conversation: conversation, title: title, entries: entries, deleted: deleted, isIntact: true)
     }
 
-    private init(conversation: String, title: String?, entries: [Entry], isIntact: Bool) {
+    private init(conversation: String, title: String?, entries: [Entry], deleted: [String], isIntact: Bool) {
+        let gone = Set(deleted.map { ByteString($0) })
         self.conversation = conversation
         self.title = title
-        self.entries = Self.ordered(entries)
+        self.entries = Self.ordered(entries.filter { !gone.contains(ByteString($0.message.id)) })
+        self.deleted = gone.sorted().map(\.string)
         self.isIntact = isIntact
     }
 
@@ -98,11 +102,16 @@ extension ChatProjection {
             line.write(entry)
             return line.text
         }
-        var heads = JSONWriter()
-        heads.write(list: self.heads) { $0.write($1) }
+        let deleted = self.deleted.isEmpty ? "" : ",\"deleted\":\(Self.list(self.deleted))"
         let body =
-            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n],\"heads\":\(heads.text)"
+            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n]\(deleted),\"heads\":\(Self.list(heads))"
         return Array("\(body),\"sha256\":\"\(ContentHash(of: body.utf8).rawValue)\"}\n".utf8)
+    }
+
+    private static func list(_ ids: [String]) -> String {
+        var writer = JSONWriter()
+        writer.write(list: ids) { $0.write($1) }
+        return writer.text
     }
 
     /// The ids of the messages that no other one was said after.
@@ -124,10 +133,12 @@ extension ChatProjection {
         guard let conversation = fields["conversation"]?.stringValue, let messages = fields["messages"]?.arrayValue
         else { throw RecollectError(.unreadable, "the chat names no conversation or has no messages") }
         let entries = try messages.map { try Entry(json: $0) }
+        let deleted = fields["deleted"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let read = ChatProjection(
-            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, isIntact: true)
+            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, deleted: deleted)
         self.init(
-            conversation: read.conversation, title: read.title, entries: read.entries, isIntact: read.bytes == bytes)
+            conversation: read.conversation, title: read.title, entries: read.entries, deleted: read.deleted,
+            isIntact: read.bytes == bytes)
     }
 }
 
@@ -163,7 +174,7 @@ extension ChatProjection {
     /// The bytes of a chat that holds the messages of all versions; `nil` where one of them is no chat of this format, or of another
     /// conversation.
     ///
-    /// A message is never gone: one that a version lacks is one that it did not know. Of two contents of one message that which
+    /// A message that a version lacks is one that it did not know, unless it says that it was deleted. Of two contents of one message that which
     /// the base does not have counts; of two that it does not have the greater one in bytes, and the other one is in the archive.
     static func merged(base: [UInt8]?, versions: [[UInt8]]) -> [UInt8]? {
         // A base that cannot be read tells nothing.
@@ -194,7 +205,9 @@ extension ChatProjection {
         let titles = Set(versions.compactMap(\.title).map { ByteString($0) })
         let oldTitle = base?.title.map { ByteString($0) }
         let title = titles.filter { $0 != oldTitle }.max() ?? titles.first
-        return ChatProjection(conversation: conversation, title: title?.string, entries: entries.values.map(\.entry))
+        return ChatProjection(
+            conversation: conversation, title: title?.string, entries: entries.values.map(\.entry),
+            deleted: versions.flatMap(\.deleted))
     }
 
     /// The entries by the bytes of their messages' ids.

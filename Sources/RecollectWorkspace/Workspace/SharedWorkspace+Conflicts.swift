@@ -96,18 +96,18 @@ extension SharedWorkspace {
             // The same content is there already where another device has folded this.
             if try fileIfThere(at: place)?.bytes != bytes {
                 _ = try put(
-                    bytes, to: place, replacing: nil, by: .folding, as: .folded, parents: [ContentHash(of: bytes)])
+                    bytes, to: place, replacing: nil, by: .recollect, as: .folded, parents: [ContentHash(of: bytes)])
             }
             kept.append(place)
         }
         try keep(versions, of: main)
         if let whole = fold.whole, whole != main?.bytes {
             _ = try put(
-                whole, to: path, replacing: main?.version, by: .folding, as: .folded,
+                whole, to: path, replacing: main?.version, by: .recollect, as: .folded,
                 parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
         }
         // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
-        for file in files { try discard(file.path, file, by: .folding) }
+        for file in files { try discard(file.path, file, by: .recollect) }
         try provider.resolve(versions, of: path)
         return (fold.outcome, kept)
     }
@@ -127,8 +127,8 @@ extension SharedWorkspace {
 }
 
 extension WorkspaceAuthor {
-    /// Recollect itself, where it folds conflicts.
-    public static let folding = WorkspaceAuthor.agent("recollect")
+    /// Recollect itself, where it folds conflicts and publishes chats.
+    public static let recollect = WorkspaceAuthor.agent("recollect")
 }
 
 /// What the versions of a file become: decided from their contents alone, and from what this device knows of where they came from.

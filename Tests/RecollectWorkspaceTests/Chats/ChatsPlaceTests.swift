@@ -1,0 +1,120 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Chats in a workspace")
+struct ChatsPlaceTests {
+    private let folder: TestFolder
+    private let workspace: SharedWorkspace
+    private let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+    private let id = ConversationID(userId: "ann", sessionId: "Moby Dick")
+    private var path: WorkspacePath { workspace.chats.path(of: "Moby Dick") }
+
+    init() throws {
+        folder = try TestFolder()
+        workspace = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+    }
+
+    private func say(_ texts: String..., in history: SQLiteHistoryStore, prefix: String = "") async throws {
+        for text in texts {
+            let message = ConversationMessage(
+                id: prefix + text, role: .user, text: text, timestamp: Date(timeIntervalSince1970: 9))
+            try await history.append([message], to: Scope(userId: "ann", sessionId: "Moby Dick", agentId: "a"))
+        }
+    }
+
+    @Test("a history's conversation is a file that stays as it is while nothing is said")
+    func publishes() async throws {
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let first = try await workspace.read(path)
+        #expect(path.description == "Chats/Moby Dick.json")
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one", "two"])
+        let published = try await workspace.chats.synchronize(id, with: history)
+        #expect(published.new.isEmpty && published.edited.isEmpty)
+        #expect(try await workspace.read(path) == first)
+        #expect(try await workspace.versions(of: path).count == 1)
+        #expect(try await workspace.chats.sessions() == ["Moby Dick"])
+    }
+
+    @Test("row 15: two histories over one file come to hold the same and write it no more")
+    func twoHistories() async throws {
+        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await say("one", in: history)
+        try await say("one", in: other)
+        for store in [history, other] { try await workspace.chats.synchronize(id, with: store) }
+        try await say("here", in: history)
+        try await say("there", "further", in: other)
+        for store in [history, other, history, other] { try await workspace.chats.synchronize(id, with: store) }
+        let settled = try await workspace.read(path)
+        for store in [history, other] { try await workspace.chats.synchronize(id, with: store) }
+        #expect(try await workspace.read(path) == settled)
+        for store in [history, other] {
+            let ids = try await store.messages(of: id, agentId: nil, page: PageRequest(limit: 9)).elements.map(
+                \.message.id)
+            #expect(Set(ids) == ["one", "here", "there", "further"])
+        }
+    }
+
+    @Test("row 16: what a person changed in the file is taken in, and a broken file is archived and written anew")
+    func handEdited() async throws {
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let url = workspace.rootURL.appendingPathComponent(path.description)
+        let text = try await workspace.read(path).text
+        try Data(text.replacingOccurrences(of: #""text":"two""#, with: #""text":"deux""#).utf8).write(to: url)
+        let events = workspace.events.stream()
+        let published = try await workspace.chats.synchronize(id, with: history)
+        #expect(published.edited.map(\.message.text) == ["deux"])
+        #expect(try await history.message("two", in: id)?.message.text == "deux")
+        #expect(try await workspace.chats.read("Moby Dick")?.isIntact == true)
+
+        try Data("{ broken".utf8).write(to: url)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.text) == ["one", "deux"])
+        var archived: [String] = []
+        for version in try await workspace.versions(of: path) {
+            archived.append(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
+        }
+        #expect(archived.contains("{ broken"))
+        var kinds: [StoreEvent.Kind] = []
+        for await event in events {
+            kinds.append(event.kind)
+            if kinds.filter({ $0 == .handEdited }).count == 2 { break }
+        }
+    }
+
+    @Test("what was deleted from the history does not come back from the file, and is deleted nowhere else by itself")
+    func deletions() async throws {
+        let other = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await say("one", "two", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        try await workspace.chats.synchronize(id, with: other)
+        try await history.deleteMessages(["one"], in: id)
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["two"])
+        let published = try await workspace.chats.synchronize(id, with: other)
+        #expect(published.deletedElsewhere == ["one"])
+        try await workspace.chats.synchronize(id, with: history)
+        #expect(try await history.message("one", in: id) == nil)
+        #expect(try await other.message("one", in: id) != nil)
+        #expect(try await workspace.chats.read("Moby Dick")?.deleted == ["one"])
+    }
+
+    @Test("a file of a newer format stays as it is")
+    func newer() async throws {
+        try await say("one", in: history)
+        let newer = #"{"format":"recollect.chat/2"}"#
+        try await workspace.write(newer, to: path, replacing: nil)
+        await #expect { try await workspace.chats.synchronize(id, with: history) } throws: {
+            ($0 as? RecollectError)?.code == .newerSchema
+        }
+        #expect(try await workspace.read(path).text == newer)
+    }
+}
