@@ -22,7 +22,7 @@ extension FolderProvider {
             guard let folder = try expected == nil ? madeFolder(at: parent) : folder(at: parent) else {
                 throw ContentMismatch(current: nil)
             }
-            try takeTurn(in: folder)
+            let names = try takeTurn(in: folder)
             let found = try FoundFile(path, in: folder)
             let current = try found?.read()
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
@@ -30,14 +30,16 @@ extension FolderProvider {
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(found.name, in: folder, holding: expected, by: staged)
+                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
             } catch {
                 // What is left of it goes with the leftovers.
                 try? folder.remove(staged)
-                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else { throw error }
+                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else {
+                    throw error
+                }
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
@@ -92,7 +94,8 @@ extension FolderProvider {
     }
 
     /// Gives a name what is staged, if it still holds some content; the old file is gone then.
-    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws {
+    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws
+    {
         let mine = try folder.entry(staged)?.stamp
         guard try folder.exchange(staged, name) else {
             guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
@@ -141,17 +144,22 @@ extension FolderProvider {
     }
 
     /// Waits for the folder's other writers, and removes what killed ones left more than an hour ago.
-    private func takeTurn(in folder: OpenFolder) throws {
+    /// - Returns: The names in the folder.
+    @discardableResult
+    private func takeTurn(in folder: OpenFolder) throws -> [String] {
         do {
             try folder.lockAgainstWriters()
         } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
             throw RecollectError(
-                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs", cause: failure)
+                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs",
+                cause: failure)
         }
-        for name in try folder.names() where name.hasPrefix(Self.temporaryPrefix) {
+        let names = try folder.names()
+        for name in names where name.hasPrefix(Self.temporaryPrefix) {
             guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }
-            try ifThere { try folder.remove(name) }
+            _ = try ifThere { try folder.remove(name) }
         }
+        return names
     }
 
     /// Syncthing passes over names that begin like that, iCloud over those that end like that.

@@ -80,7 +80,8 @@ struct FolderProviderTests {
         #expect(mismatch { try provider.write("mine", to: "a.md", replacing: "old") } == "foreign")
         #expect(mismatch { try provider.write("mine", to: "b.md", replacing: "old") } == nil)
         #expect(mismatch { try provider.write("mine", to: "none/b.md", replacing: "old") } == nil)
-        #expect(mismatch { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "old".utf8)) } == "foreign")
+        #expect(
+            mismatch { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "old".utf8)) } == "foreign")
         #expect(mismatch { try provider.remove(WorkspacePath("b.md"), holding: ContentHash(of: "old".utf8)) } == nil)
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "foreign")
     }
@@ -88,8 +89,10 @@ struct FolderProviderTests {
     @Test("names that are none in a workspace are left out, conflict copies are not")
     func listing() throws {
         for name in [
-            "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md", "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", ".DS_Store",
-            ".syncthing.a.md.tmp", ".syncthing.recollect-X.tmp", "~syncthing~a.md.tmp", "x.tmp", "desktop.ini", ".stfolder",
+            "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md", "a (Ann's conflicted copy 2025-01-15).md", "a 2.md",
+            ".DS_Store",
+            ".syncthing.a.md.tmp", ".syncthing.recollect-X.tmp", "~syncthing~a.md.tmp", "x.tmp", "desktop.ini",
+            ".stfolder",
             ".hidden", "what?.md", "~$a.md",
         ] {
             try folder.put(name, at: name)
@@ -98,7 +101,8 @@ struct FolderProviderTests {
         mkfifo(folder.root.path + "/pipe", 0o600)
         #expect(
             try provider.names() == [
-                "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md",
+                "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", "a.md",
+                "a.sync-conflict-20250115-123456-ABCDEFG.md",
             ])
         #expect(try provider.item(at: WorkspacePath("link")) == nil && provider.item(at: WorkspacePath("pipe")) == nil)
         #expect(throws: RecollectError.self) { try provider.text("pipe") }
@@ -156,6 +160,34 @@ struct FolderProviderTests {
         #expect(mismatch { try provider.write("x", to: "Café/é.md", replacing: nil) } == "two")
         try provider.remove(path, holding: ContentHash(of: "two".utf8))
         #expect(try provider.names(WorkspacePath("Café")) == ["new.md"])
+    }
+
+    @Test(
+        "row 24: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
+        .enabled(if: FoldingDisk.isPossible, "needs root, mkntfs and lowntfs-3g"))
+    func foldingDisk() async throws {
+        // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each is used once.
+        let disk = try FoldingDisk(in: folder.url)
+        let provider = try FolderProvider(root: disk.url)
+        try provider.write("one", to: "Journal/Notes.md", replacing: nil)
+        #expect(mismatch { try provider.write("x", to: "journal/notes.md", replacing: nil) } == "one")
+        #expect(mismatch { try provider.write("x", to: "JOURNAL/NOTES.md", replacing: "zero") } == "one")
+        try provider.write("two", to: "JOURNAL/notes.MD", replacing: "one")
+        try provider.write("other", to: "journal/Other.md", replacing: nil)
+        #expect(try provider.text("Journal/nOtes.md") == "two" && provider.text("journal/noTes.md") == "two")
+        #expect(try provider.items(in: .root).count == 1)
+        #expect(
+            try provider.items(in: WorkspacePath("Journal")).map(\.path.key).sorted() == [
+                "journal/notes.md", "journal/other.md",
+            ])
+        let workers = try (0..<2).map {
+            try Worker(["lines", disk.url.path, "\($0 == 0 ? "Journal" : "journal")/day.md", "w\($0)", "20"])
+        }
+        for worker in workers { #expect(await worker.finish().count == 20) }
+        #expect(try provider.text("JOURNAL/DAY.md").split(separator: "\n").count == 40)
+        try provider.remove(WorkspacePath("journal/notEs.md"), holding: ContentHash(of: "two".utf8))
+        let left = try FileManager.default.contentsOfDirectory(atPath: disk.url.path + "/Journal")
+        #expect(left.map { $0.lowercased() }.sorted() == ["day.md", "other.md"])
     }
 
     @Test("row 24: twins in case are two files where the file system says so, and both are listed")
@@ -231,8 +263,10 @@ struct FolderProviderTests {
         let away = folder.url.appendingPathComponent("away")
         func check() throws {
             for work in [
-                { _ = try provider.items(in: .root) }, { _ = try provider.item(at: .root) }, { _ = try provider.text("a.md") },
-                { try provider.write("y", to: "a.md", replacing: nil) }, { try provider.write("y", to: "b/a.md", replacing: "x") },
+                { _ = try provider.items(in: .root) }, { _ = try provider.item(at: .root) },
+                { _ = try provider.text("a.md") },
+                { try provider.write("y", to: "a.md", replacing: nil) },
+                { try provider.write("y", to: "b/a.md", replacing: "x") },
                 { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "x".utf8)) },
                 { _ = try provider.item(at: WorkspacePath("a.md")) },
             ] as [() throws -> Void] {
@@ -280,7 +314,9 @@ struct FolderProviderTests {
         #expect(try folder.names() == ["a.md"])
     }
 
-    @Test("a full disk is named, the old content stays, nothing is left, and writing goes on with space", .enabled(if: TinyDisk.isPossible))
+    @Test(
+        "a full disk is named, the old content stays, nothing is left, and writing goes on with space",
+        .enabled(if: TinyDisk.isPossible))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
         let provider = try FolderProvider(root: disk.url)
