@@ -4,13 +4,14 @@ import RecollectCore
 
 /// Any id as a name in a workspace: of a book's folder in `Research`, of a conversation's file in `Chats`.
 ///
-/// Characters stay as they are, so that people can read the name. As few as needed are `%XX`: `%` itself, what `WorkspacePath` refuses,
-/// letters in decomposed form (NFD), and one in each name that would be taken for a conflict copy (`moby 2` is `moby%202`, for a file
-/// `moby 2` is what iCloud makes of a second `moby`). The empty id is `%`. The id comes back byte for byte, except from a name that would be
-/// over 120 bytes, which is cut and ends with `%-` and a hash.
+/// Characters stay as they are, so that people can read the name. As few as needed are `%XX`: `%` itself, what
+/// `WorkspacePath` refuses, letters in decomposed form (NFD), and one in each name that would be taken for a conflict
+/// copy (`moby 2` is `moby%202`, for a file `moby 2` is what iCloud makes of a second `moby`). The empty id is `%`. The
+/// id comes back byte for byte, except from a name that would be over 120 bytes, which is cut and ends with `%-` and a
+/// hash.
 ///
-/// Different ids have different names. Ids that differ only in case may have names that differ only in case, and with them one
-/// `WorkspacePath.key`: on a system that ignores case they are one place.
+/// Different ids have different names. Ids that differ only in case may have names that differ only in case, and with
+/// them one `WorkspacePath.key`: on a system that ignores case they are one place.
 public enum PlaceName {
     /// The name of an id's place; the same everywhere and for ever.
     public static func name(for id: String) -> String {
@@ -75,7 +76,8 @@ public enum PlaceName {
             let isComposed = text.precomposedStringWithCanonicalMapping.hasSameBytes(as: text)
             let hasForbidden = character.unicodeScalars.contains { $0 == "%" || WorkspaceName.isForbidden($0) }
             return character.unicodeScalars.map { scalar in
-                // Marks go with the character they stand on: on an escape's last letter they would make another one of it.
+                // Marks go with the character they stand on: on an escape's last letter they would make another one of
+                // it.
                 Piece(
                     scalar: scalar,
                     isEscaped: scalar.isASCII

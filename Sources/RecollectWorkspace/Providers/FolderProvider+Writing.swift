@@ -9,11 +9,18 @@ import RecollectCore
     import Glibc
 #endif
 
-// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what stands at a name is
-// taken out by one exchange of names, looked at, and only then removed. A moment is left: who has the old file open and writes
-// into it after that look, writes into nothing; and on file systems that cannot exchange (FAT), what is written between the second
-// look and the renaming is overwritten. Callers keep what they replace.
+// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what
+// stands at a name is taken out by one exchange of names, looked at, and only then removed. A moment is left: who has
+// the old file open and writes into it after that look, writes into nothing; and on file systems that cannot exchange
+// (FAT), what is written between the second look and the renaming is overwritten. Callers keep what they replace.
 extension FolderProvider {
+    /// Gives a file new content, on the disk when this returns; folders above are made.
+    ///
+    /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
+    /// failed.
+    /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
+    ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
+    ///   `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         try explaining("write", self.path(of: path)) {
             guard let parent = path.parent else {
@@ -37,15 +44,17 @@ extension FolderProvider {
             } catch {
                 // What is left of it goes with the leftovers.
                 try? folder.remove(staged)
-                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else {
-                    throw error
-                }
+                guard let failure = error as? POSIXFailure,
+                    failure.number == EEXIST || (failure.number == ENOENT && found != nil)
+                else { throw error }
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
         }
     }
 
+    /// Removes a file that still has some content; folders that become empty stay.
+    /// - Throws: `ContentMismatch`, `notLocal`, and what `write` throws.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else {

@@ -49,7 +49,8 @@ struct FoundFile {
         return bytes
     }
 
-    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where there is neither.
+    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where
+    /// there is neither.
     static func name(_ name: String, in folder: OpenFolder) throws -> String? {
         // On a file system that folds case or forms this finds what it takes for the name.
         if try folder.entry(name) != nil { return name }

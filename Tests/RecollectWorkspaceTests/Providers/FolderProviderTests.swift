@@ -166,7 +166,8 @@ struct FolderProviderTests {
         "row 24: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
         .enabled(if: FoldingDisk.isPossible, "needs root, mkntfs and lowntfs-3g"))
     func foldingDisk() async throws {
-        // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each is used once.
+        // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each
+        // is used once.
         let disk = try FoldingDisk(in: folder.url)
         let provider = try FolderProvider(root: disk.url)
         try provider.write("one", to: "Journal/Notes.md", replacing: nil)
@@ -312,6 +313,32 @@ struct FolderProviderTests {
         let later = try FolderProvider(root: folder.root, now: { Date().addingTimeInterval(3_700) })
         try later.write("y", to: "a.md", replacing: "x")
         #expect(try folder.names() == ["a.md"])
+    }
+
+    @Test(
+        "what was written, replaced and removed is so after a power cut, new folders too",
+        .enabled(if: CuttableDisk.isPossible, "needs root and loop devices"))
+    func powerCut() throws {
+        let disk = try CuttableDisk(in: folder.url)
+        let root = disk.url.appendingPathComponent("new/root")
+        func write() throws {
+            let provider = try FolderProvider(root: root)
+            try provider.write("gone", to: "Journal/user/gone.md", replacing: nil)
+            try provider.write("old", to: "Journal/user/day.md", replacing: nil)
+            try provider.remove(WorkspacePath("Journal/user/gone.md"), holding: ContentHash(of: "gone".utf8))
+            try provider.write("new", to: "Journal/user/day.md", replacing: "old")
+            try provider.write("text", to: "Research/moby/full_text.txt", replacing: nil)
+            try disk.cutPower()
+        }
+        try write()
+        try disk.restart()
+        func check() throws {
+            let provider = try FolderProvider(root: root)
+            #expect(try provider.text("Journal/user/day.md") == "new")
+            #expect(try provider.text("Research/moby/full_text.txt") == "text")
+            #expect(try provider.names(WorkspacePath("Journal/user")) == ["day.md"])
+        }
+        try check()
     }
 
     @Test(
