@@ -15,8 +15,8 @@ public struct ConflictName: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`. (Syncthing's `lib/model/folder_sendreceive.go`: before what
-        /// Go takes for the extension; versions before 0.14 leave out the device.)
+        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`. (`conflictName` in Syncthing's `lib/model/folder_sendrecv.go`:
+        /// before what Go takes for the extension. Old versions leave out the device.)
         public static let syncthing = Dialect(rawValue: "syncthing")
         /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop program; ownCloud, Nextcloud
         /// and Maestral name theirs alike. Also `name (Case Conflict 1).md` and its kin. (help.dropbox.com and names
