@@ -2,8 +2,8 @@ import RecollectCore
 
 /// The name of a copy that a sync service made because two devices changed one file or folder, and whose copy it is.
 ///
-/// A name alone says so only in some dialects (`isCertain`); in the others people give such names too, and the caller must know more:
-/// that the file is one whose name people do not choose, for instance.
+/// A name alone says so only in some dialects (`isCertain`); in the others people give such names too, and the caller
+/// must know more: that the file is one whose name people do not choose, for instance.
 public struct ConflictName: Hashable, Sendable {
     /// Which service names its copies like that.
     public struct Dialect: RawRepresentable, Hashable, Sendable {
@@ -15,11 +15,12 @@ public struct ConflictName: Hashable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`. (Syncthing's `lib/model/folder_sendreceive.go`: before what Go takes for the
-        /// extension; versions before 0.14 leave out the device.)
+        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`. (`conflictName` in Syncthing's `lib/model/folder_sendrecv.go`:
+        /// before what Go takes for the extension. Old versions leave out the device.)
         public static let syncthing = Dialect(rawValue: "syncthing")
-        /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop program; ownCloud, Nextcloud and Maestral name
-        /// theirs alike. Also `name (Case Conflict 1).md` and its kin. (help.dropbox.com and names that projects list to ignore.)
+        /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop program; ownCloud, Nextcloud
+        /// and Maestral name theirs alike. Also `name (Case Conflict 1).md` and its kin. (help.dropbox.com and names
+        /// that projects list to ignore.)
         public static let dropbox = Dialect(rawValue: "dropbox")
         /// `name-DESKTOP-AB12CD3.md`, `name-COMPUTER-2.md`. (Names in issues of the Linux clients, which follow it.)
         public static let oneDrive = Dialect(rawValue: "oneDrive")
@@ -206,8 +207,8 @@ extension ConflictName {
 extension ConflictName {
     /// What stands before `-COMPUTER` or `-COMPUTER-2`; `nil` where that does not stand at the end.
     ///
-    /// A computer's name is taken as Windows gives it: two to fifteen capitals, digits and hyphens, a letter first. Of several ways to
-    /// read one the longest counts (`DESKTOP-AB12CD3`).
+    /// A computer's name is taken as Windows gives it: two to fifteen capitals, digits and hyphens, a letter first. Of
+    /// several ways to read one the longest counts (`DESKTOP-AB12CD3`).
     private static func withoutComputer(_ stem: ArraySlice<UInt8>) -> [UInt8]? {
         // No further back than `-COMPUTERCOMPUTE-99` reaches.
         let first = max(stem.startIndex + max(1, lengthOfUUID(stem)), stem.endIndex - 19)

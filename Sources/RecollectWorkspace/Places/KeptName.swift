@@ -2,7 +2,8 @@ import RecollectCore
 
 /// The name that a content gets beside the file that it could not be folded into: `name (kept 1a2b3c4d).md`.
 ///
-/// The content alone decides it, so that all devices make one file of it, and no sync service names its copies like that.
+/// The content alone decides it, so that all devices make one file of it, and no sync service names its copies like
+/// that.
 enum KeptName {
     static func name(for name: String, holding hash: ContentHash) -> String {
         let mark = " (kept \(hash.rawValue.prefix(8)))"

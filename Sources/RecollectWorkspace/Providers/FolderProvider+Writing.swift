@@ -9,11 +9,18 @@ import RecollectCore
     import Glibc
 #endif
 
-// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what stands at a name is
-// taken out by one exchange of names, looked at, and only then removed. A moment is left: who has the old file open and writes
-// into it after that look, writes into nothing; and on file systems that cannot exchange (FAT), what is written between the second
-// look and the renaming is overwritten. Callers keep what they replace.
+// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what
+// stands at a name is taken out by one exchange of names, looked at, and only then removed. A moment is left: who has
+// the old file open and writes into it after that look, writes into nothing; and on file systems that cannot exchange
+// (FAT), what is written between the second look and the renaming is overwritten. Callers keep what they replace.
 extension FolderProvider {
+    /// Gives a file new content, on the disk when this returns; folders above are made.
+    ///
+    /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
+    /// failed.
+    /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
+    ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
+    ///   `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         try explaining("write", self.path(of: path)) {
             guard let parent = path.parent else {
@@ -22,7 +29,7 @@ extension FolderProvider {
             guard let folder = try expected == nil ? madeFolder(at: parent) : folder(at: parent) else {
                 throw ContentMismatch(current: nil)
             }
-            try takeTurn(in: folder)
+            let names = try takeTurn(in: folder)
             let found = try FoundFile(path, in: folder)
             let current = try found?.read()
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
@@ -30,22 +37,24 @@ extension FolderProvider {
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(found.name, in: folder, holding: expected, by: staged)
+                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
             } catch {
                 // What is left of it goes with the leftovers.
                 try? folder.remove(staged)
-                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else {
-                    throw error
-                }
+                guard let failure = error as? POSIXFailure,
+                    failure.number == EEXIST || (failure.number == ENOENT && found != nil)
+                else { throw error }
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
         }
     }
 
+    /// Removes a file that still has some content; folders that become empty stay.
+    /// - Throws: `ContentMismatch`, `notLocal`, and what `write` throws.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else {
@@ -144,7 +153,9 @@ extension FolderProvider {
     }
 
     /// Waits for the folder's other writers, and removes what killed ones left more than an hour ago.
-    private func takeTurn(in folder: OpenFolder) throws {
+    /// - Returns: The names in the folder.
+    @discardableResult
+    private func takeTurn(in folder: OpenFolder) throws -> [String] {
         do {
             try folder.lockAgainstWriters()
         } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
@@ -152,10 +163,12 @@ extension FolderProvider {
                 .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs",
                 cause: failure)
         }
-        for name in try folder.names() where name.hasPrefix(Self.temporaryPrefix) {
+        let names = try folder.names()
+        for name in names where name.hasPrefix(Self.temporaryPrefix) {
             guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }
-            try ifThere { try folder.remove(name) }
+            _ = try ifThere { try folder.remove(name) }
         }
+        return names
     }
 
     /// Syncthing passes over names that begin like that, iCloud over those that end like that.

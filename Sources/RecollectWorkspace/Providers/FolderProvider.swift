@@ -11,14 +11,17 @@ import RecollectCore
 
 /// A workspace in a plain folder, which a sync service or nothing at all keeps the same on other devices.
 ///
-/// Names are resolved step by step inside the folder that was there when the provider was made: a symbolic link below it is never followed,
-/// whoever makes it and when, and a folder that was removed, replaced or unmounted is `unavailable`, never empty. The folder itself may
-/// be named by a link. It is kept open, so it cannot be unmounted meanwhile. Files are made for this user alone (0600, folders 0700).
+/// Names are resolved step by step inside the folder that was there when the provider was made: a symbolic link below
+/// it is never followed, whoever makes it and when, and a folder that was removed, replaced or unmounted is
+/// `unavailable`, never empty. The folder itself may be named by a link. It is kept open, so it cannot be unmounted
+/// meanwhile. Files are made for this user alone (0600, folders 0700).
 ///
-/// A file whose name on the disk is the decomposed form (NFD) of its path is that path's file. Where both forms are there, the composed one
-/// is; it is listed as conflicted, and the other one is among its `conflictVersions`. Names that differ in case are two files
-/// where the file system says so, and one where it does not: then a write keeps the name that is there.
+/// A file whose name on the disk is the decomposed form (NFD) of its path is that path's file. Where both forms are
+/// there, the composed one is; it is listed as conflicted, and the other one is among its `conflictVersions`. Names
+/// that differ in case are two files where the file system says so, and one where it does not: then a write keeps the
+/// name that is there.
 public final class FolderProvider: WorkspaceProvider {
+    /// The folder, as it was named, in absolute form.
     public let rootURL: URL
 
     /// Open so that no other folder gets its identity.
@@ -29,8 +32,8 @@ public final class FolderProvider: WorkspaceProvider {
     let beforeExchange: @Sendable () -> Void
 
     /// Opens a folder, which is made if it is missing.
-    /// - Throws: `invalidArgument` for a URL that is none of a file; `foreignStore` where something else is in the way; what a disk
-    ///   throws.
+    /// - Throws: `invalidArgument` for a URL that is none of a file; `foreignStore` where something else is in the way;
+    ///   what a disk throws.
     public convenience init(root: URL) throws {
         try self.init(root: root, now: { Date() })
     }
@@ -48,6 +51,8 @@ public final class FolderProvider: WorkspaceProvider {
         self.beforeExchange = beforeExchange
     }
 
+    /// What lies in a folder, one level, in no order; under the names of paths, whatever their form on the disk.
+    /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
     public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try explaining("list", path(of: folder)) {
             guard let opened = try self.folder(at: folder) else { throw notFound(folder) }
@@ -55,6 +60,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// One file or folder; `nil` where there is none, and for links and devices.
+    /// - Throws: `unavailable`, `foreignStore` where a folder above is a file or a link.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
         try explaining("look at", self.path(of: path)) {
             guard let parent = path.parent else {
@@ -66,6 +73,9 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// The bytes of a file; never starts a download. A program that writes into the file meanwhile may be read
+    /// half-way.
+    /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes, `unavailable`, `foreignStore`.
     public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
         try explaining("read", self.path(of: path)) {
             guard let parent = path.parent else { throw notFound(path) }
@@ -76,11 +86,15 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// Asks the system for a file's content where it can fetch one; elsewhere a sync service brings it when it does.
+    /// - Throws: `unavailable`, and what the system says.
     public func requestDownload(of path: WorkspacePath) throws {
         guard try item(at: path)?.state == .notLocal else { return }
         try Placeholder.requestDownload(of: rootURL.appendingPathComponent(path.description, isDirectory: false))
     }
 
+    /// The contents of files that differ from the path's file in the form of their names alone (NFD beside NFC).
+    /// - Throws: `unavailable`, and what a disk throws.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try explaining("read", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else { return [] }
@@ -90,6 +104,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// Removes versions that still hold what they did.
+    /// - Throws: `ContentMismatch` for one that was changed since; it stays, and so do those behind it.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         guard let parent = path.parent,
             let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
@@ -104,6 +120,9 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// Wakes when something in the folder may have changed, whoever changed it: by the kernel's word on Linux,
+    /// elsewhere by a look at all files each second. Ends when the task that iterates it is cancelled; while nobody
+    /// iterates, nothing is watched.
     public func wakes() -> AsyncStream<Void> { watcher.wakes() }
 }
 

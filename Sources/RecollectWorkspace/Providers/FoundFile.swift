@@ -49,20 +49,33 @@ struct FoundFile {
         return bytes
     }
 
-    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where there is neither.
+    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where
+    /// there is neither.
     static func name(_ name: String, in folder: OpenFolder) throws -> String? {
         // On a file system that folds case or forms this finds what it takes for the name.
         if try folder.entry(name) != nil { return name }
         if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
-        return try forms(of: name, in: folder).min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return try forms(of: name, in: folder).min(by: byBytes)
     }
 
     /// The files that lie beside a path's file under other forms of its name.
     static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
-        guard let name = try name(path.name, in: folder) else { return [] }
-        return try forms(of: path.name, in: folder).filter {
-            try !$0.hasSameBytes(as: name) && folder.entry($0)?.kind == .file
-        }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        var forms = try forms(of: path.name, in: folder)
+        // The file itself is one of them, under whichever form it lies there.
+        guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }
+        forms.removeAll { $0.hasSameBytes(as: own) }
+        return try forms.filter { try folder.entry($0)?.kind == .file }.sorted(by: byBytes)
+    }
+
+    /// The name among those of its folder: the file's own spelling where the file system took another one for it.
+    func spelling(among names: [String]) -> String {
+        if names.contains(where: { $0.hasSameBytes(as: name) }) { return name }
+        let key = WorkspacePath.folded(name)
+        return names.first { WorkspacePath.folded($0) == key } ?? name
+    }
+
+    private static func byBytes(_ left: String, _ right: String) -> Bool {
+        left.utf8.lexicographicallyPrecedes(right.utf8)
     }
 
     private static func forms(of name: String, in folder: OpenFolder) throws -> [String] {

@@ -33,7 +33,8 @@ extension OpenFolder {
         guard renameat(descriptor, name, descriptor, newName) == 0 else { throw POSIXFailure.last }
     }
 
-    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is closed.
+    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is
+    /// closed.
     func lockAgainstWriters() throws {
         do {
             try lock(exclusively: true)

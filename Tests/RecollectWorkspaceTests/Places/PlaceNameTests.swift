@@ -31,7 +31,8 @@ struct PlaceNameTests {
             ("x-DESKTOP", "x%2DDESKTOP"),
             ("x.sync-conflict-20250115-123456-ABCDEFG", "x.sync-conflict-20250115-123456%2DABCDEFG"),
             ("x (Ann's conflicted copy 2025-01-15)", "x (Ann's conflicted copy 2025-01-15%29"), ("e\u{301}", "e%CC%81"),
-            ("\u{212B}", "%E2%84%AB"), ("a\u{202E}b", "a%E2%80%AEb"), ("100%", "100%25"), ("%41", "%2541"),
+            ("\u{212B}", "%E2%84%AB"), ("a\u{202E}b", "a%E2%80%AEb"), (".\u{301}x", "%2E%CC%81x"),
+            ("%\u{301}", "%25%CC%81"), ("100%", "100%25"), ("%41", "%2541"),
             ("A\n", "A%0A"),
         ])
     func escaped(_ id: String, _ name: String) {

@@ -162,6 +162,35 @@ struct FolderProviderTests {
         #expect(try provider.names(WorkspacePath("Café")) == ["new.md"])
     }
 
+    @Test(
+        "row 24: where the file system ignores case, all spellings are one file, and a write keeps the name that is there",
+        .enabled(if: FoldingDisk.isPossible, "needs root, mkntfs and lowntfs-3g"))
+    func foldingDisk() async throws {
+        // The kernel forgets a spelling through which a file was seen that is now another one only after a second: each
+        // is used once.
+        let disk = try FoldingDisk(in: folder.url)
+        let provider = try FolderProvider(root: disk.url)
+        try provider.write("one", to: "Journal/Notes.md", replacing: nil)
+        #expect(mismatch { try provider.write("x", to: "journal/notes.md", replacing: nil) } == "one")
+        #expect(mismatch { try provider.write("x", to: "JOURNAL/NOTES.md", replacing: "zero") } == "one")
+        try provider.write("two", to: "JOURNAL/notes.MD", replacing: "one")
+        try provider.write("other", to: "journal/Other.md", replacing: nil)
+        #expect(try provider.text("Journal/nOtes.md") == "two" && provider.text("journal/noTes.md") == "two")
+        #expect(try provider.items(in: .root).count == 1)
+        #expect(
+            try provider.items(in: WorkspacePath("Journal")).map(\.path.key).sorted() == [
+                "journal/notes.md", "journal/other.md",
+            ])
+        let workers = try (0..<2).map {
+            try Worker(["lines", disk.url.path, "\($0 == 0 ? "Journal" : "journal")/day.md", "w\($0)", "20"])
+        }
+        for worker in workers { #expect(await worker.finish().count == 20) }
+        #expect(try provider.text("JOURNAL/DAY.md").split(separator: "\n").count == 40)
+        try provider.remove(WorkspacePath("journal/notEs.md"), holding: ContentHash(of: "two".utf8))
+        let left = try FileManager.default.contentsOfDirectory(atPath: disk.url.path + "/Journal")
+        #expect(left.map { $0.lowercased() }.sorted() == ["day.md", "other.md"])
+    }
+
     @Test("row 24: twins in case are two files where the file system says so, and both are listed")
     func caseTwins() throws {
         try provider.write("lower", to: "notes.md", replacing: nil)
@@ -284,6 +313,32 @@ struct FolderProviderTests {
         let later = try FolderProvider(root: folder.root, now: { Date().addingTimeInterval(3_700) })
         try later.write("y", to: "a.md", replacing: "x")
         #expect(try folder.names() == ["a.md"])
+    }
+
+    @Test(
+        "what was written, replaced and removed is so after a power cut, new folders too",
+        .enabled(if: CuttableDisk.isPossible, "needs root and loop devices"))
+    func powerCut() throws {
+        let disk = try CuttableDisk(in: folder.url)
+        let root = disk.url.appendingPathComponent("new/root")
+        func write() throws {
+            let provider = try FolderProvider(root: root)
+            try provider.write("gone", to: "Journal/user/gone.md", replacing: nil)
+            try provider.write("old", to: "Journal/user/day.md", replacing: nil)
+            try provider.remove(WorkspacePath("Journal/user/gone.md"), holding: ContentHash(of: "gone".utf8))
+            try provider.write("new", to: "Journal/user/day.md", replacing: "old")
+            try provider.write("text", to: "Research/moby/full_text.txt", replacing: nil)
+            try disk.cutPower()
+        }
+        try write()
+        try disk.restart()
+        func check() throws {
+            let provider = try FolderProvider(root: root)
+            #expect(try provider.text("Journal/user/day.md") == "new")
+            #expect(try provider.text("Research/moby/full_text.txt") == "text")
+            #expect(try provider.names(WorkspacePath("Journal/user")) == ["day.md"])
+        }
+        try check()
     }
 
     @Test(
