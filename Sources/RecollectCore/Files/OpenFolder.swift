@@ -119,7 +119,7 @@ package final class OpenFolder {
     /// Takes this folder's lock, which holds for all processes and for every other opening in this one, until it is closed.
     ///
     /// Nothing but a file system without locks, or an owner that hangs, makes this fail.
-    func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
+    package func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
         let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
         let deadline = ContinuousClock.now + patience
         var pause: useconds_t = 50

@@ -49,11 +49,17 @@ final class VersionArchive: Sendable {
         try reading { ($0.index, Moment(header: $0.header, end: $0.end)) }
     }
 
-    /// The versions of a path, newest first, those too whose writer was killed before it knew whether they were made.
+    /// The versions of a path, newest first; those whose writer was killed before it knew whether they were made are `begun`.
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
         try reading { state in
             guard let file = state.index.files[path] else { return [] }
-            return (file.versions + file.begun.map(\.version)).reversed()
+            var versions = file.versions
+            for line in file.begun where !line.version.kind.isAbsence {
+                let begun = line.version.asBegun
+                let earlier = versions.lastIndex { $0.date <= begun.date }
+                versions.insert(begun, at: earlier.map { $0 + 1 } ?? 0)
+            }
+            return versions.reversed()
         }
     }
 
@@ -102,7 +108,8 @@ final class VersionArchive: Sendable {
     func finish(_ changes: [VersionLine]) throws {
         try locked { folder, state in
             let lines = changes.flatMap { change in
-                let replaced = Set(change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
+                let replaced = Set(
+                    change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
                 let settled = state.index.files[change.path, default: .init()].begun.filter {
                     replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
                 }

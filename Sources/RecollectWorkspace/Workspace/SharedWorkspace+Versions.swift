@@ -7,7 +7,8 @@ extension SharedWorkspace {
     /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
     ///   path, where a file is there; `notLocal`, `tooLarge`.
-    public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws {
+    public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
+    {
         try await writing {
             try self.refuseFolder(path)
             guard path != newPath else { return }
@@ -76,7 +77,7 @@ extension SharedWorkspace {
     }
 
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
-    /// somebody looked. A write whose process was killed before it was known to be made is among them.
+    /// somebody looked.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading { try self.archive.versions(of: path) }
     }
