@@ -2,11 +2,15 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
+/// `workspace default`: writes `context.md` in the workspace that is opened without arguments, and says where that lies and what it
+/// reads there, or the code of what is thrown.
+///
 /// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and says `wrote N` after each.
 ///
 /// `workspace life ROOT STATE COUNT`: writes `a.md` with the texts `life N`, moves it to `b.md` and back, puts it into the trash and brings
 /// it back, again and again, and says `wrote N` after each write.
 func workspace(_ arguments: [String]) async throws {
+    guard arguments[0] != "default" else { return await defaultWorkspace() }
     let workspace = try SharedWorkspace(
         root: URL(fileURLWithPath: arguments[1]),
         configuration: WorkspaceConfiguration(stateURL: URL(fileURLWithPath: arguments[2])))
@@ -29,5 +33,17 @@ func workspace(_ arguments: [String]) async throws {
             try await workspace.trash(path, replacing: written.version, by: .agent("worker"))
             try await workspace.restore(path, by: .agent("worker"))
         }
+    }
+}
+
+private func defaultWorkspace() async {
+    let workspace = SharedWorkspace()
+    say(workspace.rootURL.path)
+    do {
+        let file = workspace.rootURL.appendingPathComponent("context.md")
+        try workspace.writeFile("text", to: file)
+        say(try workspace.readFile(at: file))
+    } catch {
+        say((error as? RecollectError)?.code.rawValue ?? "\(error)")
     }
 }

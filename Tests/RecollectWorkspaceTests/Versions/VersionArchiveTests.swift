@@ -110,6 +110,18 @@ import Testing
         }
     }
 
+    @Test("the same change again within a millisecond is another one; told twice it is one")
+    func sameMillisecond() throws {
+        for _ in 0..<2 {
+            try note("text", .written)
+            try note("text", .trashed)
+        }
+        #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.trashed, .written, .trashed, .written])
+        let version = try #require(try archive.versions(of: path("a.md")).first)
+        try archive.finish([VersionLine(mark: .done, path: path("a.md"), version: version)])
+        #expect(try archive.versions(of: path("a.md")).count == 4)
+    }
+
     @Test("ancestors: over any number of own writes, never where both came of each other")
     func ancestors() throws {
         try note("b", .written, parents: ["a"])

@@ -33,12 +33,6 @@ import Testing
         _ = FileNotYetAvailableError()
     }
 
-    @Test("the initialiser without arguments neither throws nor blocks")
-    func standard() {
-        let workspace = SharedWorkspace()
-        #expect(workspace.rootURL.lastPathComponent == "Workspace")
-    }
-
     @Test("the write throws what went wrong, and overwrites nothing that was not read here")
     func unseen() async throws {
         let file = workspace.rootURL.appendingPathComponent("context.md")

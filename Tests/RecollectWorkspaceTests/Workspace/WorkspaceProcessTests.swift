@@ -125,6 +125,19 @@ import Testing
         }
     }
 
+    @Test("opened without arguments it lies in Application Support; where that cannot be, every call says why")
+    func standard() async throws {
+        let home = url.appendingPathComponent("home").path
+        func lines() async throws -> [String] {
+            let environment = ["/usr/bin/env", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data"]
+            return try await Worker(["workspace", "default"], under: environment).finish()
+        }
+        #expect(try await lines() == ["\(home)/data/Recollect/Workspace", "text"])
+        try FileManager.default.removeItem(atPath: home)
+        try Data().write(to: URL(fileURLWithPath: home))
+        #expect(try await lines().last == "foreignStore")
+    }
+
     @Test("killed at any moment: nothing is lost, nothing false is said")
     func killed() async throws {
         for round in 0..<15 {
