@@ -23,6 +23,10 @@ enum RecollectTestWorker {
         default:
             let usage =
                 "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|lines …\n"
+        case "workspace": try await workspace(Array(arguments.dropFirst()))
+        default:
+            let usage =
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|workspace …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

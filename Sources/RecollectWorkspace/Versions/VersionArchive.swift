@@ -49,11 +49,17 @@ final class VersionArchive: Sendable {
         try reading { ($0.index, Moment(header: $0.header, end: $0.end)) }
     }
 
-    /// The versions of a path, newest first, those too whose writer was killed before it knew whether they were made.
+    /// The versions of a path, newest first; those whose writer was killed before it knew whether they were made are `begun`.
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
         try reading { state in
             guard let file = state.index.files[path] else { return [] }
-            return (file.versions + file.begun.map(\.version)).reversed()
+            var versions = file.versions
+            for line in file.begun where !line.version.kind.isAbsence {
+                let begun = line.version.asBegun
+                let earlier = versions.lastIndex { $0.date <= begun.date }
+                versions.insert(begun, at: earlier.map { $0 + 1 } ?? 0)
+            }
+            return versions.reversed()
         }
     }
 

@@ -51,9 +51,11 @@ extension VersionIndex.File {
         case .begun: begun.append(line)
         case .withdrawn: begun.removeAll { $0.isSameChange(as: line) }
         case .done:
+            let wasBegun = begun.contains { $0.isSameChange(as: line) }
             begun.removeAll { $0.isSameChange(as: line) }
             // Whoever made a change and whoever found it made may both have said so.
-            guard line.version.author == nil || !versions.suffix(16).contains(line.version) else { return }
+            let isTold = !wasBegun && line.version.author != nil && versions.suffix(16).contains(line.version)
+            guard !isTold else { return }
             versions.append(line.version)
             if line.version.kind == .seen { shadow = line.version.hash }
         }

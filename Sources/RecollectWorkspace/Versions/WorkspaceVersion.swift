@@ -28,6 +28,8 @@ public struct WorkspaceVersion: Hashable, Sendable {
         public static let moved = Kind(rawValue: "moved")
         /// It went to `otherPath`, moved on this device.
         public static let movedAway = Kind(rawValue: "movedAway")
+        /// It was about to be written on this device, and whether it was is not known: the process ended.
+        public static let begun = Kind(rawValue: "begun")
         /// Somebody else removed it.
         public static let removed = Kind(rawValue: "removed")
 
@@ -59,5 +61,11 @@ public struct WorkspaceVersion: Hashable, Sendable {
         self.kind = kind
         self.parents = parents
         self.otherPath = otherPath
+    }
+
+    /// The same version, of which nobody knows whether it came to be.
+    var asBegun: WorkspaceVersion {
+        WorkspaceVersion(
+            hash: hash, date: date, author: author, kind: .begun, parents: parents, otherPath: otherPath)
     }
 }

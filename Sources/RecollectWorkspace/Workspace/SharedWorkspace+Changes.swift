@@ -6,7 +6,8 @@ extension SharedWorkspace {
     ///
     /// Begins with what became different since anybody last looked, also while no program ran: of a folder that nobody looked at, every
     /// file is new. Changes that come together are looked at together, and of several changes of one file the last one is told,
-    /// in the order of the paths. While so much is missing that it is not taken at its word, one `vanished` is told and no removal.
+    /// in the order of the paths. What is known is read by this call, from a file of this device; all looking is done off the
+    /// cooperative pool. While so much is missing that it is not taken at its word, one `vanished` is told and no removal.
     public func changes() -> AsyncStream<WorkspaceChange> {
         let own = ownChanges.stream()
         let provided = provider.wakes()

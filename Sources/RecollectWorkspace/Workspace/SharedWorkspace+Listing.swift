@@ -17,7 +17,7 @@ extension SharedWorkspace {
             if let item = try self.provider.item(at: path) {
                 return item.isFolder ? item : try self.markingConflict(of: item)
             }
-            guard let last = try self.archive.versions(of: path).first else { throw self.notFound(path) }
+            guard let last = try self.archive.index().files[path]?.versions.last else { throw self.notFound(path) }
             let size = try self.archive.bytes(of: last.hash)?.count ?? 0
             return WorkspaceItem(path: path, size: size, modified: last.date, state: .gone)
         }

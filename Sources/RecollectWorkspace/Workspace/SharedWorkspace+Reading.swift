@@ -44,7 +44,7 @@ extension SharedWorkspace {
 
     /// Says `unavailable` of a file that was known here while the guard stands: it may come back.
     func refuseWhileVanished(_ path: WorkspacePath) throws {
-        guard looking.withLock({ $0.isVanished }), try archive.index().files[path]?.content != nil else { return }
+        guard isGuarded.withLock({ $0 }), try archive.index().files[path]?.content != nil else { return }
         throw RecollectError(
             .unavailable,
             "\(path) is missing in \(rootURL.path) along with most of the files; bring them back, or accept the deletions"

@@ -77,7 +77,7 @@ extension SharedWorkspace {
     }
 
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
-    /// somebody looked. A write whose process was killed before it was known to be made is among them.
+    /// somebody looked.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading { try self.archive.versions(of: path) }
     }

@@ -58,7 +58,7 @@ extension SharedWorkspace {
                     return try self.put(change(file), to: path, replacing: file?.version, by: author)
                 } catch is FileChangedError {
                     usleep(useconds_t.random(in: 0...pause))
-                    pause = min(pause * 2, 50_000)
+                    pause = min(pause * 2, 20_000)
                 }
             }
             throw RecollectError(.busy, "\(path) is written again and again by others; try again when they are done")

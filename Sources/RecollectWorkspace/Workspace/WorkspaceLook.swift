@@ -50,7 +50,7 @@ extension SharedWorkspace {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
-                try stand(guard: true, &state)
+                try stand(guard: true)
                 return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
             }
             let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
@@ -66,7 +66,7 @@ extension SharedWorkspace {
                 return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
             }.sorted()
             let isVanished = try !acceptingDeletions && isTooMuch(missing: missing.count, of: known.count)
-            try stand(guard: isVanished, &state)
+            try stand(guard: isVanished)
             if isVanished {
                 for path in missing { found.rows[path] = table.rows[path] }
             } else {
@@ -146,12 +146,15 @@ extension SharedWorkspace {
         return try missing >= 4 && missing * 2 > known || archive.note(Self.guardName) != nil
     }
 
-    private func stand(guard isVanished: Bool, _ state: inout LookState) throws {
+    private func stand(guard isVanished: Bool) throws {
         if try (archive.note(Self.guardName) != nil) != isVanished {
             try archive.setNote(Self.guardName, isVanished ? [] : nil)
         }
-        if isVanished, !state.isVanished { events.post(StoreEvent(kind: .vanished)) }
-        state.isVanished = isVanished
+        let wasVanished = isGuarded.withLock { isGuarded in
+            defer { isGuarded = isVanished }
+            return isGuarded
+        }
+        if isVanished, !wasVanished { events.post(StoreEvent(kind: .vanished)) }
     }
 
     private func tellTwins(among paths: some Sequence<WorkspacePath>, _ state: inout LookState) {
@@ -189,7 +192,6 @@ extension SharedWorkspace {
 /// What an instance remembers from look to look.
 struct LookState {
     var table: FileTable?
-    var isVanished = false
     var toldTwins: Set<String> = []
 }
 

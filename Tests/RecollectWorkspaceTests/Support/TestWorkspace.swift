@@ -1,0 +1,75 @@
+import Foundation
+import RecollectCore
+
+@testable import RecollectWorkspace
+
+/// A workspace over files in memory, whose archive lies in a folder of the test's own.
+final class TestWorkspace: Sendable {
+    let files = MemoryProvider()
+    let stateURL: URL
+    let workspace: SharedWorkspace
+
+    init(_ change: (inout WorkspaceConfiguration) -> Void = { _ in }) throws {
+        let memory = "/dev/shm"
+        let isThere = FileManager.default.isWritableFile(atPath: memory)
+        stateURL = (isThere ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory)
+            .appendingPathComponent("recollect-\(UUID().uuidString)")
+        var configuration = WorkspaceConfiguration(stateURL: stateURL)
+        change(&configuration)
+        workspace = try SharedWorkspace(provider: files, configuration: configuration)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: stateURL)
+    }
+
+    /// Another instance over the same files and the same archive, as an extension of the app has it.
+    func another() throws -> SharedWorkspace {
+        try SharedWorkspace(provider: files, configuration: WorkspaceConfiguration(stateURL: stateURL))
+    }
+
+    func kinds(_ path: String) async throws -> [WorkspaceVersion.Kind] {
+        try await workspace.versions(of: WorkspacePath(path)).reversed().map(\.kind)
+    }
+
+    /// The texts of a path's versions, oldest first.
+    func texts(_ path: String) async throws -> [String] {
+        var texts: [String] = []
+        for version in try await workspace.versions(of: WorkspacePath(path)).reversed() {
+            texts.append(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
+        }
+        return texts
+    }
+
+    /// The text that merging a path's versions starts from.
+    func base(_ path: String) throws -> String? {
+        try workspace.archive.shadowBase(of: WorkspacePath(path)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The versions of a path that were written down as begun and not yet as done.
+    func begun(_ path: String) throws -> Int {
+        try workspace.archive.index().files[WorkspacePath(path)]?.begun.count ?? 0
+    }
+}
+
+/// The code of the `RecollectError` that some work throws; `nil` where it throws none.
+func code(_ work: () async throws -> Void) async -> RecollectError.Code? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return (error as? RecollectError)?.code
+    }
+}
+
+/// What a `FileChangedError` that some work throws carries; `nil` where it throws none.
+func changed(_ work: () async throws -> Void) async -> FileChangedError? {
+    do {
+        try await work()
+        return nil
+    } catch {
+        return error as? FileChangedError
+    }
+}
+
+func path(_ text: String) throws -> WorkspacePath { try WorkspacePath(text) }

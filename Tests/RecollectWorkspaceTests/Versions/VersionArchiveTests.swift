@@ -1,0 +1,205 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("The archive of versions") struct VersionArchiveTests {
+    private let test: TestWorkspace
+    private var archive: VersionArchive { test.workspace.archive }
+
+    init() throws {
+        test = try TestWorkspace()
+    }
+
+    private var logURL: URL { test.stateURL.appendingPathComponent("log") }
+
+    /// Another opening of the same folder, as another process has it.
+    private var another: VersionArchive { VersionArchive(path: test.stateURL.path) }
+
+    private func note(
+        _ text: String, _ kind: WorkspaceVersion.Kind, at name: String = "a.md", parents: [String] = [],
+        by author: WorkspaceAuthor? = .user, date: Date = Date(millisecondsSince1970: 1)
+    ) throws {
+        let version = WorkspaceVersion(
+            hash: ContentHash(of: text.utf8), date: date, author: author, kind: kind,
+            parents: parents.map { ContentHash(of: $0.utf8) })
+        let line = VersionLine(mark: .begun, path: try path(name), version: version)
+        try archive.begin([line], keeping: [Array(text.utf8)])
+        try archive.finish([line])
+    }
+
+    @Test("a line reads as it was written, whatever the agent's id")
+    func lines() throws {
+        var random = SeededGenerator(seed: 1)
+        let ids = ["", "scribe", "a\tb\nc", "ünï", "agent:x", "\0"]
+        for _ in 0..<500 {
+            let hash = { ContentHash(of: [UInt8.random(in: 0...255, using: &random)]) }
+            let author: WorkspaceAuthor? =
+                [nil, .user, .agent(ids.randomElement(using: &random) ?? "")]
+                .randomElement(using: &random) ?? nil
+            let line = VersionLine(
+                mark: [.begun, .done, .withdrawn].randomElement(using: &random) ?? .done,
+                path: try path(["a.md", "-", "Journal/user/é.md"].randomElement(using: &random) ?? "-"),
+                version: WorkspaceVersion(
+                    hash: hash(),
+                    date: Date(millisecondsSince1970: .random(in: -9_999...2_000_000_000_000, using: &random)),
+                    author: author,
+                    kind: [.seen, .moved, .init(rawValue: "later")].randomElement(using: &random) ?? .seen,
+                    parents: (0..<Int.random(in: 0...3, using: &random)).map { _ in hash() },
+                    otherPath: Bool.random(using: &random) ? try path("-") : nil))
+            #expect(VersionLine(line.bytes.dropLast()) == line)
+            // Fields that newer versions add do no harm.
+            #expect(VersionLine(Array(line.bytes.dropLast() + Array("\tmore".utf8))[...]) == line)
+        }
+    }
+
+    @Test("no part of a line is taken for a line")
+    func halves() throws {
+        let line = VersionLine(
+            mark: .done, path: try path("a"),
+            version: WorkspaceVersion(
+                hash: ContentHash(of: [1]), date: Date(millisecondsSince1970: 5), author: .agent("x"), kind: .written,
+                otherPath: try path("b")))
+        for count in 0..<line.bytes.count - 2 { #expect(VersionLine(line.bytes[..<count]) == nil) }
+    }
+
+    @Test("cut at every byte, the log keeps its whole lines, and takes more")
+    func cut() throws {
+        for text in ["one", "two", "three"] { try note(text, .written) }
+        let whole = try Data(contentsOf: logURL)
+        let header = try #require(whole.firstIndex(of: UInt8(ascii: "\n"))) + 1
+        for end in stride(from: header, through: whole.count, by: 3) {
+            try whole[..<end].write(to: logURL)
+            let archive = another
+            let before = try archive.versions(of: path("a.md")).count
+            let line = VersionLine(
+                mark: .done, path: try path("a.md"),
+                version: WorkspaceVersion(
+                    hash: ContentHash(of: [9]), date: Date(millisecondsSince1970: 9), author: .user, kind: .written))
+            try archive.finish([line])
+            #expect(try archive.versions(of: path("a.md")).count >= before)
+            #expect(try another.versions(of: path("a.md")).contains(line.version), "cut at \(end)")
+        }
+    }
+
+    @Test("a log of a newer version is refused and untouched; a damaged one too")
+    func foreignLogs() async throws {
+        try note("text", .written)
+        for (text, expected) in [
+            ("recollect-archive 2 \(UUID().uuidString)\n", RecollectError.Code.newerSchema),
+            ("something else altogether, and longer than a header is\n", .damaged),
+        ] {
+            try Data(text.utf8).write(to: logURL)
+            #expect(await code { _ = try another.index() } == expected)
+            #expect(await code { try another.finish([]) } == expected)
+            #expect(try String(contentsOf: logURL, encoding: .utf8) == text)
+        }
+    }
+
+    @Test("only this user may read what is kept")
+    func permissions() throws {
+        try note("secret", .written)
+        let manager = FileManager.default
+        let names = try #require(manager.enumerator(atPath: test.stateURL.path)).compactMap { $0 as? String }
+        #expect(names.count > 3)
+        for name in names {
+            let mode = try manager.attributesOfItem(atPath: test.stateURL.path + "/" + name)[.posixPermissions] as? Int
+            #expect(mode == 0o600 || mode == 0o700, "\(name)")
+        }
+    }
+
+    @Test("the same change again within a millisecond is another one; told twice it is one")
+    func sameMillisecond() throws {
+        for _ in 0..<2 {
+            try note("text", .written)
+            try note("text", .trashed)
+        }
+        #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.trashed, .written, .trashed, .written])
+        let version = try #require(try archive.versions(of: path("a.md")).first)
+        try archive.finish([VersionLine(mark: .done, path: path("a.md"), version: version)])
+        #expect(try archive.versions(of: path("a.md")).count == 4)
+    }
+
+    @Test("ancestors: over any number of own writes, never where both came of each other")
+    func ancestors() throws {
+        try note("b", .written, parents: ["a"])
+        try note("c", .written, parents: ["b"])
+        try note("x", .seen, by: nil)
+        func isAncestor(_ left: String, _ right: String) throws -> Bool {
+            try archive.isAncestor(ContentHash(of: left.utf8), of: ContentHash(of: right.utf8), at: path("a.md"))
+        }
+        #expect(try isAncestor("a", "c"))
+        #expect(try isAncestor("b", "c"))
+        #expect(try !isAncestor("c", "a"))
+        #expect(try !isAncestor("c", "c"))
+        #expect(try !isAncestor("x", "c"))
+        try note("a", .written, parents: ["c"])
+        #expect(try !isAncestor("a", "c"))
+        #expect(try !isAncestor("c", "a"))
+    }
+
+    @Test("pruning keeps what each file has and what merging it starts from, and forgets the old trash")
+    func pruning() async throws {
+        let (old, new) = (Date(millisecondsSince1970: 1000), Date(millisecondsSince1970: 9000))
+        try note("base", .seen, by: nil, date: old)
+        for text in ["one", "two", "now"] { try note(text, .written, date: old) }
+        try note("folded", .folded, at: "f.md", date: old)
+        try note("gone", .trashed, at: "t.md", date: old)
+        try note("just gone", .trashed, at: "u.md", date: new)
+        let before = try archive.size().contents
+        #expect(before == 7)
+        let other = another
+        _ = try other.index()
+        try archive.prune(olderThan: Date(millisecondsSince1970: 5000))
+        for archive in [archive, other, another] {
+            #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.written, .seen])
+            #expect(try archive.shadowBase(of: path("a.md")) == Array("base".utf8))
+            #expect(try archive.bytes(of: ContentHash(of: "now".utf8)) == Array("now".utf8))
+            #expect(try archive.bytes(of: ContentHash(of: "one".utf8)) == nil)
+            #expect(try archive.versions(of: path("t.md")).isEmpty)
+            #expect(try archive.versions(of: path("u.md")).count == 1)
+            #expect(try archive.wasFolded(ContentHash(of: "folded".utf8)))
+        }
+        #expect(try archive.size().contents == 4)
+        try note("later", .written)
+        #expect(try other.versions(of: path("a.md")).count == 3)
+    }
+
+    @Test("a content whose bytes changed on the disk is never given as what it was; writing it again mends it")
+    func damagedContent() async throws {
+        try note("text", .written)
+        let hash = ContentHash(of: "text".utf8).rawValue
+        let object = test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
+        try Data("te".utf8).write(to: object)
+        #expect(await code { _ = try archive.bytes(of: ContentHash(rawValue: hash)) } == .damaged)
+        try note("text", .written)
+        #expect(try archive.bytes(of: ContentHash(rawValue: hash)) == Array("text".utf8))
+    }
+
+    @Test("removed while it is in use, it begins anew")
+    func removed() async throws {
+        try note("text", .written)
+        try FileManager.default.removeItem(at: test.stateURL)
+        #expect(try archive.versions(of: path("a.md")).isEmpty)
+        try await test.workspace.write("more", to: path("b.md"), replacing: nil)
+        #expect(try await test.texts("b.md") == ["more"])
+    }
+
+    @Test("a state folder inside the workspace is refused, by whatever name")
+    func stateInside() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        let root = folder.appendingPathComponent("root")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let link = folder.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: root)
+        for inside in [root, root.appendingPathComponent("a/b"), link, link.appendingPathComponent("a")] {
+            #expect(await code { _ = try StatePlace.url(inside, root: root) } == .invalidArgument, "\(inside)")
+            #expect(await code { _ = try StatePlace.url(inside, root: link) } == .invalidArgument, "\(inside)")
+        }
+        #expect(try StatePlace.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
+        #expect(StatePlace.standard(root: root).path.contains("Recollect/Workspaces/"))
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+/// Real processes in one workspace: beside one another, and killed.
+@Suite("Processes in one workspace") struct WorkspaceProcessTests {
+    private let url: URL
+    private let removal: Removal
+
+    private final class Removal: Sendable {
+        let url: URL
+        init(_ url: URL) { self.url = url }
+        deinit { try? FileManager.default.removeItem(at: url) }
+    }
+
+    init() throws {
+        let memory = "/dev/shm"
+        let isThere = FileManager.default.isWritableFile(atPath: memory)
+        url = (isThere ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory)
+            .appendingPathComponent("recollect-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        removal = Removal(url)
+    }
+
+    private func places(_ name: String) -> (root: URL, state: URL) {
+        (url.appendingPathComponent(name + "-root"), url.appendingPathComponent(name + "-state"))
+    }
+
+    private func open(_ places: (root: URL, state: URL)) throws -> SharedWorkspace {
+        try SharedWorkspace(root: places.root, configuration: WorkspaceConfiguration(stateURL: places.state))
+    }
+
+    @Test("4 processes append to one file: every line once, and nothing is taken for somebody else's")
+    func appending() async throws {
+        let places = places("append")
+        let count = 50
+        let workers = try (0..<4).map {
+            try Worker(["workspace", "append", places.root.path, places.state.path, "a.md", "w\($0)", "\(count)"])
+        }
+        let workspace = try open(places)
+        // A fifth one looks on all the while.
+        let looking = Task {
+            while !Task.isCancelled {
+                _ = try await workspace.status()
+            }
+        }
+        for worker in workers {
+            #expect(await worker.finish().count == count)
+            #expect(worker.endedWell)
+        }
+        looking.cancel()
+        // Cancelled in the middle or not: what it saw is checked below.
+        _ = await looking.result
+        let lines = try await workspace.read(path("a.md")).text.split(separator: "\n").map(String.init)
+        for writer in 0..<4 {
+            #expect(lines.filter { $0.hasPrefix("w\(writer) ") } == (0..<count).map { "w\(writer) \($0)" })
+        }
+        #expect(lines.count == 4 * count)
+        _ = try workspace.look()
+        let versions = try await workspace.versions(of: path("a.md"))
+        #expect(versions.allSatisfy { $0.kind == .written && $0.author?.agentId?.hasPrefix("w") ?? false })
+        #expect(Set(versions.map(\.hash)).count == 4 * count)
+    }
+
+    /// What must hold after a kill: the file is whole at one path at least or in the trash, every text that was written is kept, and
+    /// nothing is taken for somebody else's.
+    private func check(_ places: (root: URL, state: URL), heard: [String], _ name: String) async throws {
+        let workspace = try open(places)
+        let look = try workspace.look()
+        #expect(!look.isVanished, "\(name)")
+        var kept: Set<String> = []
+        for file in ["a.md", "b.md"] {
+            for version in try await workspace.versions(of: path(file)) {
+                #expect(
+                    version.author == .agent("worker") || (version.kind == .seen && version.hash == Self.first),
+                    "\(name): \(version)")
+                kept.insert(String(decoding: try await workspace.content(of: version.hash), as: UTF8.self))
+            }
+        }
+        let said = heard.compactMap { $0.hasPrefix("wrote ") ? Int($0.dropFirst(6)) : nil }
+        #expect(kept.isSuperset(of: said.map { "life \($0)" }), "\(name)")
+        let last = said.last ?? -1
+        let isThere = try look.files[path("a.md")] != nil || look.files[path("b.md")] != nil
+        if !isThere {
+            #expect(
+                try await workspace.versions(of: path("a.md")).first { $0.kind != .begun }?.kind == .trashed, "\(name)")
+        }
+        for file in ["a.md", "b.md"] where try look.files[path(file)] != nil {
+            let text = try await workspace.read(path(file)).text
+            #expect([last == -1 ? "first" : "life \(last)", "life \(last + 1)"].contains(text), "\(name): \(text)")
+        }
+    }
+
+    private static let first = ContentHash(of: "first".utf8)
+
+    private func begin(_ name: String) throws -> (root: URL, state: URL) {
+        let places = places(name)
+        try FileManager.default.createDirectory(at: places.root, withIntermediateDirectories: true)
+        try Data("first".utf8).write(to: places.root.appendingPathComponent("a.md"))
+        return places
+    }
+
+    @Test(
+        "killed at every write, sync, rename and removal: nothing is lost, nothing false is said",
+        .enabled(if: strace != nil, "needs strace"))
+    func killedAtEveryCall() async throws {
+        let strace = try #require(strace)
+        for call in ["pwrite64", "fdatasync", "fsync", "renameat", "renameat2", "unlinkat", "linkat", "mkdirat"] {
+            for number in 1...200 {
+                let name = "\(call)-\(number)"
+                let places = try begin(name)
+                let worker = try Worker(
+                    ["workspace", "life", places.root.path, places.state.path, "2"],
+                    under: [
+                        strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                        "inject=\(call):signal=KILL:when=\(number)",
+                    ])
+                let heard = await worker.finish()
+                try await check(places, heard: heard, name)
+                if worker.endedWell { break }
+            }
+        }
+    }
+
+    @Test("opened without arguments it lies in Application Support; where that cannot be, every call says why")
+    func standard() async throws {
+        let home = url.appendingPathComponent("home").path
+        func lines() async throws -> [String] {
+            let environment = ["/usr/bin/env", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data"]
+            return try await Worker(["workspace", "default"], under: environment).finish()
+        }
+        #expect(try await lines() == ["\(home)/data/Recollect/Workspace", "text"])
+        try FileManager.default.removeItem(atPath: home)
+        try Data().write(to: URL(fileURLWithPath: home))
+        #expect(try await lines().last == "foreignStore")
+    }
+
+    @Test("killed at any moment: nothing is lost, nothing false is said")
+    func killed() async throws {
+        for round in 0..<15 {
+            let places = try begin("killed-\(round)")
+            let worker = try Worker(["workspace", "life", places.root.path, places.state.path, "100000"])
+            _ = await worker.wait(forLines: 1 + round * 3 % 20)
+            worker.kill()
+            try await check(places, heard: await worker.finish(), "round \(round)")
+        }
+    }
+
+    @Test(
+        "no room for the archive: nothing is written, and said; it goes on when there is room",
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+    func fullDisk() async throws {
+        let disk = try TinyDisk(at: url.appendingPathComponent("disk"), kilobytes: 128)
+        let workspace = try open((url.appendingPathComponent("full-root"), disk.url.appendingPathComponent("state")))
+        let first = try await workspace.write("first", to: path("a.md"), replacing: nil)
+        let large = String(repeating: "x", count: 200_000)
+        #expect(
+            await code { try await workspace.write(large, to: path("a.md"), replacing: first.version) } == .diskFull)
+        #expect(try await workspace.read(path("a.md")) == first)
+        try disk.resize(kilobytes: 1024)
+        try await workspace.write(large, to: path("a.md"), replacing: first.version)
+        _ = try workspace.look()
+        #expect(try await workspace.versions(of: path("a.md")).map(\.kind) == [.written, .written])
+    }
+}

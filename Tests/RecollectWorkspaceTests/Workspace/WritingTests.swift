@@ -1,0 +1,276 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Writing in a workspace") struct WritingTests {
+    private let test: TestWorkspace
+    private var workspace: SharedWorkspace { test.workspace }
+
+    init() throws {
+        test = try TestWorkspace()
+    }
+
+    @Test("row 27 a stale hash is refused, with the current content; so is none, and one of a file that is gone")
+    func stale() async throws {
+        let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        test.files.put("theirs", at: "a.md")
+        for replacing in [first.version, nil, ContentHash(of: [])] {
+            let error = await changed { try await workspace.write("mine", to: path("a.md"), replacing: replacing) }
+            #expect(error?.current?.text == "theirs")
+            #expect(try error?.path == path("a.md"))
+        }
+        #expect(try test.files.text("a.md") == "theirs")
+        test.files.drop("a.md")
+        let error = await changed { try await workspace.write("mine", to: path("a.md"), replacing: first.version) }
+        #expect(error != nil && error?.current == nil)
+        #expect(try test.files.text("a.md") == nil)
+    }
+
+    @Test("row 27 somebody writes between the look and the write: refused, with theirs")
+    func race() async throws {
+        let first = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        let files = test.files
+        files.state.withLock { $0.beforeChange = { files.put("theirs", at: "a.md") } }
+        let error = await changed { try await workspace.write("mine", to: path("a.md"), replacing: first.version) }
+        #expect(error?.current?.text == "theirs")
+        #expect(try test.files.text("a.md") == "theirs")
+        #expect(try test.begun("a.md") == 0)
+        _ = try workspace.look()
+        #expect(try await test.kinds("a.md") == [.written, .seen])
+    }
+
+    @Test(
+        "row 27 whatever writers know: what is replaced was known to its writer, and every text is current or archived")
+    func anyKnowledge() async throws {
+        let seed = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init) ?? .random(in: 0...(.max))
+        print("row 27: seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var known: [ContentHash?] = [nil, nil, nil]
+        var (texts, current): (Set<String>, String?) = ([], nil)
+        for step in 0..<1000 {
+            let writer = Int.random(in: 0..<known.count, using: &random)
+            let text = "text \(step)"
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                test.files.put(text, at: "a.md")
+                _ = try workspace.look()
+                texts.insert(text)
+                current = text
+            case 1:
+                test.files.drop("a.md")
+                current = nil
+            case 2...3:
+                known[writer] = current.map { ContentHash(of: $0.utf8) }
+            case 4 where known[writer] != nil:
+                let error = await changed {
+                    try await workspace.trash(path("a.md"), replacing: known[writer] ?? ContentHash(of: []))
+                }
+                let mayBe = known[writer] == current.map { ContentHash(of: $0.utf8) }
+                #expect((error == nil) == mayBe, "seed \(seed), step \(step)")
+                if mayBe { current = nil }
+            default:
+                let mayBe = known[writer] == current.map { ContentHash(of: $0.utf8) }
+                let error = await changed {
+                    known[writer] = try await workspace.write(
+                        text, to: path("a.md"), replacing: known[writer], by: .agent("\(writer)")
+                    ).version
+                }
+                #expect((error == nil) == mayBe, "seed \(seed), step \(step)")
+                #expect(error == nil || error?.current?.text == current, "seed \(seed), step \(step)")
+                if mayBe {
+                    texts.insert(text)
+                    current = text
+                }
+            }
+            #expect(try test.files.text("a.md") == current, "seed \(seed), step \(step)")
+        }
+        #expect(Set(try await test.texts("a.md")).isSuperset(of: texts), "seed \(seed)")
+    }
+
+    @Test("each version tells who wrote it, and what it replaced")
+    func authors() async throws {
+        test.files.put("theirs", at: "a.md")
+        let read = try await workspace.read(path("a.md"))
+        try await workspace.write("mine", to: path("a.md"), replacing: read.version, by: .agent("scribe"))
+        let versions = try await workspace.versions(of: path("a.md"))
+        #expect(versions.map(\.author) == [.agent("scribe"), nil])
+        #expect(versions.map(\.kind) == [.written, .seen])
+        #expect(versions[0].parents == [read.version])
+        #expect(try await test.texts("a.md") == ["theirs", "mine"])
+        #expect(try test.base("a.md") == "theirs")
+    }
+
+    @Test("the same bytes again write nothing")
+    func sameBytes() async throws {
+        let file = try await workspace.write("same", to: path("a.md"), replacing: nil)
+        #expect(try await workspace.write("same", to: path("a.md"), replacing: file.version) == file)
+        #expect(try await test.kinds("a.md") == [.written])
+    }
+
+    @Test("a write that fails after it was made is found as what it was: ours")
+    func failsAfterwards() async throws {
+        test.files.state.withLock { $0.failureAfterWrite = RecollectError(.inputOutput, "the folder's sync failed") }
+        #expect(
+            await code { try await workspace.write("text", to: path("a.md"), replacing: nil, by: .agent("x")) }
+                == .inputOutput)
+        _ = try workspace.look()
+        let versions = try await workspace.versions(of: path("a.md"))
+        #expect(versions.map(\.kind) == [.written] && versions.map(\.author) == [.agent("x")])
+        #expect(try test.base("a.md") == nil)
+    }
+
+    @Test("bounds, the root, and folders")
+    func bounds() async throws {
+        let test = try TestWorkspace { $0.largestFile = 10 }
+        #expect(
+            await code { try await test.workspace.write("12345678901", to: path("a"), replacing: nil) } == .tooLarge)
+        #expect(await code { try await test.workspace.write("x", to: .root, replacing: nil) } == .invalidArgument)
+        test.files.put(String(repeating: "x", count: 50), at: "large")
+        for replacing in [nil, ContentHash(of: String(repeating: "x", count: 50).utf8)] {
+            #expect(
+                await code { try await test.workspace.write("x", to: path("large"), replacing: replacing) } == .tooLarge
+            )
+        }
+        #expect(await code { _ = try await test.workspace.read(path("large")) } == .tooLarge)
+        #expect(await code { try await test.workspace.move(path("large"), to: path("other")) } == .tooLarge)
+        #expect(await code { try await test.workspace.append("x", to: path("large")) } == .tooLarge)
+        #expect(try test.files.text("large")?.count == 50)
+        #expect(try await test.workspace.list().map(\.size) == [50])
+        _ = try test.workspace.look()
+        #expect(try await test.kinds("large") == [])
+    }
+
+    @Test("a credential is refused, unless the app allows it; folds and restored files are not asked")
+    func credentials() async throws {
+        let text = "key: ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+        #expect(await code { try await workspace.write(text, to: path("a.md"), replacing: nil) } == .credential)
+        #expect(await code { try await workspace.append(text, to: path("a.md")) } == .credential)
+        #expect(try test.files.text("a.md") == nil)
+        let open = try TestWorkspace { $0.credentials = .allow }
+        try await open.workspace.write(text, to: path("a.md"), replacing: nil)
+        test.files.put(text, at: "theirs.md")
+        try await workspace.trash(path("theirs.md"), replacing: ContentHash(of: text.utf8))
+        try await workspace.restore(path("theirs.md"))
+        #expect(try test.files.text("theirs.md") == text)
+    }
+
+    @Test("large files and frequent writes are told")
+    func warnings() async throws {
+        let test = try TestWorkspace {
+            $0.largeFile = 5
+            $0.frequentWrites = 3
+            $0.now = { Date(millisecondsSince1970: 1_000_000) }
+        }
+        try await test.workspace.write("larger", to: path("large.md"), replacing: nil)
+        for number in 0..<6 { try await test.workspace.append("\(number)", to: path("often.md")) }
+        let events = test.workspace.events.takeUnheard()
+        #expect(events.filter { $0.kind == .frequentWrites }.map(\.path) == ["often.md"])
+        #expect(events.filter { $0.kind == .largeFile }.map(\.path).first == "large.md")
+        #expect(try await test.workspace.status().writesInLastMinute[path("often.md")] == 6)
+    }
+
+    // MARK: Appending
+
+    @Test("appending makes the file, ends a half line, and keeps what others write in between")
+    func appending() async throws {
+        try await workspace.append("one\n", to: path("a.md"))
+        test.files.put("one\nhalf", at: "a.md")
+        let files = test.files
+        files.state.withLock { $0.beforeChange = { files.put("one\nhalf\ntheirs", at: "a.md") } }
+        try await workspace.append("two\n", to: path("a.md"))
+        #expect(try test.files.text("a.md") == "one\nhalf\ntheirs\ntwo\n")
+    }
+
+    @Test("appends of many tasks and two instances: every line once")
+    func appendingTogether() async throws {
+        let other = try test.another()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<60 {
+                group.addTask {
+                    try await (number.isMultiple(of: 2) ? workspace : other).append("\(number)\n", to: path("a.md"))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let lines = try #require(try test.files.text("a.md")).split(separator: "\n").compactMap { Int($0) }
+        #expect(lines.sorted() == Array(0..<60))
+        _ = try other.look()
+        #expect(try await test.kinds("a.md").allSatisfy { $0 == .written })
+        #expect(try test.base("a.md") == nil)
+    }
+
+    @Test("others who always write first: busy, and nothing of theirs is lost")
+    func alwaysSecond() async throws {
+        let files = test.files
+        @Sendable func again() {
+            files.put(UUID().uuidString, at: "a.md")
+            files.state.withLock { $0.beforeChange = again }
+        }
+        files.put("x", at: "a.md")
+        again()
+        #expect(await code { try await workspace.append("mine", to: path("a.md")) } == .busy)
+        #expect(try test.files.text("a.md")?.contains("mine") == false)
+        #expect(try test.begun("a.md") == 0)
+    }
+
+    // MARK: Moving, trash
+
+    @Test("moved: there and not here, and both say so")
+    func moving() async throws {
+        try await workspace.write("text", to: path("a.md"), replacing: nil)
+        try await workspace.move(path("a.md"), to: path("in/b.md"), by: .agent("x"))
+        #expect(try test.files.text("a.md") == nil)
+        #expect(try test.files.text("in/b.md") == "text")
+        #expect(try await test.kinds("a.md") == [.written, .movedAway])
+        let version = try #require(try await workspace.versions(of: path("in/b.md")).first)
+        #expect(try version.kind == .moved && version.otherPath == path("a.md") && version.author == .agent("x"))
+        #expect(try await workspace.item(at: path("a.md")).state == .gone)
+        #expect(await code { try await workspace.move(path("a.md"), to: path("c.md")) } == .notFound)
+        #expect(await code { try await workspace.move(path("in"), to: path("out")) } != nil)
+    }
+
+    @Test("moving refuses a place that is taken, and a file that changes meanwhile; nothing is lost")
+    func movingRefused() async throws {
+        try await workspace.write("text", to: path("a.md"), replacing: nil)
+        test.files.put("taken", at: "b.md")
+        let taken = await changed { try await workspace.move(path("a.md"), to: path("b.md")) }
+        #expect(taken?.current?.text == "taken")
+        #expect(try test.files.text("a.md") == "text")
+        let files = test.files
+        // The first change is the new file's, the second one the old file's removal.
+        files.state.withLock {
+            $0.beforeChange = { files.state.withLock { $0.beforeChange = { files.put("newer", at: "a.md") } } }
+        }
+        let newer = await changed { try await workspace.move(path("a.md"), to: path("c.md")) }
+        #expect(newer?.current?.text == "newer")
+        #expect(try test.files.text("a.md") == "newer")
+        #expect(try test.files.text("c.md") == nil)
+        #expect(try test.begun("a.md") == 0)
+    }
+
+    @Test("the trash: only what was read goes, and comes back; also what others removed")
+    func trash() async throws {
+        let file = try await workspace.write("text", to: path("a.md"), replacing: nil)
+        test.files.put("theirs", at: "a.md")
+        #expect(
+            await changed { try await workspace.trash(path("a.md"), replacing: file.version) }?.current?.text
+                == "theirs")
+        let theirs = try await workspace.read(path("a.md"))
+        try await workspace.trash(path("a.md"), replacing: theirs.version, by: .agent("x"))
+        #expect(try await workspace.item(at: path("a.md")).state == .gone)
+        #expect(await code { _ = try await workspace.read(path("a.md")) } == .notFound)
+        #expect(try await workspace.restore(path("a.md")).text == "theirs")
+        #expect(try await test.kinds("a.md") == [.written, .seen, .trashed, .restored])
+        #expect(await changed { try await workspace.restore(path("a.md")) }?.current?.text == "theirs")
+        test.files.drop("a.md")
+        _ = try workspace.look()
+        #expect(try await test.kinds("a.md").last == .removed)
+        try await workspace.restore(path("a.md"))
+        #expect(try test.files.text("a.md") == "theirs")
+        #expect(await code { try await workspace.restore(path("never.md")) } == .notFound)
+        #expect(await code { _ = try await workspace.item(at: path("never.md")) } == .notFound)
+    }
+}
