@@ -33,6 +33,7 @@
                     subcommands: [
                         SetCommand.self, ForkCommand.self, DiscardCommand.self, RestoreCommand.self, DeleteCommand.self,
                     ]),
+                CommandGroup(name: "Share files", subcommands: [WorkspaceCommand.self]),
                 CommandGroup(
                     name: "Bring in, take out, look after",
                     subcommands: [

@@ -1,0 +1,20 @@
+#if CommandLine
+    import ArgumentParser
+
+    struct WorkspaceCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "workspace",
+            abstract: "The files that you and your agents share: list, read, write, watch.",
+            discussion: """
+                The workspace is one folder: --root, else the environment variable RECOLLECT_WORKSPACE, else the one of this \
+                machine's user. A sync service may keep it the same on other devices. Nothing in it is overwritten unseen: a write \
+                says which version it replaces, and what is replaced stays in an archive on this device.
+
+                PATH is relative to the folder, with / between names: Journal/user/2026-02-03.md.
+                """,
+            subcommands: [
+                WorkspaceInitCommand.self, WorkspaceStatusCommand.self, WorkspaceListCommand.self,
+                WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceWatchCommand.self,
+            ])
+    }
+#endif

@@ -1,0 +1,35 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+
+    struct WorkspaceInitCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "init",
+            abstract: "Make a workspace, or take a folder with files in it as one.",
+            discussion: """
+                Nothing that is in the folder is changed. What was there when the workspace was first looked at is what later \
+                versions are compared with.
+
+                JSON keys: root, files.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        func run() async throws {
+            try await options.withWorkspace(makes: true) { workspace in
+                let status = try await workspace.status()
+                try await Output.open { output in
+                    if options.json {
+                        let json: JSONValue = [
+                            "root": .string(status.rootURL.path), "files": .integer(Int64(status.files)),
+                        ]
+                        return try await output.line(json.jsonString)
+                    }
+                    try await output.line(
+                        "\(output.style.bold(status.rootURL.path.oneLine)) is a workspace of "
+                            + Format.count(status.files, "file"))
+                }
+            }
+        }
+    }
+#endif

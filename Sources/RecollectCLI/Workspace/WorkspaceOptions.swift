@@ -1,0 +1,93 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Logging
+    import Recollect
+
+    /// What every command on a workspace takes: which one.
+    struct WorkspaceOptions: ParsableArguments {
+        @Option(name: .long, help: ArgumentHelp("The workspace's folder.", valueName: "dir"))
+        var root: String?
+
+        @Flag(name: .long, help: "Write JSON.")
+        var json = false
+
+        func validate() throws {
+            if root == "" { throw ValidationError("--root needs the path of a folder.") }
+        }
+
+        /// Opens the workspace, runs a command on it, and tells on standard error what the workspace did of its own accord.
+        /// - Parameter makes: whether a folder that was named is made where it does not exist. Reading does not: a mistyped folder
+        ///   should not become an empty workspace.
+        func withWorkspace(makes: Bool = false, _ body: (SharedWorkspace) async throws -> Void) async throws {
+            LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
+            let workspace = try opened(makes: makes)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await body(workspace))
+            } catch {
+                result = .failure(error)
+            }
+            tellEvents(of: workspace)
+            try result.get()
+        }
+
+        private func opened(makes: Bool) throws -> SharedWorkspace {
+            let variable = ProcessInfo.processInfo.environment["RECOLLECT_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
+            guard let named = root ?? variable else { return SharedWorkspace() }
+            guard makes || FileManager.default.fileExists(atPath: named) else {
+                throw RecollectError(
+                    .notFound,
+                    "there is no workspace at \(named); make one with `recall workspace init`, or name another with --root"
+                )
+            }
+            return try SharedWorkspace(root: URL(fileURLWithPath: named, isDirectory: true))
+        }
+
+        private func tellEvents(of workspace: SharedWorkspace) {
+            for event in workspace.events.takeUnheard() {
+                let path = (event.path ?? "").oneLine
+                let what =
+                    switch event.kind {
+                    case .foldedConflict: "versions of \(path) that contradicted each other have been folded into one"
+                    case .twins: "some systems take these files for one: \(path)"
+                    case .vanished: "most of the files are missing; nothing was concluded from that"
+                    case .largeFile: "\(path) is larger than a synced folder is good for"
+                    case .frequentWrites: "\(path) is written more often than a synced folder is good for"
+                    default: "the workspace reports \(event.kind.rawValue)"
+                    }
+                Output.tell("recall: \(what)")
+            }
+        }
+    }
+
+    /// A path in a workspace, as it was typed.
+    struct TypedPath: ExpressibleByArgument {
+        let text: String
+
+        init?(argument: String) {
+            text = argument
+        }
+
+        /// The path; a `/` at its end is what shells complete folders with.
+        func path() throws -> WorkspacePath {
+            let isFolder = text.utf8.count > 1 && text.hasSuffix("/")
+            return try WorkspacePath(isFolder ? String(text.dropLast()) : text)
+        }
+    }
+
+    extension SharedWorkspace {
+        /// Reads a file, waiting for its download.
+        func file(_ path: WorkspacePath) async throws -> WorkspaceFile {
+            try await read(path, download: .wait(.seconds(60)))
+        }
+
+        /// Who wrote a file last, in a word.
+        func author(of path: WorkspacePath) async throws -> String {
+            guard let version = try await versions(of: path).first, let author = version.author else {
+                return "elsewhere"
+            }
+            return author.agentId ?? "you"
+        }
+    }
+#endif

@@ -1,0 +1,77 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct WorkspaceStatusCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "status",
+            abstract: "Tell how the workspace is: files, conflicts, what is not on this device, the archive.",
+            discussion: """
+                When most of the files are missing at once, nothing is concluded from that until they are back, or until \
+                --accept-deletions says that they were deleted on purpose. Exit code 2 says that they are missing, or the folder is.
+
+                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, twins, \
+                writesInLastMinute, archivedContents, archivedBytes.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        @Flag(name: .long, help: "Say that the files which are missing were deleted on purpose.")
+        var acceptDeletions = false
+
+        func run() async throws {
+            try await options.withWorkspace { workspace in
+                if acceptDeletions { try await workspace.acceptDeletions() }
+                let status = try await workspace.status()
+                try await Output.open { output in
+                    let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
+                    for line in lines { try await output.line(line) }
+                }
+                if !status.isAvailable || status.isVanished { throw ExitCode.partly }
+            }
+        }
+
+        private func json(of status: WorkspaceStatus) -> JSONValue {
+            func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
+            let writes = status.writesInLastMinute.map { ($0.key.description, JSONValue.integer(Int64($0.value))) }
+            return [
+                "root": .string(status.rootURL.path), "isAvailable": .bool(status.isAvailable),
+                "isVanished": .bool(status.isVanished), "missing": list(status.missing),
+                "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
+                "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
+                "twins": .array(status.twins.map(list)),
+                "writesInLastMinute": .object(Dictionary(writes) { first, _ in first }),
+                "archivedContents": .integer(Int64(status.archivedContents)),
+                "archivedBytes": .integer(Int64(status.archivedBytes)),
+            ]
+        }
+
+        private func lines(of status: WorkspaceStatus, _ style: Style) -> [String] {
+            func fact(_ name: String, _ text: String) -> String { style.dim(name.padded(to: 14)) + text }
+            func listed(_ name: String, _ paths: [WorkspacePath]) -> [String] {
+                let shown = paths.prefix(10).map { fact("", $0.description.oneLine) }
+                return paths.isEmpty ? [] : [fact(name, style.yellow(Format.count(paths.count, "file")))] + shown
+            }
+            var lines = [
+                fact("Workspace", status.rootURL.path.oneLine),
+                fact("Holds", "\(Format.count(status.files, "file")), \(Format.bytes(Int64(status.bytes)))"),
+                fact(
+                    "Archive",
+                    "\(Format.count(status.archivedContents, "content")), \(Format.bytes(Int64(status.archivedBytes))), "
+                        + "on this device only"),
+            ]
+            lines += listed("Conflicts", status.conflicted) + listed("Not here", status.notLocal)
+            lines += status.twins.map { fact("Twins", $0.map(\.description.oneLine).joined(separator: "  ")) }
+            lines += listed("Missing", status.missing)
+            if !status.isAvailable { lines += ["", style.red("The folder cannot be reached.")] }
+            if status.isVanished {
+                lines += [
+                    "", style.red("Most of the files are missing, so nothing is concluded from that."),
+                    "Bring them back, or say that they were deleted: recall workspace status --accept-deletions",
+                ]
+            }
+            return lines
+        }
+    }
+#endif

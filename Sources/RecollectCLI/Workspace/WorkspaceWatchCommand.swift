@@ -1,0 +1,36 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+
+    struct WorkspaceWatchCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "watch",
+            abstract: "Tell every change as it comes, until Ctrl-C.",
+            discussion: """
+                Begins with what became different since anybody last looked. Changes: added, changed, removed, conflicted, and \
+                vanished, when most files are gone at once and no removal is concluded from that.
+
+                JSON: a line for each change: event, path, isOwn (written on this device through Recollect).
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        func run() async throws {
+            try await options.withWorkspace { workspace in
+                try await Output.open { output in
+                    for await change in workspace.changes() {
+                        let json: JSONValue = [
+                            "event": .string(change.kind.rawValue), "path": .string(change.path.description),
+                            "isOwn": .bool(change.isOwn),
+                        ]
+                        let whose = change.isOwn ? output.style.dim("  (own)") : ""
+                        try await output.line(
+                            options.json
+                                ? json.jsonString
+                                : change.kind.rawValue.padded(to: 11) + change.path.description.oneLine + whose)
+                    }
+                }
+            }
+        }
+    }
+#endif

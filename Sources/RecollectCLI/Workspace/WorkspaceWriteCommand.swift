@@ -1,0 +1,133 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct WorkspaceWriteCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "write",
+            abstract: "Give a file new text, or add to it.",
+            discussion: """
+                Takes TEXT, else what standard input gives. Say what the file is to be: --replacing VERSION, as `cat --tell-version` \
+                told it (its first 8 digits are enough), --new for a file that is not there yet, or --append. Where somebody else \
+                wrote meanwhile nothing is written, what they changed is shown, and the exit code is 1. Text in the shape \
+                of a password or key is refused.
+
+                JSON keys: path, version, bytes.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        @Option(name: .long, help: ArgumentHelp("The version that was read and is replaced.", valueName: "version"))
+        var replacing: String?
+
+        @Flag(name: .long, help: "There is no such file yet.")
+        var new = false
+
+        @Flag(name: .long, help: "Add at the end; the file is made if it is not there.")
+        var append = false
+
+        @Option(name: .long, help: ArgumentHelp("Write as an agent instead of as you.", valueName: "id"))
+        var agent: String?
+
+        @Argument(help: "The file.")
+        var path: TypedPath
+
+        @Argument(help: "The text; an end of line is added.")
+        var text: String?
+
+        func validate() throws {
+            guard [replacing != nil, new, append].count(where: { $0 }) == 1 else {
+                throw ValidationError("Give one of --replacing VERSION, --new and --append.")
+            }
+            if let replacing, replacing.utf8.count < 8 {
+                throw ValidationError("A version has 64 digits; give at least the first 8.")
+            }
+        }
+
+        func run() async throws {
+            let path = try path.path()
+            try await options.withWorkspace { workspace in
+                let bytes = try text.map { Array(($0 + "\n").utf8) } ?? Self.standardInput()
+                let file: WorkspaceFile
+                do {
+                    file = try await written(bytes, to: path, in: workspace)
+                } catch let error as FileChangedError {
+                    try await show(error, in: workspace)
+                    throw ExitCode(1)
+                }
+                try await Output.open { output in
+                    let json: JSONValue = [
+                        "path": .string(path.description), "version": .string(file.version.rawValue),
+                        "bytes": .integer(Int64(file.bytes.count)),
+                    ]
+                    try await output.line(options.json ? json.jsonString : file.version.rawValue)
+                }
+            }
+        }
+
+        private func written(
+            _ bytes: [UInt8], to path: WorkspacePath, in workspace: SharedWorkspace
+        ) async throws -> WorkspaceFile {
+            let author = agent.map { WorkspaceAuthor.agent($0) } ?? .user
+            if append {
+                let text = String(decoding: bytes, as: UTF8.self)
+                guard text.utf8.elementsEqual(bytes) else {
+                    throw RecollectError(.invalidArgument, "what is added must be text in UTF-8")
+                }
+                return try await workspace.append(text, to: path, by: author)
+            }
+            guard let replacing else {
+                return try await workspace.write(bytes, to: path, replacing: nil, by: author)
+            }
+            let current: WorkspaceFile
+            do {
+                current = try await workspace.file(path)
+            } catch let error as RecollectError where error.code == .notFound {
+                throw FileChangedError(path: path, current: nil)
+            }
+            guard current.version.rawValue.hasPrefix(replacing.lowercased()) else {
+                throw FileChangedError(path: path, current: current)
+            }
+            return try await workspace.write(bytes, to: path, replacing: current.version, by: author)
+        }
+
+        /// Tells what is there instead of what was to be replaced.
+        private func show(_ error: FileChangedError, in workspace: SharedWorkspace) async throws {
+            let name = error.path.description.oneLine
+            guard let current = error.current else {
+                return Output.tell("recall: nothing was written: there is no \(name) any more")
+            }
+            if new {
+                return Output.tell(
+                    "recall: nothing was written: \(name) is there, as version \(current.version.rawValue)")
+            }
+            Output.tell(
+                "recall: nothing was written: \(name) was changed and is now version \(current.version.rawValue)")
+            let known = try await workspace.versions(of: error.path)
+                .first { $0.hash.rawValue.hasPrefix((replacing ?? "").lowercased()) }
+            guard let known, let before = try? await workspace.content(of: known.hash) else { return }
+            for line in Self.differences(from: before, to: current.bytes).prefix(40) { Output.tell("  " + line) }
+        }
+
+        /// The lines that are gone and the lines that are new.
+        private static func differences(from old: [UInt8], to new: [UInt8]) -> [String] {
+            func lines(_ bytes: [UInt8]) -> [String] {
+                bytes.split(separator: 0x0A).prefix(2_000).map { String(decoding: $0, as: UTF8.self) }
+            }
+            return lines(new).difference(from: lines(old)).map { change in
+                switch change {
+                case .remove(_, let line, _): "- " + line.oneLine
+                case .insert(_, let line, _): "+ " + line.oneLine
+                }
+            }
+        }
+
+        private static func standardInput() throws -> [UInt8] {
+            guard isatty(STDIN_FILENO) == 0 else {
+                throw RecollectError(.invalidArgument, "there is no text: give it as an argument or on standard input")
+            }
+            return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
+        }
+    }
+#endif

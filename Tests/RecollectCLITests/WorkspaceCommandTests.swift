@@ -1,0 +1,149 @@
+#if CommandLine
+    import Foundation
+    import RecollectCore
+    import Testing
+
+    @Suite("recall workspace")
+    struct WorkspaceCommandTests {
+        /// The command with a workspace and application data of its own.
+        private func made() async throws -> RecallProcess {
+            let recall = try RecallProcess()
+            recall.environment["RECOLLECT_WORKSPACE"] = recall.folder + "/shared"
+            recall.environment["HOME"] = recall.folder + "/home"
+            recall.environment["XDG_DATA_HOME"] = recall.folder + "/home/data"
+            #expect(try await recall.run("workspace", "init").code == 0)
+            return recall
+        }
+
+        private func version(_ recall: RecallProcess, _ path: String) async throws -> String {
+            let file = try await recall.run("workspace", "cat", path, "--json").json()
+            return try #require(file["version"]?.stringValue)
+        }
+
+        @Test("init makes a workspace; reading a folder that is not there does not, and says what to do")
+        func makes() async throws {
+            let recall = try await made()
+            #expect(FileManager.default.fileExists(atPath: recall.folder + "/shared"))
+            let again = try await recall.run("workspace", "init", "--json")
+            #expect(try again.code == 0 && again.json()["files"] == 0)
+            for command in [["ls"], ["status"], ["cat", "x.md"], ["write", "x.md", "y", "--new"], ["watch"]] {
+                let absent = try await recall.run(["workspace"] + command + ["--root", recall.folder + "/absent"])
+                #expect(absent.code == 1 && absent.messages.contains("recall workspace init"), "\(command)")
+            }
+            #expect(!FileManager.default.fileExists(atPath: recall.folder + "/absent"))
+            // Nothing of ours lies in the folder itself.
+            #expect(try FileManager.default.contentsOfDirectory(atPath: recall.folder + "/shared").isEmpty)
+        }
+
+        @Test("without --root and the variable it is the workspace of this user")
+        func defaultRoot() async throws {
+            let recall = try await made()
+            recall.environment["RECOLLECT_WORKSPACE"] = ""
+            let root = try #require(
+                try await recall.run("workspace", "init", "--json").json()["root"]?.stringValue)
+            #expect(root.hasSuffix("Recollect/Workspace") && !root.contains("/shared"))
+            #if os(Linux)
+                #expect(root.hasPrefix(recall.folder))
+            #endif
+        }
+
+        @Test("write gives versions, cat gives the bytes back, ls tells who wrote")
+        func roundTrip() async throws {
+            let recall = try await made()
+            let first = try await recall.run("workspace", "write", "Notes/tea.md", "Assam", "--new")
+            #expect(first.code == 0, "\(first.messages)")
+            let version = first.output.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(version.count == 64)
+            let piped = try await recall.run(
+                ["workspace", "write", "Notes/tea.md", "--replacing", String(version.prefix(8)), "--agent", "scribe"],
+                input: "Darjeeling\r\nno end of line")
+            #expect(piped.code == 0, "\(piped.messages)")
+            #expect(try await recall.run("workspace", "write", "Notes/tea.md", "--append", "sugar").code == 0)
+            let cat = try await recall.run("workspace", "cat", "Notes/tea.md", "--tell-version")
+            #expect(cat.output == "Darjeeling\r\nno end of line\nsugar\n")
+            let current = try await self.version(recall, "Notes/tea.md")
+            #expect(cat.messages == current + "\n")
+            _ = try await recall.run(["workspace", "write", "Notes/raw.bin", "--new"], input: "")
+            try Data("theirs".utf8).write(to: URL(fileURLWithPath: recall.folder + "/shared/theirs.md"))
+            #expect(
+                try await recall.run("workspace", "ls", "-R").output
+                    == "Notes/\nNotes/raw.bin\nNotes/tea.md\ntheirs.md\n")
+            let listed = try await recall.run("workspace", "ls", "Notes/", "--json").json().arrayValue
+            #expect(listed?.map { $0["path"] } == ["Notes/raw.bin", "Notes/tea.md"])
+            #expect(listed?.last?["author"] == "you" && listed?.last?["state"] == "local")
+            let long = try await recall.run("workspace", "ls", "-l", "theirs.md").output
+            #expect(long.contains("elsewhere") && long.contains("6 bytes"), "\(long)")
+        }
+
+        @Test("row 27: a stale version is refused with exit code 1, and what changed is shown")
+        func staleVersion() async throws {
+            let recall = try await made()
+            let file = URL(fileURLWithPath: recall.folder + "/shared/context.md")
+            #expect(
+                try await recall.run(["workspace", "write", "context.md", "--new"], input: "kept\nold line\n").code == 0
+            )
+            let version = try await version(recall, "context.md")
+            try Data("kept\nnew line\n".utf8).write(to: file)
+            let stale = try await recall.run("workspace", "write", "context.md", "mine", "--replacing", version)
+            #expect(stale.code == 1 && stale.output.isEmpty)
+            let current = try await self.version(recall, "context.md")
+            #expect(stale.messages.contains("- old line") && stale.messages.contains("+ new line"), "\(stale.messages)")
+            #expect(stale.messages.contains(current) && !stale.messages.contains("kept"))
+            let there = try await recall.run("workspace", "write", "context.md", "mine", "--new")
+            #expect(there.code == 1 && there.messages.contains(current))
+            let gone = try await recall.run("workspace", "write", "absent.md", "mine", "--replacing", version)
+            #expect(gone.code == 1 && gone.messages.contains("no absent.md"))
+            #expect(try String(contentsOf: file, encoding: .utf8) == "kept\nnew line\n")
+        }
+
+        @Test("paths that leave the workspace, credentials and senseless options are refused in words")
+        func refusals() async throws {
+            let recall = try await made()
+            for path in ["../x.md", "/etc/passwd", "a/../../x.md", "~/x.md", ".hidden", "a\\b"] {
+                for command in [["cat", path], ["write", path, "x", "--new"], ["ls", path]] {
+                    let refused = try await recall.run(["workspace"] + command)
+                    #expect(refused.code == 1 && !refused.messages.isEmpty, "\(command)")
+                }
+            }
+            let secret = "ghp" + "_" + "k7Qz91LmX0aB4cD8eF2gH6iJ3nP5rS9tU1vW"
+            let credential = try await recall.run("workspace", "write", "keys.md", "Use \(secret)", "--append")
+            #expect(credential.code == 1 && credential.messages.contains("GitHub"))
+            #expect(!credential.messages.contains(secret))
+            for options in [[], ["--new", "--append"], ["--replacing", "abc"]] {
+                #expect(try await recall.run(["workspace", "write", "x.md", "y"] + options).code == 64)
+            }
+            #expect(try await recall.run("workspace", "cat", "absent.md").code == 1)
+            #expect(try await recall.run("workspace", "ls", "--root", "").code == 64)
+            #expect(try await recall.run("workspace", "ls", "-R").output.isEmpty)
+        }
+
+        @Test("status tells what is there, and with code 2 that most of it is missing, until that is accepted")
+        func status() async throws {
+            let recall = try await made()
+            for index in 0..<6 {
+                #expect(try await recall.run("workspace", "write", "\(index).md", "text", "--new").code == 0)
+            }
+            let status = try await recall.run("workspace", "status", "--json")
+            #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isVanished"] == false)
+            #expect(try await recall.run("workspace", "status").output.contains("6 files"))
+            for index in 0..<5 { try FileManager.default.removeItem(atPath: recall.folder + "/shared/\(index).md") }
+            let vanished = try await recall.run("workspace", "status")
+            #expect(vanished.code == 2 && vanished.output.contains("--accept-deletions"), "\(vanished)")
+            #expect(try await recall.run("workspace", "status", "--accept-deletions").code == 0)
+            #expect(try await recall.run("workspace", "status", "--json").json()["files"] == 1)
+        }
+
+        @Test("watch tells changes as they come, others' and own")
+        func watch() async throws {
+            let recall = try await made()
+            let running = try RunningRecall(recall, ["workspace", "watch", "--json"])
+            #expect(try await recall.run("workspace", "write", "own.md", "text", "--new").code == 0)
+            let own = try await running.wait(for: "added").last
+            #expect((own?["path"], own?["isOwn"]) == ("own.md", true))
+            try Data("theirs".utf8).write(to: URL(fileURLWithPath: recall.folder + "/shared/theirs.md"))
+            let theirs = try await running.wait(for: "added").last
+            #expect((theirs?["path"], theirs?["isOwn"]) == ("theirs.md", false))
+            await running.end(by: SIGTERM)
+        }
+    }
+#endif

@@ -1,0 +1,83 @@
+import Dispatch
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("What iCloud tells, made sense of where every machine can test it")
+struct CloudItemStateTests {
+    @Test(
+        "a file's state is the careful reading of what the file system and iCloud say",
+        arguments: [
+            // listed, iCloud's word, downloading, unresolved versions, state
+            ("local", nil, false, false, "local"),
+            ("local", "NSURLUbiquitousItemDownloadingStatusCurrent", false, false, "local"),
+            ("local", "NSURLUbiquitousItemDownloadingStatusDownloaded", true, false, "local"),
+            ("local", "NSURLUbiquitousItemDownloadingStatusCurrent", false, true, "conflicted"),
+            ("local", "NSURLUbiquitousItemDownloadingStatusNotDownloaded", false, false, "notLocal"),
+            ("local", "NSURLUbiquitousItemDownloadingStatusNotDownloaded", true, true, "downloading"),
+            ("notLocal", "NSURLUbiquitousItemDownloadingStatusCurrent", false, false, "notLocal"),
+            ("notLocal", nil, true, false, "downloading"), ("notLocal", nil, false, true, "notLocal"),
+            ("local", "a word of a newer system", false, false, "local"),
+            ("conflicted", nil, false, false, "conflicted"),
+        ] as [(String, String?, Bool, Bool, String)])
+    func states(listed: String, status: String?, isDownloading: Bool, hasVersions: Bool, state: String) {
+        let cloud = CloudItemState(status: status, isDownloading: isDownloading, hasUnresolvedVersions: hasVersions)
+        #expect(cloud.state(of: FileState(rawValue: listed)).rawValue == state)
+    }
+}
+
+@Suite("Work that is waited for within a bound")
+struct BoundedTurnTests {
+    private struct Refused: Error {}
+
+    @Test("what was done in time gives its result or its failure, once")
+    func inTime() throws {
+        let turn = BoundedTurn<Int>()
+        turn.run { 1 }
+        turn.run { 2 }
+        #expect(try turn.result(within: .seconds(60)) == 1)
+        let failing = BoundedTurn<Int>()
+        failing.run { throw Refused() }
+        #expect(throws: Refused.self) { try failing.result(within: .seconds(60)) }
+    }
+
+    @Test("what did not begin in time never runs")
+    func tooLate() throws {
+        let turn = BoundedTurn<Int>()
+        #expect(try turn.result(within: .milliseconds(1)) == nil)
+        let ran = Locked(false)
+        turn.run {
+            ran.withLock { $0 = true }
+            return 1
+        }
+        #expect(!ran.withLock { $0 })
+    }
+
+    @Test("what has begun is waited for, however long it takes")
+    func begun() throws {
+        let turn = BoundedTurn<Int>()
+        let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        Thread.detachNewThread {
+            turn.run {
+                begun.signal()
+                mayEnd.wait()
+                return 7
+            }
+        }
+        begun.wait()
+        let waiter = Locked<Int?>(nil)
+        let waited = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let result = try? turn.result(within: .milliseconds(1))
+            waiter.withLock { $0 = result ?? nil }
+            waited.signal()
+        }
+        // The bound of a millisecond is over before this one is.
+        #expect(waited.wait(timeout: .now() + .milliseconds(50)) == .timedOut)
+        mayEnd.signal()
+        waited.wait()
+        #expect(waiter.withLock { $0 } == 7)
+    }
+}
