@@ -2,6 +2,18 @@ import Foundation
 import RecollectCore
 
 /// The folder that a user and their agents share: journal, research, chats and `context.md`, on every device of the user.
+///
+/// Nothing in it is overwritten unseen. Whoever writes says which content they replace, and where something else is there, nothing is
+/// written and they are given it; and every text that is replaced, here or by whoever else writes in the folder, is kept in an archive on
+/// this device (`versions(of:)`), as it was when it was last looked at.
+///
+/// Any number of instances, of processes too, may work on one folder. Async methods do their work off the cooperative pool, in no order
+/// among each other but for the writes of one instance, which are made one after the other. Those that change something are not
+/// cancelled once they have begun. `readFile(at:)` and `writeFile(_:to:)` block, as the page that they come from has them.
+///
+/// Errors are `RecollectError`: `unavailable` while the folder is gone, `notFound`, `notLocal`, `tooLarge` for more than
+/// `WorkspaceConfiguration.largestFile`, `foreignStore` for something else than a file in the way, `invalidArgument`, those
+/// of a disk; besides, `FileChangedError` and `FileNotYetAvailableError`.
 public final class SharedWorkspace: Sendable {
     /// The folder, the same for the whole life of the instance.
     public let rootURL: URL
@@ -10,49 +22,58 @@ public final class SharedWorkspace: Sendable {
 
     let provider: any WorkspaceProvider
     let configuration: WorkspaceConfiguration
+    let archive: VersionArchive
+    let counters = WriteCounters()
+    let looking = Locked(LookState())
+    /// What the page's `readFile(at:)` gave last, by path.
+    let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
+    let ownChanges = Wakes()
+    let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
+    let writes = DispatchQueue(label: "recollect.workspace.writes")
 
     /// Opens a workspace over a provider.
-    public init(provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration())
-        throws
-    {
+    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` or `damaged` for an archive that cannot be
+    ///   read, what a disk throws.
+    public convenience init(
+        provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
+    ) throws {
+        let state = try StatePlace.url(configuration.stateURL, root: provider.rootURL)
+        self.init(provider: provider, configuration: configuration, state: state)
+        _ = try archive.index()
+    }
+
+    /// Opens a workspace in any folder, which is made if it is missing.
+    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema` or `damaged`
+    ///   for an archive that cannot be read.
+    public convenience init(root: URL, configuration: WorkspaceConfiguration = WorkspaceConfiguration()) throws {
+        try self.init(provider: FolderProvider(root: root), configuration: configuration)
+    }
+
+    /// Touches no disk: whatever is wrong with the state folder is told by the first call that needs it.
+    init(provider: any WorkspaceProvider, configuration: WorkspaceConfiguration, state: URL) {
         self.provider = provider
         self.configuration = configuration
         rootURL = provider.rootURL
         events = StoreEvents()
+        archive = VersionArchive(path: state.path)
     }
-}
 
-/// How a workspace is kept.
-public struct WorkspaceConfiguration: Sendable {
-    /// The folder for what never leaves this device: archive, shadow copies, the remembered container; `nil` for one of this
-    /// workspace's own in Application Support.
-    public var stateURL: URL?
-    /// The largest file that is read into memory, in bytes.
-    public var largestFile: Int
-    /// Above how many bytes a write is warned of.
-    public var largeFile: Int
-    /// Above how many writes of one file in a minute is warned.
-    public var frequentWrites: Int
-    /// What becomes of a write that looks like a credential.
-    public var credentials: CredentialPolicy
-
-    /// Makes a configuration.
-    public init(
-        stateURL: URL? = nil, largestFile: Int = 20_000_000, largeFile: Int = 5_000_000, frequentWrites: Int = 20,
-        credentials: CredentialPolicy = .refuse
-    ) {
-        self.stateURL = stateURL
-        self.largestFile = largestFile
-        self.largeFile = largeFile
-        self.frequentWrites = frequentWrites
-        self.credentials = credentials
+    /// Does blocking work that changes nothing, off the cooperative pool.
+    func reading<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await on(reads, work)
     }
-}
 
-/// What becomes of a write that looks like a credential.
-public enum CredentialPolicy: Sendable {
-    /// It is refused, with the reason and the name of a safer place.
-    case refuse
-    /// It is written.
-    case allow
+    /// Does blocking work that changes something, after all that was asked for before.
+    func writing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await on(writes, work)
+    }
+
+    private func on<Result: Sendable>(
+        _ queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        try Task.checkCancellation()
+        return try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Swift.Result { try work() }) }
+        }
+    }
 }

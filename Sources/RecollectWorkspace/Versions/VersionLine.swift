@@ -1,0 +1,89 @@
+import Foundation
+import RecollectCore
+
+/// A line of the archive's log: fields parted by tabs.
+///
+/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path`. What is not known is empty; newer versions
+/// add fields at the end. A line that does not read as this (a kill or a power cut left a part of it) says nothing.
+struct VersionLine: Hashable {
+    /// How much a line says.
+    enum Mark: String {
+        /// A change of the file is about to be made, so that whoever finds it made knows by whom.
+        case begun = "?"
+        /// The change was made.
+        case done = "="
+        /// The change was begun and refused.
+        case withdrawn = "!"
+    }
+
+    var mark: Mark
+    var path: WorkspacePath
+    var version: WorkspaceVersion
+
+    /// Whether both tell of one change.
+    func isSameChange(as other: VersionLine) -> Bool {
+        path == other.path && version == other.version
+    }
+
+    /// The same change, with another mark.
+    func marked(_ mark: Mark) -> VersionLine {
+        VersionLine(mark: mark, path: path, version: version)
+    }
+}
+
+extension VersionLine {
+    /// The bytes of the line with its end.
+    var bytes: [UInt8] {
+        let fields = [
+            mark.rawValue, String(version.date.millisecondsSince1970), version.kind.rawValue, version.hash.rawValue,
+            version.parents.map(\.rawValue).joined(separator: ","), version.author?.field ?? "", path.description,
+            version.otherPath?.description ?? "",
+        ]
+        return Array((fields.joined(separator: "\t") + "\n").utf8)
+    }
+
+    /// Reads a line without its end; `nil` for what is none.
+    init?(_ bytes: ArraySlice<UInt8>) {
+        let fields = bytes.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        guard fields.count >= 8, let mark = Mark(rawValue: fields[0]), let milliseconds = Int64(fields[1]),
+            !fields[2].isEmpty, let hash = ContentHash(hexadecimal: fields[3]), let path = try? WorkspacePath(fields[6])
+        else { return nil }
+        let parents = fields[4].split(separator: ",").map { ContentHash(hexadecimal: $0) }
+        let author = WorkspaceAuthor(field: fields[5])
+        guard !parents.contains(nil), author != nil || fields[5].isEmpty else { return nil }
+        self.mark = mark
+        self.path = path
+        version = WorkspaceVersion(
+            hash: hash, date: Date(millisecondsSince1970: milliseconds), author: author,
+            kind: WorkspaceVersion.Kind(rawValue: fields[2]), parents: parents.compactMap { $0 },
+            otherPath: try? WorkspacePath(fields[7]))
+    }
+}
+
+extension WorkspaceAuthor {
+    /// How an author stands in a line.
+    fileprivate var field: String { agentId.map { "agent:" + EscapedName.escaped($0) } ?? "user" }
+
+    /// Reads an author; `nil` for anything else.
+    fileprivate init?(field: String) {
+        if field == "user" {
+            self = .user
+        } else if field.hasPrefix("agent:"), let id = EscapedName.id(of: String(field.dropFirst("agent:".count))) {
+            self = .agent(id)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ContentHash {
+    /// Reads a hash as it stands in a log or a name; `nil` for anything else.
+    init?(hexadecimal text: some StringProtocol) {
+        guard text.utf8.count == 64,
+            text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })
+        else { return nil }
+        self.init(rawValue: String(text))
+    }
+}

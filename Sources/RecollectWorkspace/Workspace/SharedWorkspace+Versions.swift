@@ -1,0 +1,109 @@
+import Foundation
+import RecollectCore
+
+extension SharedWorkspace {
+    /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
+    ///
+    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both.
+    /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
+    ///   path, where a file is there; `notLocal`, `tooLarge`.
+    public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws {
+        try await writing {
+            try self.refuseFolder(path)
+            guard path != newPath else { return }
+            guard let file = try self.fileIfThere(at: path) else { throw self.notFound(path) }
+            _ = try self.current(path, holding: file.version)
+            let date = self.configuration.now().wholeMilliseconds
+            let arrival = VersionLine(
+                mark: .begun, path: newPath,
+                version: WorkspaceVersion(
+                    hash: file.version, date: date, author: author, kind: .moved, otherPath: path))
+            let departure = VersionLine(
+                mark: .begun, path: path,
+                version: WorkspaceVersion(
+                    hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
+            try self.archive.begin([arrival, departure], keeping: [file.bytes])
+            try self.changing(newPath, [arrival, departure]) {
+                try self.provider.write(file.bytes, to: newPath, replacing: nil)
+            }
+            try self.archive.finish([arrival])
+            do {
+                try self.changing(path, [departure]) { try self.provider.remove(path, holding: file.version) }
+            } catch let error as FileChangedError {
+                try self.discard(newPath, file, by: author)
+                throw error
+            }
+            try self.archive.finish([departure])
+            self.ownChanges.wake()
+        }
+    }
+
+    /// Removes a file that still has the content that its reader knows; the archive keeps it, and `restore` brings it back.
+    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `notLocal`,
+    ///   `tooLarge`; `invalidArgument` for a folder.
+    public func trash(
+        _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
+    ) async throws {
+        try await writing {
+            try self.refuseFolder(path)
+            let bytes = try self.current(path, holding: replacing)
+            try self.discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
+            self.ownChanges.wake()
+        }
+    }
+
+    /// `trash`, blocking, of a file whose content is known.
+    func discard(_ path: WorkspacePath, _ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
+        let change = VersionLine(
+            mark: .begun, path: path,
+            version: WorkspaceVersion(
+                hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
+        try archive.begin([change], keeping: [file.bytes])
+        try changing(path, [change]) { try provider.remove(path, holding: file.version) }
+        try archive.finish([change])
+    }
+
+    /// Brings back the last content of a file that is not there any more, whoever removed it.
+    /// - Throws: `FileChangedError` with the current content where a file is there; `notFound` where no content is kept.
+    @discardableResult
+    public func restore(_ path: WorkspacePath, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
+        try await writing {
+            guard let last = try self.archive.index().files[path]?.versions.last,
+                let bytes = try self.archive.bytes(of: last.hash)
+            else { throw RecollectError(.notFound, "no content of \(path) is kept on this device") }
+            return try self.put(bytes, to: path, replacing: nil, by: author, as: .restored, parents: [last.hash])
+        }
+    }
+
+    /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
+    /// somebody looked. A write whose process was killed before it was known to be made is among them.
+    public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
+        try await reading { try self.archive.versions(of: path) }
+    }
+
+    /// The bytes of a version. Contents that are no text are kept when they are replaced here.
+    /// - Throws: `notFound` where it is not kept; `damaged` where the archive's file does not hold it any more.
+    public func content(of hash: ContentHash) async throws -> [UInt8] {
+        try await reading {
+            guard let bytes = try self.archive.bytes(of: hash) else {
+                throw RecollectError(.notFound, "the content \(hash.rawValue) is not kept on this device")
+            }
+            return bytes
+        }
+    }
+
+    /// Forgets versions older than a moment, the trash with them, for good. The content that each file has stays, and what merging it
+    /// starts from.
+    public func pruneVersions(olderThan moment: Date) async throws {
+        try await writing { try self.archive.prune(olderThan: moment) }
+    }
+
+    private func refuseFolder(_ path: WorkspacePath) throws {
+        guard let item = try provider.item(at: path) else { return }
+        if item.isFolder { throw RecollectError(.invalidArgument, "\(path) is a folder: name the files in it") }
+        guard item.size <= configuration.largestFile else {
+            throw RecollectError(
+                .tooLarge, "\(path) has \(item.size) bytes; what is larger than \(configuration.largestFile) stays")
+        }
+    }
+}

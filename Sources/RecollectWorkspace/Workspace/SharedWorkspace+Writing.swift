@@ -1,0 +1,167 @@
+import Foundation
+import RecollectCore
+
+extension SharedWorkspace {
+    /// Gives a file new text, atomically and durably, if it still has the content that its writer knows.
+    ///
+    /// What it replaces is kept in the archive first. Folders above are made. The same bytes again change nothing.
+    /// - Parameters:
+    ///   - text: The whole new content.
+    ///   - path: Which file.
+    ///   - replacing: The version that was read; `nil` where there is to be no file yet.
+    ///   - author: Who writes.
+    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `credential` for
+    ///   text in the shape of one; `tooLarge`, `notLocal`; `unavailable` while the file is missing along with most others.
+    @discardableResult
+    public func write(
+        _ text: String, to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
+    ) async throws -> WorkspaceFile {
+        try await write(Array(text.utf8), to: path, replacing: replacing, by: author)
+    }
+
+    /// Gives a file new bytes: as for text, which these may be too.
+    @discardableResult
+    public func write(
+        _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
+    ) async throws -> WorkspaceFile {
+        try await writing { try self.put(bytes, to: path, replacing: replacing, by: author) }
+    }
+
+    /// Adds text at the end of a file, which is made if there is none; nothing that others add meanwhile is lost.
+    ///
+    /// A line that somebody left without its end gets one first. Where others write the same file again and again, this tries again
+    /// too, for some seconds.
+    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker.
+    @discardableResult
+    public func append(
+        _ text: String, to path: WorkspacePath, by author: WorkspaceAuthor = .user
+    ) async throws -> WorkspaceFile {
+        try await update(path, by: author) { file in
+            guard let bytes = file?.bytes, let last = bytes.last else { return Array(text.utf8) }
+            return bytes + (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(text.utf8)
+        }
+    }
+
+    /// Reads a file, changes it and writes it, again from the beginning where somebody wrote it in between.
+    ///
+    /// - Parameter change: Gives the new content for the current one, `nil` where there is no file; called as often as it takes.
+    @discardableResult
+    func update(
+        _ path: WorkspacePath, by author: WorkspaceAuthor,
+        _ change: @escaping @Sendable (WorkspaceFile?) throws -> [UInt8]
+    ) async throws -> WorkspaceFile {
+        try await writing {
+            var pause: useconds_t = 200
+            for _ in 0..<Self.mostAttempts {
+                let file = try self.fileIfThere(at: path)
+                do {
+                    return try self.put(change(file), to: path, replacing: file?.version, by: author)
+                } catch is FileChangedError {
+                    usleep(useconds_t.random(in: 0...pause))
+                    pause = min(pause * 2, 50_000)
+                }
+            }
+            throw RecollectError(.busy, "\(path) is written again and again by others; try again when they are done")
+        }
+    }
+
+    private static var mostAttempts: Int { 200 }
+
+    /// A file as it is now, blocking; `nil` where there is none.
+    /// - Throws: `notLocal`.
+    func fileIfThere(at path: WorkspacePath) throws -> WorkspaceFile? {
+        do {
+            guard let file = try file(at: path) else { throw notLocal(path) }
+            return file
+        } catch let error as RecollectError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    private func notLocal(_ path: WorkspacePath) -> RecollectError {
+        RecollectError(.notLocal, "the content of \(path) is not on this device yet: read it first")
+    }
+
+    // MARK: The one way into a file
+
+    /// `write`, blocking. All writes go this way.
+    ///
+    /// The order is what makes a kill harmless: the replaced and the new content are on the disk, and a line that says who is about to
+    /// write it, before the file changes. If the line that says that it was written is missing after that, the next look finds
+    /// the content that was begun, and adds it.
+    func put(
+        _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor,
+        as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil
+    ) throws -> WorkspaceFile {
+        try checkSize(bytes, at: path)
+        if kind == .written, case .refuse = configuration.credentials, bytes.isText {
+            try CredentialShape.refuse(String(decoding: bytes, as: UTF8.self), at: path)
+        }
+        let file = WorkspaceFile(path: path, bytes: bytes)
+        var contents = [bytes]
+        if let replacing {
+            let replaced = try current(path, holding: replacing)
+            if file.version == replacing { return file }
+            contents.append(replaced)
+        }
+        let change = VersionLine(
+            mark: .begun, path: path,
+            version: WorkspaceVersion(
+                hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: kind,
+                parents: parents ?? [replacing].compactMap { $0 }))
+        try archive.begin([change], keeping: contents)
+        try changing(path, [change]) { try provider.write(bytes, to: path, replacing: replacing) }
+        try archive.finish([change])
+        warn(of: file)
+        ownChanges.wake()
+        return file
+    }
+
+    /// Makes a change that was begun, and takes it back where the provider refuses it because of what is there.
+    func changing(_ path: WorkspacePath, _ changes: [VersionLine], _ change: () throws -> Void) throws {
+        do {
+            try change()
+        } catch let mismatch as ContentMismatch {
+            try archive.withdraw(changes)
+            if mismatch.current == nil { try refuseWhileVanished(path) }
+            throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
+        }
+    }
+
+    /// The content of a file that is to have a certain one. What came from elsewhere since the last look is taken in.
+    /// - Throws: `FileChangedError` where it has another one, or is not there.
+    func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
+        let (index, moment) = try archive.snapshot()
+        let file = try fileIfThere(at: path)
+        guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
+        if index.files[path]?.content != expected {
+            try archive.found(
+                expected, keeping: file.bytes, at: path, since: moment, isContested: try isConflicted(path),
+                now: configuration.now())
+        }
+        return file.bytes
+    }
+
+    private func checkSize(_ bytes: [UInt8], at path: WorkspacePath) throws {
+        guard path != .root else { throw RecollectError(.invalidArgument, "the root is no file: name a file in it") }
+        guard bytes.count <= configuration.largestFile else {
+            throw RecollectError(
+                .tooLarge, "\(path) would have \(bytes.count) bytes; the most is \(configuration.largestFile)")
+        }
+        // A provider that found a huge file there would have to read it to say what it holds.
+        if let item = try provider.item(at: path), !item.isFolder, item.size > configuration.largestFile {
+            throw RecollectError(
+                .tooLarge, "\(path) has \(item.size) bytes, so nobody here knows what it holds: it is not overwritten")
+        }
+    }
+
+    private func warn(of file: WorkspaceFile) {
+        if file.bytes.count > configuration.largeFile {
+            events.post(StoreEvent(kind: .largeFile, path: file.path.description))
+        }
+        // Once a minute at most: at the write that is the first too many.
+        if counters.count(file.path, at: configuration.now()) == configuration.frequentWrites + 1 {
+            events.post(StoreEvent(kind: .frequentWrites, path: file.path.description))
+        }
+    }
+}

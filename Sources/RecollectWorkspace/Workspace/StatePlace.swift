@@ -1,0 +1,47 @@
+import Crypto
+import Foundation
+import RecollectCore
+
+/// Where a workspace keeps what never leaves this device.
+enum StatePlace {
+    /// The folder that was asked for, else the workspace's own: named by its root, in Application Support.
+    /// - Throws: `invalidArgument` for a folder inside the workspace: it would be synced.
+    static func url(_ asked: URL?, root: URL) throws -> URL {
+        guard let asked else { return standard(root: root) }
+        if isInside(asked, root) {
+            throw RecollectError(
+                .invalidArgument,
+                "\(asked.path) lies inside the workspace \(root.path), where it would be synced: choose a folder outside")
+        }
+        return asked
+    }
+
+    /// The folder of a workspace for which none was asked.
+    static func standard(root: URL) -> URL {
+        let hash = SHA256.hash(data: Data(root.standardizedFileURL.path.utf8)).lowercaseHexadecimal
+        return DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspaces", isDirectory: true)
+            .appendingPathComponent(String(hash.prefix(16)), isDirectory: true)
+    }
+
+    /// Whether a folder, or what would be its first missing part, lies in another one, by whatever names and links.
+    private static func isInside(_ url: URL, _ root: URL) -> Bool {
+        let root = identity(of: root)
+        var url = url.standardizedFileURL
+        while true {
+            if identity(of: url) == root { return true }
+            if FileManager.default.fileExists(atPath: url.path) { url = url.resolvingSymlinksInPath() }
+            let parent = url.deletingLastPathComponent()
+            if parent.path == url.path { return false }
+            url = parent
+        }
+    }
+
+    private static func identity(of url: URL) -> String {
+        let path = url.standardizedFileURL.resolvingSymlinksInPath().path
+        // A folder that is not there has no other names than its path.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let device = attributes[.systemNumber] as? NSNumber, let file = attributes[.systemFileNumber] as? NSNumber
+        else { return path }
+        return "\(device) \(file)"
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import RecollectCore
+
+/// What a look at a workspace found.
+struct WorkspaceLook {
+    /// A file that is there, as this device knows it.
+    struct File: Hashable {
+        /// Its content; `nil` where that is not known: it was never here, or it is too large.
+        var content: ContentHash?
+        /// Its stamp, where that is all that tells its content.
+        var stamp: String?
+        /// Whether copies that contradict it lie beside it.
+        var isConflicted: Bool
+        /// Whether its content was made on this device.
+        var isOwn: Bool
+
+        /// Whether somebody who knew the one does not know the other.
+        func differs(from other: File) -> Bool {
+            content != other.content || (content == nil && stamp != other.stamp)
+        }
+    }
+
+    /// The files that are there, or were when they were last seen and nothing may be concluded from their absence.
+    var files: [WorkspacePath: File]
+    /// Files that are not there because they were put into the trash, or moved, on this device.
+    var removedHere: Set<WorkspacePath>
+    /// Everything that is listed, folders too; empty while the root is gone.
+    var items: [WorkspaceItem]
+    /// Files that are missing while the guard stands.
+    var missing: [WorkspacePath]
+    /// Whether so much disappeared at once that nothing is concluded from it.
+    var isVanished: Bool
+    /// Whether the root can be reached.
+    var isAvailable: Bool
+}
+
+extension SharedWorkspace {
+    /// Looks at the whole folder: takes in what others changed since the last look, and says what is there.
+    ///
+    /// Costs a listing where nothing changed: only files whose stamp is another than at the last look are read. Blocks.
+    /// - Parameter acceptingDeletions: Whether files that are missing are deleted, however many they are.
+    func look(acceptingDeletions: Bool = false) throws -> WorkspaceLook {
+        try looking.withLock { state in
+            let (index, moment) = try archive.snapshot()
+            let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
+            // What the log says has its content; what was listed without one has only its row.
+            let known = Set(index.contents.keys).union(table.rows.filter { $0.value.hash == nil }.keys)
+
+            guard let items = try itemsIfAvailable() else {
+                if acceptingDeletions {
+                    throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
+                }
+                try stand(guard: true, &state)
+                return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
+            }
+            let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+            var found = FileTable()
+            for item in items where !item.isFolder {
+                found.rows[item.path] = try take(
+                    item, table.rows[item.path], index, since: moment, isContested: conflicted.contains(item.path))
+            }
+            let latest = try archive.index()
+            let missing = known.subtracting(found.rows.keys).filter { path in
+                // Meanwhile it may have been put into the trash here.
+                guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
+                return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
+            }.sorted()
+            let isVanished = try !acceptingDeletions && isTooMuch(missing: missing.count, of: known.count)
+            try stand(guard: isVanished, &state)
+            if isVanished {
+                for path in missing { found.rows[path] = table.rows[path] }
+            } else {
+                let gone = known.subtracting(found.rows.keys).sorted()
+                try archive.foundGone(gone, since: moment, now: configuration.now())
+            }
+            if found != table || state.table == nil {
+                try archive.setNote(Self.tableName, found.bytes)
+            }
+            state.table = found
+            tellTwins(among: found.rows.keys, &state)
+            return look(
+                try archive.index(), found, items: items, missing: isVanished ? missing : [], isVanished: isVanished,
+                isAvailable: true, conflicted: conflicted)
+        }
+    }
+
+    /// What is known without looking: what the last look found, whoever looked, and what was written here since.
+    func knownFiles() throws -> [WorkspacePath: WorkspaceLook.File] {
+        let table = try FileTable(bytes: archive.note(Self.tableName) ?? [])
+        return look(
+            try archive.index(), table, items: [], missing: [], isVanished: false, isAvailable: true
+        ).files
+    }
+
+    private static let tableName = "looks"
+    private static let guardName = "vanished"
+
+    /// Everything that lies in the root; `nil` while the root is gone.
+    private func itemsIfAvailable() throws -> [WorkspaceItem]? {
+        do {
+            return try items(in: .root, recursively: true)
+        } catch let error as RecollectError where error.code == .unavailable {
+            return nil
+        }
+    }
+
+    /// Takes in what one file is now.
+    private func take(
+        _ item: WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, since moment: VersionArchive.Moment,
+        isContested: Bool
+    ) throws -> FileTable.Row {
+        let now = configuration.now()
+        guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
+            return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
+        }
+        let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
+        if let row, row.isResting, row.stamp == item.stamp, let hash = row.hash,
+            index.files[item.path]?.content == hash
+        {
+            return row
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = try provider.read(item.path, limit: configuration.largestFile)
+        } catch let error as RecollectError where [.notFound, .notLocal, .tooLarge, .foreignStore].contains(error.code) {
+            // It changes while it is looked at: the next look tells more.
+            return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
+        }
+        let hash = ContentHash(of: bytes)
+        if index.files[item.path]?.content != hash {
+            try archive.found(
+                hash, keeping: bytes.isText ? bytes : nil, at: item.path, since: moment, isContested: isContested,
+                now: now)
+        }
+        return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
+    }
+
+    /// Until a change is older than the coarsest tick of a file system, another one may leave the same stamp.
+    private static var coarsestTick: TimeInterval { 3 }
+
+    /// Whether so many files are missing that a folder that is not there is likelier than that many deletions. Once the guard stands,
+    /// it stands until none is missing.
+    private func isTooMuch(missing: Int, of known: Int) throws -> Bool {
+        guard missing > 0 else { return false }
+        return try missing >= 4 && missing * 2 > known || archive.note(Self.guardName) != nil
+    }
+
+    private func stand(guard isVanished: Bool, _ state: inout LookState) throws {
+        if try (archive.note(Self.guardName) != nil) != isVanished {
+            try archive.setNote(Self.guardName, isVanished ? [] : nil)
+        }
+        if isVanished, !state.isVanished { events.post(StoreEvent(kind: .vanished)) }
+        state.isVanished = isVanished
+    }
+
+    private func tellTwins(among paths: some Sequence<WorkspacePath>, _ state: inout LookState) {
+        let twins = Dictionary(grouping: paths, by: \.key).filter { $0.value.count > 1 }
+        for (key, paths) in twins.sorted(by: { $0.key < $1.key }) where state.toldTwins.insert(key).inserted {
+            events.post(StoreEvent(kind: .twins, path: paths.min()?.description))
+        }
+    }
+
+    private func look(
+        _ index: VersionIndex, _ table: FileTable, items: [WorkspaceItem], missing: [WorkspacePath], isVanished: Bool,
+        isAvailable: Bool, conflicted: Set<WorkspacePath> = []
+    ) -> WorkspaceLook {
+        var files: [WorkspacePath: WorkspaceLook.File] = [:]
+        var removedHere: Set<WorkspacePath> = []
+        for (path, file) in index.files {
+            guard let content = file.content else {
+                if file.versions.last?.author != nil { removedHere.insert(path) }
+                continue
+            }
+            files[path] = WorkspaceLook.File(
+                content: content, stamp: nil, isConflicted: conflicted.contains(path),
+                isOwn: file.versions.last?.author != nil)
+        }
+        for (path, row) in table.rows where files[path] == nil && row.hash == nil {
+            files[path] = WorkspaceLook.File(
+                content: nil, stamp: row.stamp, isConflicted: conflicted.contains(path), isOwn: false)
+        }
+        return WorkspaceLook(
+            files: files, removedHere: removedHere, items: items, missing: missing, isVanished: isVanished, isAvailable: isAvailable)
+    }
+}
+
+/// What an instance remembers from look to look.
+struct LookState {
+    var table: FileTable?
+    var isVanished = false
+    var toldTwins: Set<String> = []
+}
+
+extension [UInt8] {
+    /// Whether the bytes are text: UTF-8 without NUL.
+    var isText: Bool {
+        // `String(validating:as:)` needs iOS 18.
+        !contains(0) && String(decoding: self, as: UTF8.self).utf8.elementsEqual(self)
+    }
+}

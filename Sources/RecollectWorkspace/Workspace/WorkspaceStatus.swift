@@ -1,0 +1,61 @@
+import Foundation
+import RecollectCore
+
+/// How a workspace is.
+public struct WorkspaceStatus: Sendable {
+    /// The folder.
+    public var rootURL: URL
+    /// Whether the folder can be reached.
+    public var isAvailable = true
+    /// Whether so much is missing that nothing is concluded from it, until it is back or `acceptDeletions()` is called.
+    public var isVanished = false
+    /// The files that are missing while `isVanished`.
+    public var missing: [WorkspacePath] = []
+    /// How many files there are, and their bytes in all, those that are not local too.
+    public var files = 0
+    /// See `files`.
+    public var bytes = 0
+    /// Files that copies beside them contradict.
+    public var conflicted: [WorkspacePath] = []
+    /// Files whose content is not on this device, those on their way too.
+    public var notLocal: [WorkspacePath] = []
+    /// Groups of files whose names some systems take for one.
+    public var twins: [[WorkspacePath]] = []
+    /// How often this instance wrote which file in the last minute.
+    public var writesInLastMinute: [WorkspacePath: Int] = [:]
+    /// How many contents the archive on this device keeps, and their bytes in all.
+    public var archivedContents = 0
+    /// See `archivedContents`.
+    public var archivedBytes = 0
+}
+
+extension SharedWorkspace {
+    /// Looks at the folder and says how it is. While it is gone, says that.
+    public func status() async throws -> WorkspaceStatus {
+        try await reading {
+            let look = try self.look()
+            let files = look.items.filter { !$0.isFolder }
+            var status = WorkspaceStatus(rootURL: self.rootURL)
+            status.isAvailable = look.isAvailable
+            status.isVanished = look.isVanished
+            status.missing = look.missing
+            status.files = files.count
+            status.bytes = files.reduce(0) { $0 + $1.size }
+            status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
+            status.notLocal = files.filter { $0.state != .local && $0.state != .conflicted }.map(\.path)
+            status.twins = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
+                .map { $0.sorted() }.sorted { $0[0] < $1[0] }
+            status.writesInLastMinute = self.counters.snapshot(at: self.configuration.now()).mapValues(\.lastMinute)
+                .filter { $0.value > 0 }
+            (status.archivedContents, status.archivedBytes) = try self.archive.size()
+            return status
+        }
+    }
+
+    /// Says that the files which are missing were deleted on purpose: they are told as removed, and can be restored.
+    /// - Throws: `unavailable` while the folder itself is gone.
+    public func acceptDeletions() async throws {
+        _ = try await writing { try self.look(acceptingDeletions: true) }
+        ownChanges.wake()
+    }
+}
