@@ -96,7 +96,8 @@ let package = Package(
                     condition: .when(traits: ["CommandLine"])),
             ]),
         .executableTarget(
-            name: "RecollectTestWorker", dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents"],
+            name: "RecollectTestWorker",
+            dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"],
             path: "Tests/RecollectTestWorker"),
         .target(
             name: "RecollectTestSupport",

@@ -9,7 +9,7 @@ import Foundation
 #endif
 
 /// What tells a changed file from the same file unchanged, without reading it: which it is, its length, and when it was changed.
-struct FileStamp: Hashable {
+package struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
     private let size: Int64
@@ -38,7 +38,7 @@ struct FileStamp: Hashable {
 
 extension FileStamp: CustomStringConvertible {
     /// All that it knows, in a line.
-    var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
+    package var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
 }
 
 extension OpenFolder {

@@ -69,7 +69,7 @@ package final class OpenFile {
     }
 
     /// Returns when everything written so far is on the disk, past power loss.
-    func synchronize() throws {
+    package func synchronize() throws {
         #if canImport(Darwin)
             // `fsync` on Darwin leaves the bytes in the drive's cache.
             if fcntl(descriptor, F_FULLFSYNC) == 0 { return }

@@ -11,8 +11,8 @@ import Foundation
 /// An open folder: names in it are resolved by the system from here, so nothing is followed out of it. Closed when released.
 ///
 /// All calls block, and all throw `POSIXFailure`.
-package final class OpenFolder {
-    let descriptor: Int32
+package final class OpenFolder: Sendable {
+    package let descriptor: Int32
     /// Where it was opened, for messages.
     let path: String
     private let parent: OpenFolder?
@@ -119,7 +119,7 @@ package final class OpenFolder {
     /// Takes this folder's lock, which holds for all processes and for every other opening in this one, until it is closed.
     ///
     /// Nothing but a file system without locks, or an owner that hangs, makes this fail.
-    func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
+    package func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
         let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
         let deadline = ContinuousClock.now + patience
         var pause: useconds_t = 50

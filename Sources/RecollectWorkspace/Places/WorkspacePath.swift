@@ -13,18 +13,99 @@ public struct WorkspacePath: Hashable, Sendable {
     public static let root = WorkspacePath(checked: [])
 
     /// Reads a path whose names are parted by `/`.
-    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, has `.` or `..` or an empty name in it, a name
-    ///   over 255 bytes, or one that some system or sync service refuses, skips or changes: control characters, `\ : * ? " < > |`,
-    ///   a blank or a dot at its end, a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs (`*.tmp`,
-    ///   `~$…`, `name~`, `*.nosync`), and what sync services call their own.
+    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes, has `.` or `..` or an empty
+    ///   name in it, a name over 255 bytes, or one that some system or sync service refuses, skips or changes: control characters and
+    ///   invisible ones, `\ : * ? " < > |`, a hidden name, a blank or a dot at its end, a name of Windows' devices, `.icloud`
+    ///   placeholders and what iCloud never syncs (`*.tmp`, `~$…`, `name~`, `*.nosync`), and what sync services call their own.
     public init(_ text: String) throws {
-        self.init(checked: text.precomposedStringWithCanonicalMapping.split(separator: "/").map(String.init))
+        func refuse(_ reason: String) -> RecollectError {
+            RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
+        }
+        let composed = text.precomposedStringWithCanonicalMapping
+        guard !composed.isEmpty else { throw refuse("it is empty") }
+        guard composed.utf8.first != UInt8(ascii: "/") else {
+            throw refuse("it begins with '/': name it from the workspace's folder on")
+        }
+        guard composed.utf8.count <= Self.longest else { throw refuse("it is over \(Self.longest) bytes long") }
+        let names = composed.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        for name in names {
+            if let reason = WorkspaceName.refusal(of: name) { throw refuse(reason) }
+        }
+        self.init(checked: names)
     }
 
+    /// Takes names that are known to be valid.
     init(checked names: [String]) {
         self.names = names
     }
 
     /// The last name; empty for the root.
     public var name: String { names.last ?? "" }
+
+    /// The folder that it lies in; `nil` for the root.
+    public var parent: WorkspacePath? {
+        names.isEmpty ? nil : WorkspacePath(checked: names.dropLast())
+    }
+
+    /// The path of a name in this folder.
+    /// - Throws: `invalidArgument` for a name that is none, or has a `/` in it.
+    public func appending(_ name: String) throws -> WorkspacePath {
+        guard !name.utf8.contains(UInt8(ascii: "/")) else {
+            throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
+        }
+        return try WorkspacePath(names.isEmpty ? name : "\(description)/\(name)")
+    }
+
+    /// What systems that ignore case or the form of letters take for one path has one key.
+    ///
+    /// Takes more for one than any single system does (`ß` and `SS`): for finding twins, not for finding files.
+    public var key: String { Self.folded(description) }
+
+    /// The folding of `key`, for any name.
+    static func folded(_ text: String) -> String {
+        text.uppercased().lowercased().precomposedStringWithCanonicalMapping
+    }
+
+    /// A text as messages show it: in one line and bounded.
+    private static func shown(_ text: String) -> String {
+        let start = text.unicodeScalars.prefix(80)
+        return start.reduce(into: "'") { $0 += $1.escaped(asASCII: false) } + (start.count < 80 ? "'" : "…'")
+    }
+
+    /// Bytes of all names with the `/` between them: what all systems take with a root before it.
+    private static let longest = 1_000
+}
+
+extension WorkspacePath: CustomStringConvertible {
+    /// The names with `/` between them.
+    public var description: String { names.joined(separator: "/") }
+}
+
+extension WorkspacePath: Comparable {
+    /// Whether one path's bytes come before the other's.
+    public static func < (left: WorkspacePath, right: WorkspacePath) -> Bool {
+        left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
+    }
+
+    /// Whether the bytes are the same.
+    public static func == (left: WorkspacePath, right: WorkspacePath) -> Bool {
+        left.names.count == right.names.count
+            && zip(left.names, right.names).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+    }
+}
+
+extension WorkspacePath: Codable {
+    /// Reads a path from its text; the empty text is the root.
+    public init(from decoder: any Decoder) throws {
+        let text = try decoder.singleValueContainer().decode(String.self)
+        self = try text.isEmpty ? .root : WorkspacePath(text)
+    }
+
+    /// Writes the path as its text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
 }

@@ -1,0 +1,54 @@
+/// Which names every system and every sync service takes, keeps and passes on as they are.
+enum WorkspaceName {
+    /// Why a composed (NFC) name is refused; `nil` for a good one.
+    static func refusal(of name: String) -> String? {
+        guard !name.isEmpty else { return "a name in it is empty" }
+        guard name.utf8.count <= 255 else { return "a name in it is over 255 bytes long" }
+        if let scalar = name.unicodeScalars.first(where: isForbidden) {
+            return "the character \(scalar.escaped(asASCII: true)) in it is not taken by every system"
+        }
+        if name.utf8.first == UInt8(ascii: ".") { return "names that begin with a dot are hidden, and not synced everywhere" }
+        if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
+        if name.unicodeScalars.first?.properties.isWhitespace == true
+            || name.unicodeScalars.last?.properties.isWhitespace == true
+        {
+            return "blanks at a name's ends are lost on some systems"
+        }
+        let lowercased = name.lowercased()
+        if isDevice(lowercased) { return "Windows keeps that name for a device" }
+        return isUnsynced(lowercased) ? "names like that are never synced" : nil
+    }
+
+    /// Whether no name may have a character, wherever it stands.
+    ///
+    /// Listed rather than asked of Unicode's tables, which differ between versions: two devices refuse the same names.
+    static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        // Control characters, and the ends of lines and paragraphs.
+        case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
+        // Invisible characters, and those that change the direction of what stands around them.
+        case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
+            0xE0000...0xE007F:
+            true
+        // No characters at all, which Apple's file system refuses.
+        case 0xFDD0...0xFDEF: true
+        case let value where value & 0xFFFE == 0xFFFE: true
+        default: "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+        }
+    }
+
+    /// Names of devices with any extension, also where a blank stands before it.
+    private static func isDevice(_ lowercased: String) -> Bool {
+        let stem = lowercased.prefix { $0 != "." }.reversed().drop { $0 == " " }.reversed()
+        let name = String(stem)
+        if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(name) { return true }
+        guard name.count == 4, name.hasPrefix("com") || name.hasPrefix("lpt") else { return false }
+        return name.last.map { "0123456789¹²³".contains($0) } ?? false
+    }
+
+    private static func isUnsynced(_ lowercased: String) -> Bool {
+        lowercased == "tmp" || lowercased == "desktop.ini" || lowercased.hasSuffix(".tmp")
+            || lowercased.hasSuffix(".icloud") || lowercased.hasSuffix("~") || lowercased.hasPrefix("~$")
+            || lowercased.hasPrefix("~syncthing~") || lowercased.contains(".nosync")
+    }
+}

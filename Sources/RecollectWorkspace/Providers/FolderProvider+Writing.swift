@@ -1,0 +1,161 @@
+import Foundation
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what stands at a name is
+// taken out by one exchange of names, looked at, and only then removed. A moment is left: who has the old file open and writes
+// into it after that look, writes into nothing; and on file systems that cannot exchange (FAT), what is written between the second
+// look and the renaming is overwritten. Callers keep what they replace.
+extension FolderProvider {
+    public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
+        try explaining("write", self.path(of: path)) {
+            guard let parent = path.parent else {
+                throw RecollectError(.invalidArgument, "the workspace's folder itself holds no text; name a file in it")
+            }
+            guard let folder = try expected == nil ? madeFolder(at: parent) : folder(at: parent) else {
+                throw ContentMismatch(current: nil)
+            }
+            try takeTurn(in: folder)
+            let found = try FoundFile(path, in: folder)
+            let current = try found?.read()
+            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            let staged = try stage(bytes, in: folder)
+            do {
+                beforeExchange()
+                if let found, let expected {
+                    try replace(found.name, in: folder, holding: expected, by: staged)
+                } else {
+                    try folder.renameExclusively(staged, to: path.name)
+                }
+            } catch {
+                // What is left of it goes with the leftovers.
+                try? folder.remove(staged)
+                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else { throw error }
+                throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
+            }
+            try folder.synchronizePath()
+        }
+    }
+
+    public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
+        try explaining("remove", self.path(of: path)) {
+            guard let parent = path.parent, let folder = try folder(at: parent) else {
+                throw ContentMismatch(current: nil)
+            }
+            guard let found = try FoundFile(path, in: folder) else { throw ContentMismatch(current: nil) }
+            guard !found.entry.isDataless else { throw FoundFile.notLocal(folder.path(of: found.name)) }
+            try remove(found.name, in: folder, holding: expected)
+        }
+    }
+
+    /// Removes a file of some name on the disk, if it still has some content.
+    func remove(_ name: String, in folder: OpenFolder, holding expected: ContentHash) throws {
+        try takeTurn(in: folder)
+        let current = try ifThere { try FoundFile.readAll(folder.file(name, forWriting: false)) }
+        guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
+        beforeExchange()
+        let aside = Self.temporaryName()
+        guard try ifThere({ try folder.renameExclusively(name, to: aside) }) != nil else {
+            throw ContentMismatch(current: nil)
+        }
+        if try content(of: aside, in: folder) == expected {
+            try folder.remove(aside)
+            try folder.synchronize()
+        } else {
+            try putBack(aside, to: name, in: folder)
+            throw ContentMismatch(current: try ifThere { try FoundFile.readAll(folder.file(name, forWriting: false)) })
+        }
+    }
+
+    /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
+    /// - Returns: Whether it was removed.
+    @discardableResult
+    public func removeFolder(_ path: WorkspacePath) throws -> Bool {
+        try explaining("remove", self.path(of: path)) {
+            guard let parent = path.parent, let folder = try folder(at: parent),
+                let name = try FoundFile.name(path.name, in: folder), try folder.entry(name)?.kind == .folder
+            else { return false }
+            guard unlinkat(folder.descriptor, name, AT_REMOVEDIR) == 0 else {
+                if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
+                throw POSIXFailure.last
+            }
+            try folder.synchronize()
+            return true
+        }
+    }
+
+    /// Gives a name what is staged, if it still holds some content; the old file is gone then.
+    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws {
+        let mine = try folder.entry(staged)?.stamp
+        guard try folder.exchange(staged, name) else {
+            guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
+            return try folder.rename(staged, to: name)
+        }
+        if try content(of: staged, in: folder) == expected { return try folder.remove(staged) }
+        // Somebody was quicker: theirs goes back, and what comes out is mine, unless they have written once more.
+        beforeExchange()
+        if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
+            try putBack(staged, to: name, in: folder)
+        }
+        throw POSIXFailure(EEXIST)
+    }
+
+    /// Gives somebody else's file its name again, or one that says what it is where that is taken.
+    private func putBack(_ aside: String, to name: String, in folder: OpenFolder) throws {
+        do {
+            try folder.renameExclusively(aside, to: name)
+        } catch let failure as POSIXFailure where failure.number == EEXIST {
+            guard let hash = try content(of: aside, in: folder), try content(of: name, in: folder) != hash else {
+                return try folder.remove(aside)
+            }
+            try folder.rename(aside, to: KeptName.name(for: name, holding: hash))
+        }
+        try folder.synchronize()
+    }
+
+    /// The hash of what a regular file holds; `nil` where there is none.
+    private func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
+        guard try folder.entry(name)?.kind == .file else { return nil }
+        return try ifThere { ContentHash(of: try FoundFile.readAll(folder.file(name, forWriting: false))) }
+    }
+
+    /// Writes a file under a name that no sync service passes on, on the disk when this returns.
+    private func stage(_ bytes: [UInt8], in folder: OpenFolder) throws -> String {
+        let name = Self.temporaryName()
+        let file = try folder.makeFile(name)
+        do {
+            try file.write(bytes, at: 0)
+            try file.synchronize()
+        } catch {
+            try? folder.remove(name)
+            throw error
+        }
+        return name
+    }
+
+    /// Waits for the folder's other writers, and removes what killed ones left more than an hour ago.
+    private func takeTurn(in folder: OpenFolder) throws {
+        do {
+            try folder.lockAgainstWriters()
+        } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
+            throw RecollectError(
+                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs", cause: failure)
+        }
+        for name in try folder.names() where name.hasPrefix(Self.temporaryPrefix) {
+            guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }
+            try ifThere { try folder.remove(name) }
+        }
+    }
+
+    /// Syncthing passes over names that begin like that, iCloud over those that end like that.
+    private static func temporaryName() -> String { "\(temporaryPrefix)\(UUID().uuidString).tmp" }
+
+    private static let temporaryPrefix = ".syncthing.recollect-"
+}

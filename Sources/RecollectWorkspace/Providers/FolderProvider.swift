@@ -1,0 +1,155 @@
+import Foundation
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A workspace in a plain folder, which a sync service or nothing at all keeps the same on other devices.
+///
+/// Names are resolved step by step inside the folder that was there when the provider was made: a symbolic link below it is never followed,
+/// whoever makes it and when, and a folder that was removed, replaced or unmounted is `unavailable`, never empty. The folder itself may
+/// be named by a link. It is kept open, so it cannot be unmounted meanwhile. Files are made for this user alone (0600, folders 0700).
+///
+/// A file whose name on the disk is the decomposed form (NFD) of its path is that path's file. Where both forms are there, the composed one
+/// is; it is listed as conflicted, and the other one is among its `conflictVersions`. Names that differ in case are two files
+/// where the file system says so, and one where it does not: then a write keeps the name that is there.
+public final class FolderProvider: WorkspaceProvider {
+    public let rootURL: URL
+
+    /// Open so that no other folder gets its identity.
+    private let root: OpenFolder
+    private let watcher: FolderWatcher
+    let now: @Sendable () -> Date
+    /// What happens between a look at a file and the exchange of names that follows, for tests.
+    let beforeExchange: @Sendable () -> Void
+
+    /// Opens a folder, which is made if it is missing.
+    /// - Throws: `invalidArgument` for a URL that is none of a file; `foreignStore` where something else is in the way; what a disk
+    ///   throws.
+    public convenience init(root: URL) throws {
+        try self.init(root: root, now: { Date() })
+    }
+
+    init(root url: URL, now: @escaping @Sendable () -> Date, beforeExchange: @escaping @Sendable () -> Void = {}) throws {
+        guard url.isFileURL else {
+            throw RecollectError(.invalidArgument, "\(url) is no folder on this device: give a file URL")
+        }
+        rootURL = url.absoluteURL.standardizedFileURL
+        let path = rootURL.path
+        root = try explaining("open", path) { try OpenFolder.make(path: path) }
+        watcher = FolderWatcher(path: path)
+        self.now = now
+        self.beforeExchange = beforeExchange
+    }
+
+    public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
+        try explaining("list", path(of: folder)) {
+            guard let opened = try self.folder(at: folder) else { throw notFound(folder) }
+            return try Listing(opened, at: folder).items()
+        }
+    }
+
+    public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
+        try explaining("look at", self.path(of: path)) {
+            guard let parent = path.parent else {
+                _ = try openRoot()
+                return WorkspaceItem(path: .root, isFolder: true)
+            }
+            guard let folder = try folder(at: parent) else { return nil }
+            return try Listing(folder, at: parent).item(at: path)
+        }
+    }
+
+    public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
+        try explaining("read", self.path(of: path)) {
+            guard let parent = path.parent else { throw notFound(path) }
+            guard let folder = try folder(at: parent), let found = try FoundFile(path, in: folder) else {
+                throw notFound(path)
+            }
+            return try found.read(limit: limit)
+        }
+    }
+
+    public func requestDownload(of path: WorkspacePath) throws {
+        guard try item(at: path)?.state == .notLocal else { return }
+        try Placeholder.requestDownload(of: rootURL.appendingPathComponent(path.description, isDirectory: false))
+    }
+
+    public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        try explaining("read", self.path(of: path)) {
+            guard let parent = path.parent, let folder = try folder(at: parent) else { return [] }
+            return try FoundFile.otherForms(of: path, in: folder).map { name in
+                ConflictVersion(id: name, bytes: try FoundFile.readAll(folder.file(name, forWriting: false)))
+            }
+        }
+    }
+
+    public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        guard let parent = path.parent, let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
+        else { return }
+        for version in versions {
+            try explaining("remove", folder.path(of: version.id)) {
+                guard try FoundFile.otherForms(of: path, in: folder).contains(where: { $0.hasSameBytes(as: version.id) })
+                else { return }
+                try remove(version.id, in: folder, holding: ContentHash(of: version.bytes))
+            }
+        }
+    }
+
+    public func wakes() -> AsyncStream<Void> { watcher.wakes() }
+}
+
+// MARK: - Finding
+
+extension FolderProvider {
+    /// The root, if it is still the folder that this was made for.
+    func openRoot() throws -> OpenFolder {
+        let path = rootURL.path
+        do {
+            let opened = try OpenFolder(path: path)
+            if try opened.isSame(as: root) { return opened }
+        } catch let failure as POSIXFailure where [ENOENT, ENOTDIR, ELOOP, ESTALE, ENODEV].contains(failure.number) {
+            throw RecollectError(.unavailable, "\(path) is gone; bring it back and open it again", cause: failure)
+        }
+        throw RecollectError(.unavailable, "\(path) is another folder than the one that was opened; open it again")
+    }
+
+    /// Opens a folder; `nil` where there is none.
+    func folder(at path: WorkspacePath) throws -> OpenFolder? {
+        var folder = try openRoot()
+        for name in path.names {
+            guard let found = try FoundFile.name(name, in: folder), let next = try ifThere({ try folder.folder(found) })
+            else { return nil }
+            folder = next
+        }
+        return folder
+    }
+
+    /// Opens a folder, made with those above it where they are missing.
+    func madeFolder(at path: WorkspacePath) throws -> OpenFolder {
+        var folder = try openRoot()
+        for name in path.names {
+            if let found = try FoundFile.name(name, in: folder), let next = try ifThere({ try folder.folder(found) }) {
+                folder = next
+            } else {
+                try folder.makeFolder(name)
+                folder = try folder.folder(name)
+            }
+        }
+        return folder
+    }
+
+    /// Where a path is on the disk, for messages.
+    func path(of path: WorkspacePath) -> String {
+        path.names.reduce(rootURL.path) { $0 + "/" + $1 }
+    }
+
+    func notFound(_ path: WorkspacePath) -> RecollectError {
+        RecollectError(.notFound, "there is nothing at \(self.path(of: path))")
+    }
+}

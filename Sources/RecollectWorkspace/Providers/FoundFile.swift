@@ -1,0 +1,80 @@
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The file that a path stands for in a folder, under whichever form of its name it lies there.
+struct FoundFile {
+    let folder: OpenFolder
+    /// The name on the disk.
+    let name: String
+    let entry: FolderEntry
+
+    /// Looks for a file; `nil` where there is none.
+    /// - Throws: `notLocal` where only its placeholder is there.
+    init?(_ path: WorkspacePath, in folder: OpenFolder) throws {
+        guard let name = try Self.name(path.name, in: folder), let entry = try folder.entry(name) else {
+            guard try folder.entry(Placeholder.name(for: path.name)) == nil else {
+                throw Self.notLocal(folder.path(of: path.name))
+            }
+            return nil
+        }
+        self.folder = folder
+        self.name = name
+        self.entry = entry
+    }
+
+    /// All of its content.
+    /// - Throws: `notLocal` without starting a download, `tooLarge`.
+    func read(limit: Int = .max) throws -> [UInt8] {
+        let path = folder.path(of: name)
+        guard !entry.isDataless else { throw Self.notLocal(path) }
+        let file = try folder.file(name, forWriting: false)
+        let size = try file.size()
+        guard size <= limit else { throw Self.tooLarge(path, limit) }
+        let bytes = try Self.readAll(file)
+        guard bytes.count <= limit else { throw Self.tooLarge(path, limit) }
+        return bytes
+    }
+
+    /// All that a file holds, also where it grows meanwhile.
+    static func readAll(_ file: OpenFile) throws -> [UInt8] {
+        var bytes = try file.read(at: 0, count: file.size() + 1)
+        while case let more = try file.read(at: bytes.count, count: 1 << 16), !more.isEmpty { bytes += more }
+        return bytes
+    }
+
+    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where there is neither.
+    static func name(_ name: String, in folder: OpenFolder) throws -> String? {
+        // On a file system that folds case or forms this finds what it takes for the name.
+        if try folder.entry(name) != nil { return name }
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
+        return try forms(of: name, in: folder).min { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// The files that lie beside a path's file under other forms of its name.
+    static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
+        guard let name = try name(path.name, in: folder) else { return [] }
+        return try forms(of: path.name, in: folder).filter {
+            try !$0.hasSameBytes(as: name) && folder.entry($0)?.kind == .file
+        }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    private static func forms(of name: String, in folder: OpenFolder) throws -> [String] {
+        // Swift takes all forms of a text for equal.
+        try folder.names().filter { $0 == name }
+    }
+
+    static func notLocal(_ path: String) -> RecollectError {
+        RecollectError(.notLocal, "the content of \(path) is not on this device; ask for it and wait")
+    }
+
+    private static func tooLarge(_ path: String, _ limit: Int) -> RecollectError {
+        RecollectError(.tooLarge, "\(path) has over \(limit) bytes; read it with another program, or raise the limit")
+    }
+}

@@ -1,0 +1,60 @@
+import RecollectCore
+
+/// What lies in an open folder, as items of a workspace.
+struct Listing {
+    private let folder: OpenFolder
+    private let path: WorkspacePath
+
+    init(_ folder: OpenFolder, at path: WorkspacePath) {
+        self.folder = folder
+        self.path = path
+    }
+
+    /// All items; of several forms of one name, one item that is conflicted.
+    func items() throws -> [WorkspaceItem] {
+        var found: [WorkspacePath: WorkspaceItem] = [:]
+        var placeholders: [WorkspacePath: WorkspaceItem] = [:]
+        for name in try folder.names() {
+            // Names that are none in a workspace: temporary, hidden, not to be synced.
+            guard let itsPath = try? path.appending(Placeholder.original(of: name) ?? name),
+                let entry = try folder.entry(name)
+            else { continue }
+            if Placeholder.original(of: name) != nil {
+                placeholders[itsPath] = placeholder(entry, at: itsPath)
+                continue
+            }
+            guard let item = item(entry, at: itsPath) else { continue }
+            if found[itsPath] == nil {
+                found[itsPath] = item
+            } else if let twin = try self.item(at: itsPath) {
+                found[itsPath] = twin
+            }
+        }
+        return Array(found.values) + placeholders.filter { found[$0.key] == nil }.values
+    }
+
+    /// The item of a path; `nil` where there is none.
+    func item(at path: WorkspacePath) throws -> WorkspaceItem? {
+        guard let name = try FoundFile.name(path.name, in: folder), let entry = try folder.entry(name) else {
+            return try folder.entry(Placeholder.name(for: path.name)).map { placeholder($0, at: path) }
+        }
+        let isAlone = try path.name.utf8.allSatisfy { $0 < 0x80 } || FoundFile.otherForms(of: path, in: folder).isEmpty
+        return item(entry, at: path, isConflicted: !isAlone)
+    }
+
+    private func item(_ entry: FolderEntry, at path: WorkspacePath, isConflicted: Bool = false) -> WorkspaceItem? {
+        switch entry.kind {
+        case .other: nil
+        case .folder:
+            WorkspaceItem(path: path, isFolder: true, modified: entry.modified, stamp: "\(entry.stamp)")
+        case .file:
+            WorkspaceItem(
+                path: path, size: entry.size, modified: entry.modified,
+                state: entry.isDataless ? .notLocal : isConflicted ? .conflicted : .local, stamp: "\(entry.stamp)")
+        }
+    }
+
+    private func placeholder(_ entry: FolderEntry, at path: WorkspacePath) -> WorkspaceItem {
+        WorkspaceItem(path: path, modified: entry.modified, state: .notLocal, stamp: "\(entry.stamp)")
+    }
+}

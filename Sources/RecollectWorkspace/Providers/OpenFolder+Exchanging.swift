@@ -1,0 +1,55 @@
+import CRename
+import RecollectCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+extension OpenFolder {
+    /// Gives each of two names what the other one names, in one step. Returns whether the file system can.
+    func exchange(_ left: String, _ right: String) throws -> Bool {
+        try canDo { recollect_exchange(descriptor, left, descriptor, right) }
+    }
+
+    /// Gives a file a name that nothing has yet; `EEXIST` where something has.
+    func renameExclusively(_ name: String, to newName: String) throws {
+        if try canDo({ recollect_rename_exclusively(descriptor, name, descriptor, newName) }) { return }
+        // A second name is exclusive too.
+        if try canDo({ linkat(descriptor, name, descriptor, newName, 0) }) {
+            try remove(name)
+        } else {
+            // No such thing here (FAT): what comes between this look and the next call is overwritten.
+            guard try entry(newName) == nil else { throw POSIXFailure(EEXIST) }
+            try rename(name, to: newName)
+        }
+    }
+
+    /// Gives a file another name, whatever has that.
+    func rename(_ name: String, to newName: String) throws {
+        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw POSIXFailure.last }
+    }
+
+    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is closed.
+    func lockAgainstWriters() throws {
+        do {
+            try lock(exclusively: true)
+        } catch let failure as POSIXFailure where Self.unable.contains(failure.number) || failure.number == EBADF {
+            return
+        }
+    }
+
+    /// What file systems answer that cannot do a thing.
+    private static let unable = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, ENOLCK]
+
+    private func canDo(_ call: () -> Int32) throws -> Bool {
+        while call() != 0 {
+            if Self.unable.contains(errno) { return false }
+            guard errno == EINTR else { throw POSIXFailure.last }
+        }
+        return true
+    }
+}

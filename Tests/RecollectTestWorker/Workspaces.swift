@@ -1,0 +1,23 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// `lines ROOT PATH WRITER COUNT`: adds the lines `WRITER N` to a file of a workspace, each by reading all of it and writing it back, as often
+/// as it takes, and says `wrote N` after each.
+func lines(_ arguments: [String]) throws {
+    let provider = try FolderProvider(root: URL(fileURLWithPath: arguments[0]))
+    let path = try WorkspacePath(arguments[1])
+    for number in 0..<(Int(arguments[3]) ?? 0) {
+        while true {
+            let old = try provider.item(at: path) == nil ? nil : provider.read(path, limit: 1 << 24)
+            let new = (old ?? []) + Array("\(arguments[2]) \(number)\n".utf8)
+            do {
+                try provider.write(new, to: path, replacing: old.map { ContentHash(of: $0) })
+                break
+            } catch is ContentMismatch {
+                continue
+            }
+        }
+        say("wrote \(number)")
+    }
+}

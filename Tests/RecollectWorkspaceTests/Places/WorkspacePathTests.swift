@@ -1,0 +1,134 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Paths in a workspace")
+struct WorkspacePathTests {
+    @Test(
+        "row 25: traversal, absolute paths and empty names are refused",
+        arguments: [
+            "", "/", "//", "/etc/passwd", "..", ".", "../x", "a/..", "a/../b", "a/./b", "a//b", "a/", "/a", "a\\..\\b", "..\\x",
+            "\\\\server\\share", "C:", "C:\\x", "c:/x", "a/b/../../..", "\0", "a\0b", "a/\0", "...", "a/...",
+        ])
+    func traversal(_ text: String) {
+        #expect(throws: RecollectError.self) { try WorkspacePath(text) }
+    }
+
+    @Test(
+        "row 25: names that some system or sync service refuses, skips or changes are refused",
+        arguments: [
+            "a:b", "a*", "a?", "\"a\"", "<a>", "a|b", "a\n", "\u{7F}", "a\u{85}b", ".hidden", "a.", "a ", " a", "\u{A0}a", "a\u{3000}",
+            "CON", "con", "Con.txt", "con.tar.gz", "PRN", "aux.md", "NUL", "nul .txt", "COM1", "com9.log", "LPT1", "lpt5.x", "COM¹",
+            "x.tmp", "X.TMP", "tmp", "Tmp", "~$letter.docx", "backup~", "x.nosync", "x.nosync.md", ".x.md.icloud", "x.icloud",
+            ".DS_Store", "desktop.ini", "Desktop.INI", ".stfolder", ".stversions", ".stignore", ".syncthing.x.tmp",
+            "~syncthing~x.tmp", ".recollect-1234", "a\u{200B}b", "a\u{200F}", "a\u{202E}gpj.exe", "\u{2066}a", "a\u{2060}", "\u{FEFF}a",
+            "a\u{AD}b", "a\u{2028}b", "a\u{FFFF}", "a\u{E0041}",
+        ])
+    func refused(_ name: String) {
+        for text in [name, "Journal/\(name)", "\(name)/x.md"] {
+            let error = #expect(throws: RecollectError.self) { try WorkspacePath(text) }
+            #expect(error?.code == .invalidArgument)
+            #expect(error?.message.contains("no path in a workspace: ") == true)
+        }
+    }
+
+    @Test(
+        "names that every system takes are taken as they are",
+        arguments: [
+            "context.md", "Journal/user/2026-11-21.md", "Research/moby-dick/full_text.txt", "context 2.md", "name (1).md",
+            "name-DESKTOP.md", "x.sync-conflict-20250115-123456-ABCDEFG.md", "Ann's notes, 50% & more #1 (final)!.md", "日本語/メモ.md",
+            "نص.md", "console.md", "com.md", "COM10", "LPT", "auxiliary", "a.b.c", "a..b", "tmpfile", "x.tmp.md", "_sync/v1", "😀.md",
+            "ﬁ.md", "-rf", "--", "%41", "{}", "[a]", "a b", "a~b", "~a",
+        ])
+    func taken(_ text: String) throws {
+        #expect(try WorkspacePath(text).description == text)
+    }
+
+    @Test(
+        "row 25: characters that look like slashes and dots are characters of one name",
+        arguments: ["／", "∕", "⁄", "⧸", "．．", "‥", "․․", "a／..／b", "．．／．．／etc", "＼", "%2e%2e%2f", "..%2f", "%2F"])
+    func lookAlikes(_ name: String) throws {
+        guard !name.hasPrefix(".") else {
+            #expect(throws: RecollectError.self) { try WorkspacePath(name) }
+            return
+        }
+        #expect(try WorkspacePath(name).names.count == 1)
+    }
+
+    @Test("a name may have 255 bytes and a path 1,000")
+    func lengths() throws {
+        _ = try WorkspacePath(String(repeating: "x", count: 255))
+        #expect(throws: RecollectError.self) { try WorkspacePath(String(repeating: "x", count: 256)) }
+        _ = try WorkspacePath(String(repeating: "é", count: 127))
+        #expect(throws: RecollectError.self) { try WorkspacePath(String(repeating: "é", count: 128)) }
+        let folder = String(repeating: "y", count: 99) + "/"
+        _ = try WorkspacePath(String(repeating: folder, count: 9) + String(repeating: "z", count: 100))
+        #expect(throws: RecollectError.self) {
+            try WorkspacePath(String(repeating: folder, count: 9) + String(repeating: "z", count: 101))
+        }
+        // A decomposed name counts as it will be on the disk.
+        _ = try WorkspacePath(String(repeating: "e\u{301}", count: 127))
+    }
+
+    @Test("row 24: both forms of a letter are one path, and case is told apart but for the key")
+    func twins() throws {
+        let composed = try WorkspacePath("Caf\u{E9}/x.md")
+        let decomposed = try WorkspacePath("Cafe\u{301}/x.md")
+        #expect(composed == decomposed && composed.hashValue == decomposed.hashValue)
+        #expect(decomposed.description.utf8.elementsEqual("Caf\u{E9}/x.md".utf8))
+        let other = try WorkspacePath("CAFÉ/X.md")
+        #expect(composed != other && composed.key == other.key)
+        for (left, right) in [("ß", "SS"), ("ſ", "s"), ("σ", "ς"), ("K", "k"), ("Å", "å"), ("ǆ", "Ǆ")] {
+            #expect(try WorkspacePath(left).key == WorkspacePath(right).key)
+        }
+        #expect(try WorkspacePath("a").key != WorkspacePath("b").key)
+    }
+
+    @Test("parent, appending, order, text")
+    func shape() throws {
+        let path = try WorkspacePath("Research/moby/full_text.txt")
+        #expect(path.parent?.description == "Research/moby")
+        #expect(path.parent?.parent?.parent == .root)
+        #expect(WorkspacePath.root.parent == nil && WorkspacePath.root.name.isEmpty && WorkspacePath.root.description.isEmpty)
+        #expect(try WorkspacePath.root.appending("a").appending("b").description == "a/b")
+        for name in ["a/b", "..", "", "/"] {
+            #expect(throws: RecollectError.self) { try path.appending(name) }
+        }
+        let sorted = try ["b", "a/c", "a", "a b", "é", "z", "Z"].map(WorkspacePath.init).sorted().map(\.description)
+        #expect(sorted == ["Z", "a", "a b", "a/c", "b", "z", "é"])
+        let coded = try JSONEncoder().encode([path, .root])
+        #expect(try JSONDecoder().decode([WorkspacePath].self, from: coded) == [path, .root])
+        #expect(throws: RecollectError.self) {
+            try JSONDecoder().decode([WorkspacePath].self, from: Data(#"["../x"]"#.utf8))
+        }
+    }
+
+    @Test("row 25: a refusal shows no control characters and stays short")
+    func message() {
+        let error = #expect(throws: RecollectError.self) {
+            try WorkspacePath("a\n\u{1B}[31m" + String(repeating: "x", count: 5_000))
+        }
+        #expect(error?.message.contains("\u{1B}") == false && error.map { $0.message.count < 300 } == true)
+    }
+
+    @Test("row 25: whatever text is read, it is refused or a path that cannot leave the root")
+    func random() throws {
+        try forRandomCases(20_000, "paths") { random in
+            let text = random.uglyText()
+            guard let path = try? WorkspacePath(text) else { return }
+            let shown = text.debugDescription
+            try must(!path.names.isEmpty, shown)
+            for name in path.names {
+                try must(!name.utf8.contains(UInt8(ascii: "/")) && !name.hasPrefix(".") && !name.isEmpty, shown)
+                try must(!name.utf8.contains(0) && name.utf8.count <= 255, shown)
+                try must(name.precomposedStringWithCanonicalMapping.hasSameBytes(as: name), shown)
+            }
+            let again = try WorkspacePath(path.description)
+            try must(again == path && again.key == path.key, shown)
+            try must(try WorkspacePath(text.decomposedStringWithCanonicalMapping) == path, shown)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("A folder that others write at the same time")
+struct FolderProviderRaceTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    /// A provider in whose writes something happens at the last moment, each time another thing.
+    private func provider(_ events: [@Sendable (TestFolder) throws -> Void]) throws -> FolderProvider {
+        let rest = Locked(events)
+        return try FolderProvider(root: folder.root, now: { Date() }) { [folder] in
+            let event = rest.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            #expect(throws: Never.self) { try event?(folder) }
+        }
+    }
+
+    private func mismatch(_ work: () throws -> Void) -> String? {
+        let error = #expect(throws: ContentMismatch.self) { try work() }
+        return error?.current.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("a foreign writer that comes between the look and the write keeps its text")
+    func quicker() throws {
+        try folder.put("old", at: "a.md")
+        let provider = try provider([{ try $0.put("foreign", at: "a.md") }])
+        #expect(mismatch { try provider.write("mine", to: "a.md", replacing: "old") } == "foreign")
+        #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "foreign")
+    }
+
+    @Test("and so does one that writes into the file as it is")
+    func inPlace() throws {
+        try folder.put("old", at: "a.md")
+        let provider = try provider([
+            {
+                let file = try FileHandle(forWritingTo: $0.root.appendingPathComponent("a.md"))
+                try file.seekToEnd()
+                try file.write(contentsOf: Data("er".utf8))
+            }
+        ])
+        #expect(mismatch { try provider.write("mine", to: "a.md", replacing: "old") } == "older")
+        #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "older")
+    }
+
+    @Test("one that writes once more while its first text goes back loses neither")
+    func twice() throws {
+        try folder.put("old", at: "a.md")
+        let provider = try provider([{ try $0.put("first", at: "a.md") }, { try $0.put("second", at: "a.md") }])
+        _ = mismatch { try provider.write("mine", to: "a.md", replacing: "old") }
+        let names = try folder.names()
+        let texts = try Set(names.map { try folder.text(at: $0) })
+        #expect(texts == ["first", "second"] && names.count == 2)
+        #expect(try provider.names() == names, "both can be seen")
+        #expect(names.allSatisfy { ConflictName($0) == nil })
+    }
+
+    @Test("a file that is removed at the last moment is not made again, and one that is made is not overwritten")
+    func removedAndMade() throws {
+        try folder.put("old", at: "a.md")
+        let url = folder.root.appendingPathComponent("a.md")
+        let provider = try provider([
+            { _ in try FileManager.default.removeItem(at: url) }, { try $0.put("foreign", at: "a.md") },
+            { try $0.put("changed", at: "a.md") }, { _ in try FileManager.default.removeItem(at: url) },
+        ])
+        #expect(mismatch { try provider.write("mine", to: "a.md", replacing: "old") } == nil)
+        #expect(try folder.names().isEmpty)
+        #expect(mismatch { try provider.write("mine", to: "a.md", replacing: nil) } == "foreign")
+        let path = try WorkspacePath("a.md")
+        #expect(mismatch { try provider.remove(path, holding: ContentHash(of: "foreign".utf8)) } == "changed")
+        #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "changed")
+        #expect(mismatch { try provider.remove(path, holding: ContentHash(of: "changed".utf8)) } == nil)
+        #expect(try folder.names().isEmpty)
+    }
+
+    @Test("row 25: a link or a folder that takes the file's place at the last moment is put back untouched")
+    func replacedByLink() throws {
+        let outside = folder.url.appendingPathComponent("secret.md")
+        try Data("secret".utf8).write(to: outside)
+        let url = folder.root.appendingPathComponent("a.md")
+        for old in ["old", nil] {
+            try? FileManager.default.removeItem(at: url)
+            if let old { try folder.put(old, at: "a.md") }
+            let provider = try provider([
+                { _ in
+                    try? FileManager.default.removeItem(at: url)
+                    symlink(outside.path, url.path)
+                }
+            ])
+            #expect(throws: RecollectError.self) { try provider.write("mine", to: "a.md", replacing: old) }
+            #expect(try folder.names() == ["a.md"])
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: url.path) == outside.path)
+            #expect(try String(contentsOf: outside, encoding: .utf8) == "secret")
+        }
+        try FileManager.default.removeItem(at: url)
+        try folder.put("old", at: "a.md")
+        let provider = try provider([
+            {
+                try FileManager.default.removeItem(at: url)
+                try $0.put("inside", at: "a.md/b.md")
+            }
+        ])
+        #expect(throws: RecollectError.self) { try provider.write("mine", to: "a.md", replacing: "old") }
+        #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md/b.md") == "inside")
+    }
+
+    @Test("row 25: while a folder is exchanged for a link to the outside and back, nothing is ever written outside")
+    func flippingLink() async throws {
+        let outside = folder.url.appendingPathComponent("outside")
+        try FileManager.default.createDirectory(at: outside, withIntermediateDirectories: true)
+        let provider = try FolderProvider(root: folder.root)
+        try provider.write("x", to: "Journal/user/first.md", replacing: nil)
+        let isDone = Locked(false)
+        let root = folder.root.path
+        async let flips: Int = withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var flips = 0
+                while !isDone.withLock({ $0 }) {
+                    rename(root + "/Journal", root + "/Real \(flips)")
+                    symlink(outside.path, root + "/Journal")
+                    unlink(root + "/Journal")
+                    rename(root + "/Real \(flips)", root + "/Journal")
+                    flips += 1
+                }
+                continuation.resume(returning: flips)
+            }
+        }
+        let written = await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var written = 0
+                for number in 0..<1_500 {
+                    let path = number.isMultiple(of: 2) ? "Journal/\(number).md" : "Journal/user/\(number).md"
+                    // Refused is as good as written inside.
+                    if (try? provider.write("text", to: path, replacing: nil)) != nil { written += 1 }
+                    _ = try? provider.items(in: WorkspacePath("Journal"))
+                }
+                isDone.withLock { $0 = true }
+                continuation.resume(returning: written)
+            }
+        }
+        #expect(await flips > 100)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside.path).isEmpty)
+        let inside = FileManager.default.enumerator(atPath: root)?.count { "\($0)".hasSuffix(".md") }
+        #expect(inside == written + 1, "and what was written is there")
+    }
+
+    @Test("a foreign writer that knows nothing of us always wins, whenever it writes")
+    func foreignWriter() async throws {
+        let provider = try FolderProvider(root: folder.root)
+        var outcomes: Set<Bool> = []
+        for round in 0..<400 {
+            try folder.put("old", at: "a.md")
+            async let foreign: Void = withCheckedContinuation { continuation in
+                Thread.detachNewThread { [folder] in
+                    #expect(throws: Never.self) { try folder.put("foreign \(round)", at: "a.md") }
+                    continuation.resume()
+                }
+            }
+            do {
+                try provider.write("mine \(round)", to: "a.md", replacing: "old")
+                outcomes.insert(true)
+            } catch is ContentMismatch {
+                outcomes.insert(false)
+            }
+            await foreign
+            #expect(try folder.text(at: "a.md") == "foreign \(round)")
+            #expect(try folder.names() == ["a.md"])
+        }
+    }
+
+    @Test("processes that all change one file lose nothing of each other")
+    func processes() async throws {
+        let workers = try (0..<4).map { try Worker(["lines", folder.root.path, "Journal/day.md", "w\($0)", "60"]) }
+        for worker in workers {
+            #expect(await worker.finish().count == 60)
+            #expect(worker.endedWell)
+        }
+        let lines = try folder.text(at: "Journal/day.md").split(separator: "\n").map(String.init)
+        #expect(lines.count == 240)
+        for writer in 0..<4 {
+            #expect(lines.filter { $0.hasPrefix("w\(writer) ") } == (0..<60).map { "w\(writer) \($0)" })
+        }
+        #expect(try folder.names(in: "Journal") == ["day.md"])
+    }
+
+    @Test(
+        "a writer killed at each of its calls leaves the old file or the new one, and nothing that disturbs",
+        .enabled(if: strace != nil, "needs strace"))
+    func killedAtEachCall() async throws {
+        let strace = try #require(strace)
+        var kills = 0
+        for call in ["mkdirat", "pwrite64", "fdatasync", "fsync", "renameat2", "unlinkat"] {
+            for count in 1... {
+                let root = folder.root.appendingPathComponent("\(call)\(count)")
+                let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
+                let fault = ["-e", "inject=\(call):signal=KILL:when=\(count)"]
+                let worker = try Worker(["lines", root.path, "Journal/day.md", "w", "3"], under: [strace] + options + fault)
+                let said = await worker.finish().count
+                let provider = try FolderProvider(root: root, now: { Date().addingTimeInterval(3_700) })
+                let path = try WorkspacePath("Journal/day.md")
+                let text = try provider.item(at: path) == nil ? nil : provider.text("Journal/day.md")
+                let lines = (text ?? "").split(separator: "\n").map(String.init)
+                #expect(lines == (0..<lines.count).map { "w \($0)" }, "\(call) \(count)")
+                #expect(said <= lines.count && lines.count <= said + 1, "\(call) \(count)")
+                #expect(text?.hasSuffix("\n") ?? true)
+                if lines.count > 0 { #expect(try provider.names(WorkspacePath("Journal")) == ["day.md"]) }
+                try provider.write((text ?? "") + "after", to: "Journal/day.md", replacing: text)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: root.path + "/Journal") == ["day.md"])
+                if said == 3 { break }
+                kills += 1
+            }
+        }
+        #expect(kills > 12)
+    }
+
+    @Test(
+        "where the file system cannot exchange names, writes go on comparing",
+        .enabled(if: strace != nil, "needs strace"), arguments: ["EINVAL", "ENOSYS"])
+    func withoutExchange(error: String) async throws {
+        let strace = try #require(strace)
+        let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=\(error)"]
+        let workers = try (0..<2).map {
+            try Worker(["lines", folder.root.path, "a/b.md", "w\($0)", "10"], under: [strace] + options)
+        }
+        for worker in workers {
+            #expect(await worker.finish().count == 10)
+            #expect(worker.endedWell)
+        }
+        #expect(try folder.text(at: "a/b.md").split(separator: "\n").count == 20)
+        #expect(try folder.names(in: "a") == ["b.md"])
+    }
+}

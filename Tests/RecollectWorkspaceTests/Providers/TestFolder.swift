@@ -1,0 +1,54 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// A folder of a test's own, removed with it: `root` for the workspace, and room beside it.
+final class TestFolder: Sendable {
+    let url: URL
+    let root: URL
+
+    init() throws {
+        // In memory where the system has such a place: the disk's speed is not what is tested.
+        let memory = "/dev/shm"
+        let isThere = FileManager.default.isWritableFile(atPath: memory)
+        let base = isThere ? URL(fileURLWithPath: memory) : FileManager.default.temporaryDirectory
+        url = base.appendingPathComponent("recollect-\(UUID().uuidString)")
+        root = url.appendingPathComponent("root")
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Writes as another program does: whatever is there is replaced.
+    func put(_ text: String, at path: String) throws {
+        let url = root.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url, options: .atomic)
+    }
+
+    func text(at path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+
+    /// All names in a folder, the hidden ones too, sorted.
+    func names(in path: String = "") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent(path).path).sorted()
+    }
+}
+
+extension FolderProvider {
+    func text(_ path: String) throws -> String {
+        String(decoding: try read(WorkspacePath(path), limit: 1 << 20), as: UTF8.self)
+    }
+
+    func write(_ text: String, to path: String, replacing old: String?) throws {
+        try write(
+            Array(text.utf8), to: WorkspacePath(path), replacing: old.map { ContentHash(of: $0.utf8) })
+    }
+
+    func names(_ folder: WorkspacePath = .root) throws -> [String] {
+        try items(in: folder).map(\.path.name).sorted()
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import RecollectTestSupport
+
+/// Runs a check for many random cases; a failure names the seed, and `RECOLLECT_SEED` begins with that one.
+func forRandomCases(_ count: Int, _ name: String, _ check: (inout SeededGenerator) throws -> Void) throws {
+    let told = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
+    let seed = told ?? .random(in: .min ... .max)
+    print("\(name): seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    for number in 0..<count {
+        do {
+            try check(&random)
+        } catch {
+            throw CaseFailure(description: "seed \(seed), case \(number): \(error)")
+        }
+    }
+}
+
+/// Why a random case failed.
+struct CaseFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Throws unless something holds.
+func must(_ condition: Bool, _ message: @autoclosure () -> String) throws {
+    guard condition else { throw CaseFailure(description: message()) }
+}
+
+extension SeededGenerator {
+    /// A text of what names are made of and what they must not have in them.
+    mutating func uglyText(upTo count: Int = 12) -> String {
+        var text = ""
+        for _ in 0..<Int.random(in: 0...count, using: &self) {
+            text += Ugly.pieces.randomElement(using: &self) ?? ""
+            if Int.random(in: 0..<4, using: &self) == 0,
+                let scalar = Unicode.Scalar(UInt32.random(in: 0...0x10FFFF, using: &self))
+            {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
+}
+
+enum Ugly {
+    static let pieces = [
+        "a", "b", "A", "Moby Dick", "moby", "0", "1", "2", "42", "_", "-", ".", "..", "...", " ", "  ", "/", "\\", "\0", "\n", "\r\n",
+        "%", "%2", "%41", "%%", "%-", ":", "*", "?", "\"", "<", ">", "|", "~", "~$", "~syncthing~", ".syncthing.", ".icloud",
+        ".tmp", "tmp", ".nosync", "CON", "con", "NUL", "COM1", "lpt9", "com¹", "desktop.ini", ".DS_Store", ".stfolder",
+        "é", "e\u{301}", "\u{301}", "Å", "A\u{30A}", "\u{212B}", "한", "\u{1112}\u{1161}\u{11AB}", "\u{1161}", "ﬁ", "ß", "ẞ", "ǆ", "İ",
+        "ı", "ς", "日本語", "مرحبا", "👩‍👩‍👧", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "\u{200B}", "\u{202E}", "\u{FEFF}", "\u{2066}", "／", "．", "‥", "․", "∕", "\u{A0}",
+        "\u{3000}", "\u{2028}", "(1)", " (1)", " 2", " (kept 1a2b3c4d)", "-DESKTOP", "-DESKTOP-AB12CD3", "-PC-2",
+        ".sync-conflict-20250115-123456-ABCDEFG", " (Ann's conflicted copy 2025-01-15)", " (Case Conflict 1)", ".md", ".json",
+        "\u{1100}", "\u{9BE}", "\u{9C7}", "\u{FDFA}", "\u{1F82}", "\u{0344}", "\u{FB1D}", "\u{FFFF}", "\u{E000}",
+    ]
+}
