@@ -27,19 +27,23 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     public static let durable = StoreCapabilities(rawValue: 1 << 7)
     /// A trim moves the window alone: pages, search and forks still have what left it. (Rule 2, for a `HistoryStore`)
     public static let keepsWhatIsTrimmed = StoreCapabilities(rawValue: 1 << 8)
+    /// A file's content can be elsewhere, and the fixture can take it away. (For a `WorkspaceProvider`)
+    public static let evicts = StoreCapabilities(rawValue: 1 << 9)
+    /// The fixture can take the root away and bring it back. (For a `WorkspaceProvider`)
+    public static let losesRoot = StoreCapabilities(rawValue: 1 << 10)
 
     /// What a store in memory can keep: what `run(capabilities:make:)` asks for unless told otherwise.
     public static let standard: StoreCapabilities = [
         .concurrent, .dropsSameRole, .sessionWideIdentity, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
     ]
-    /// Everything.
+    /// Everything that a store of a history can promise.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesPlace, .durable]
 
     private static let names: [(StoreCapabilities, String)] = [
         (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.sessionWideIdentity, "sessionWideIdentity"),
         (.keepsUnknownFields, "keepsUnknownFields"), (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesPlace, "sharesPlace"), (.durable, "durable"),
-        (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"),
+        (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
     ]
 }
 

@@ -1,0 +1,206 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+extension CloudState {
+    // MARK: - To the service
+
+    /// Takes a device's change in.
+    ///
+    /// - Content that the service has already is no conflict, whoever wrote it ([ran], and iCloud's documentation).
+    /// - An edit beats a deletion, whichever comes first ([ran]; Syncthing's `WinsConflict` up to 1.29).
+    /// - Of two edits, for Syncthing and where versions are kept the one with the later time stays, whatever clock told it
+    ///   (`WinsConflict`; Apple: "chosen by iCloud on some basis"); elsewhere the one that came first.
+    mutating func upload(_ path: ByteString, from device: String) {
+        guard let disk = disks[device] else { return }
+        let (base, file, head) = (disk.known[path], disk.files[path], head(of: path))
+        if let twin = caseTwin(of: path), file != nil { return moveAside(path, twin: twin, on: device) }
+        if base == head?.id || head?.bytes == nil {
+            return accept(path, from: device, parents: [base, head?.id])
+        }
+        guard let head, let theirs = head.bytes else { return }
+        guard let file else {
+            note("\(device)'s deletion of \(path.string) gives way to an edit")
+            return takeHead(of: path, on: device)
+        }
+        if file.bytes == theirs {
+            note("\(device) has \(path.string) just as the service does")
+            return takeHead(of: path, on: device)
+        }
+        settleConflict(path, local: file, base: base, standing: head, on: device)
+    }
+
+    private mutating func accept(_ path: ByteString, from device: String, parents: [Int?]) {
+        let file = disks[device]?.files[path]
+        let known = Set(parents.compactMap { $0 }).sorted()
+        let moment = file?.modified ?? now(on: device)
+        let id = addRevision(parents: known, bytes: file?.bytes, modified: moment, device: device)
+        let losers = file == nil ? [] : entries[path]?.losers ?? []
+        entries[path] = Entry(head: id, losers: losers)
+        change(device) { disk in
+            disk.known[path] = id
+            disk.edited.remove(path)
+        }
+        note("\(path.string) of \(device) is at the service, as revision \(id)")
+    }
+
+    private mutating func settleConflict(
+        _ path: ByteString, local: SimulatedDisk.File, base: Int?, standing: CloudRevision, on device: String
+    ) {
+        let wasThere = base.map { revisions[$0].bytes != nil } ?? false
+        let keepsVersion = behaviour.conflicts == .fileVersions || behaviour.conflicts == .iCloud && wasThere
+        let isLatestFirst = keepsVersion || behaviour.conflicts == .syncthing
+        let localWins = isLatestFirst && (local.modified, device) > (standing.modified, standing.device)
+        let mine = addRevision(parents: [base], bytes: local.bytes, modified: local.modified, device: device)
+        let (winner, loser) = localWins ? (revisions[mine], standing) : (standing, revisions[mine])
+        // The revision that stands afterwards knows both: nobody can be in conflict with the loser again.
+        let joined = addRevision(
+            parents: [winner.id, loser.id], bytes: winner.bytes, modified: winner.modified, device: winner.device)
+        entries[path]?.head = joined
+        takeHead(of: path, on: device)
+        if keepsVersion {
+            entries[path]?.losers.append(loser.id)
+            note("conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) is a version")
+        } else if behaviour.losesEditedCopies && CopyName.isSyncthings(path) {
+            note("conflict at \(path.string), a copy already: the content of \(loser.device) vanishes")
+        } else {
+            let names = CopyName.candidates(
+                for: path, conflicts: behaviour.conflicts, winner: winner.device, loser: loser.device,
+                at: now(on: device))
+            let copy = free(names, on: device)
+            let id = addRevision(
+                parents: [head(of: copy)?.id], bytes: loser.bytes, modified: loser.modified, device: loser.device)
+            entries[copy] = Entry(head: id)
+            takeHead(of: copy, on: device, isHere: true)
+            note("conflict at \(path.string): \(winner.device) wins, the content of \(loser.device) is \(copy.string)")
+        }
+    }
+
+    /// A name that the service takes for the same one.
+    private func caseTwin(of path: ByteString) -> ByteString? {
+        guard behaviour.foldsCase else { return nil }
+        let key = SimulatedDisk.key(path, foldsCase: true)
+        return entries.keys.filter {
+            $0 != path && bytes(at: $0) != nil && SimulatedDisk.key($0, foldsCase: true) == key
+        }.min()
+    }
+
+    private mutating func moveAside(_ path: ByteString, twin: ByteString, on device: String) {
+        let name = free(CopyName.caseConflicts(for: path), on: device)
+        move(path, to: name, on: device)
+        note("\(path.string) of \(device) is \(name.string) now: there is \(twin.string)")
+    }
+
+    /// The rest of a program's write; the part before it may be at the service already.
+    mutating func finishWriting(_ path: ByteString, on device: String) {
+        guard let rest = disks[device]?.unwritten[path] else { return }
+        edit(path, to: (disks[device]?.files[path]?.bytes ?? []) + rest, on: device)
+    }
+
+    mutating func compose(_ path: ByteString, on device: String) {
+        let composed = ByteString(path.string.precomposedStringWithCanonicalMapping)
+        move(path, to: composed, on: device)
+        note("\(device) spells \(composed.string) in the composed form now")
+    }
+
+    private mutating func move(_ path: ByteString, to name: ByteString, on device: String) {
+        let stamp = tick()
+        change(device) { disk in
+            disk.edited.remove(path)
+            guard let file = disk.files.removeValue(forKey: path) else { return }
+            disk.edit(name, to: file.bytes, modified: file.modified, stamp: stamp)
+        }
+    }
+
+    mutating func resolve(_ path: ByteString, from device: String) {
+        let resolved = change(device) { $0.resolved.removeValue(forKey: path) } ?? []
+        entries[path]?.losers.removeAll(where: resolved.contains)
+        // The others' files are no conflicted ones any more.
+        awake.formUnion(disks.keys)
+        note("\(device) has resolved \(resolved.count) versions of \(path.string)")
+    }
+
+    // MARK: - To a device
+
+    /// Gives a device what stands at the service: whole, or the first part of it for now.
+    mutating func receive(_ path: ByteString, on device: String, wholly: Bool) {
+        guard let bytes = bytes(at: path), let disk = disks[device] else { return takeHead(of: path, on: device) }
+        let isEvicted = disk.files[path].map { $0.state != .local } ?? behaviour.arrivesEvicted
+        guard !wholly && !isEvicted && bytes.count > 1 else { return takeHead(of: path, on: device) }
+        if behaviour.arrival == .inPlace {
+            let part = Array(bytes.prefix(1 + random(below: bytes.count - 1)))
+            let (moment, stamp) = (now(on: device), tick())
+            change(device) { $0.files[path] = SimulatedDisk.File(bytes: part, modified: moment, stamp: stamp) }
+            note("\(part.count) of \(bytes.count) bytes of \(path.string) are on \(device)")
+        }
+        change(device) { disk in
+            disk.folders.formUnion(SimulatedDisk.folders(above: path))
+            _ = disk.arriving.insert(path)
+        }
+    }
+
+    /// Brings a device's file in step with the service.
+    private mutating func takeHead(of path: ByteString, on device: String, isHere: Bool = false) {
+        guard let head = head(of: path) else { return }
+        let stamp = tick()
+        let state = isHere ? .local : stateOfArrival(path, on: device)
+        change(device) { disk in
+            let file = head.bytes.map {
+                SimulatedDisk.File(bytes: $0, modified: head.modified, stamp: stamp, state: state)
+            }
+            disk.sync(path, to: file, revision: head.id)
+        }
+        note(
+            "\(device) \(head.bytes == nil ? "has no \(path.string) any more" : "has \(path.string), revision \(head.id)")"
+        )
+    }
+
+    /// What is evicted stays so; what is new comes as the service likes it.
+    private func stateOfArrival(_ path: ByteString, on device: String) -> FileState {
+        if let file = disks[device]?.files[path] { return file.state }
+        return behaviour.arrivesEvicted ? .notLocal : .local
+    }
+
+    mutating func download(_ path: ByteString, on device: String) {
+        let stamp = tick()
+        change(device) { disk in
+            disk.files[path]?.state = .local
+            disk.files[path]?.stamp = stamp
+        }
+        note("the content of \(path.string) is on \(device)")
+    }
+
+    mutating func evict(_ path: ByteString, on device: String) {
+        let stamp = tick()
+        change(device) { disk in
+            disk.files[path]?.state = .notLocal
+            disk.files[path]?.stamp = stamp
+        }
+        note("the content of \(path.string) leaves \(device)")
+    }
+
+    // MARK: - Folders
+
+    /// Makes `Journal 2` of `Journal`, with all or some of its files, as iCloud was seen to do when two devices made one folder.
+    mutating func duplicate(_ folder: ByteString) {
+        let names = (2...100).map { ByteString("\(folder.string) \($0)") }
+        let isFree = { (name: ByteString) in
+            !self.entries.keys.contains { SimulatedDisk.folders(above: $0).contains(name) || $0 == name }
+        }
+        guard let copy = names.first(where: isFree) else { return }
+        duplicatedFolders += 1
+        let inside = entries.keys.filter { SimulatedDisk.folders(above: $0).contains(folder) && bytes(at: $0) != nil }
+        for path in inside.sorted() {
+            guard let head = head(of: path) else { continue }
+            if behaviour.duplicatesFolders == .splits && random(below: 2) == 0 { continue }
+            let twin = ByteString(copy.string + path.string.dropFirst(folder.string.count))
+            let id = addRevision(parents: [], bytes: head.bytes, modified: head.modified, device: head.device)
+            entries[twin] = Entry(head: id)
+            guard behaviour.duplicatesFolders == .splits else { continue }
+            let deletion = addRevision(
+                parents: [head.id], bytes: nil, modified: head.modified, device: head.device)
+            entries[path]?.head = deletion
+        }
+        note("the service makes \(copy.string) of \(folder.string)")
+    }
+}

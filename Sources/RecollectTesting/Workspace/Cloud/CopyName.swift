@@ -1,0 +1,76 @@
+import Foundation
+import RecollectCore
+
+/// The names that services give to what loses a conflict.
+enum CopyName {
+    /// Names to try one after the other, until one is free.
+    /// - Parameters:
+    ///   - path: The file whose content loses.
+    ///   - winner: The device whose content stays.
+    ///   - loser: The device whose content gets the name.
+    ///   - moment: When it happens, by the clock of the device that makes the copy.
+    static func candidates(
+        for path: ByteString, conflicts: CloudBehaviour.Conflicts, winner: String, loser: String, at moment: Date
+    ) -> [ByteString] {
+        let (stem, suffix) = parts(of: path)
+        let day = stamps(of: moment).day
+        return (1...100).map { attempt in
+            // Of two copies in one second the later has a later second: enough for names to differ.
+            let second = stamps(of: moment.addingTimeInterval(Double(attempt - 1)))
+            let again = attempt == 1 ? "" : " \(attempt - 1)"
+            let middle =
+                switch conflicts {
+                case .syncthing: ".sync-conflict-\(second.day)-\(second.time)-\(shortID(winner))"
+                case .dropbox: " (\(loser)'s conflicted copy \(dashed(day))\(again))"
+                case .oneDrive: "-\(loser.uppercased())\(attempt == 1 ? "" : "-\(attempt)")"
+                case .iCloud, .fileVersions: " \(attempt + 1)"
+                case .iCloudForWindows: " (\(attempt))"
+                }
+            return ByteString(stem + middle + suffix)
+        }
+    }
+
+    /// The names that a service which folds case gives to the second of two names.
+    static func caseConflicts(for path: ByteString) -> [ByteString] {
+        let (stem, suffix) = parts(of: path)
+        return (0..<100).map { ByteString(stem + ($0 == 0 ? " (Case Conflict)" : " (Case Conflict \($0))") + suffix) }
+    }
+
+    /// Whether a name is one that Syncthing gave: it looks for no more than this piece itself.
+    static func isSyncthings(_ path: ByteString) -> Bool {
+        path.string.split(separator: "/").last?.contains(".sync-conflict-") ?? false
+    }
+
+    /// The seven letters by which Syncthing names a device.
+    static func shortID(_ device: String) -> String {
+        var generator = SeededGenerator(seed: device.utf8.reduce(5381) { ($0 &* 33) &+ UInt64($1) })
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+        return String((0..<7).map { _ in letters[Int.random(in: 0..<32, using: &generator)] })
+    }
+
+    /// What stands before the last extension, with the folders, and the extension with its dot.
+    private static func parts(of path: ByteString) -> (stem: String, suffix: String) {
+        let text = path.string
+        let name = text.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (text, "") }
+        return (String(text[..<dot]), String(text[dot...]))
+    }
+
+    private static func stamps(of moment: Date) -> (day: String, time: String) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = .gmt
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: moment)
+        let digits = { (number: Int?, count: Int) in
+            let text = String(number ?? 0)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return (
+            digits(parts.year, 4) + digits(parts.month, 2) + digits(parts.day, 2),
+            digits(parts.hour, 2) + digits(parts.minute, 2) + digits(parts.second, 2)
+        )
+    }
+
+    private static func dashed(_ day: String) -> String {
+        "\(day.prefix(4))-\(day.dropFirst(4).prefix(2))-\(day.suffix(2))"
+    }
+}

@@ -1,0 +1,216 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// The folder of a simulated device as a workspace sees it.
+public struct SimulatedProvider: WorkspaceProvider {
+    let device: SimulatedDevice
+
+    /// The folder's URL; nothing lies there.
+    public var rootURL: URL { device.rootURL }
+
+    // MARK: - Looking
+
+    /// What lies in a folder; what the sync or the system calls its own is left out.
+    public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
+        try read { state, disk in
+            let path = Self.key(folder)
+            guard folder == .root || disk.isFolder(path) else { throw Self.missing(disk, path) }
+            let prefix = folder == .root ? "" : SimulatedDisk.key(path, foldsCase: disk.foldsCase).string + "/"
+            var items: [WorkspacePath: WorkspaceItem] = [:]
+            // Of two spellings of one path the one that a call for this path would find comes last.
+            let names = (disk.files.keys.map { $0 } + disk.folders).sorted { left, right in
+                (disk.spelling(of: Self.key(left)) == left ? 1 : 0, left) < (
+                    disk.spelling(of: Self.key(right)) == right ? 1 : 0, right
+                )
+            }
+            for name in names {
+                let key = SimulatedDisk.key(name, foldsCase: disk.foldsCase).string
+                guard key.hasPrefix(prefix), !key.dropFirst(prefix.count).contains("/"),
+                    let path = try? WorkspacePath(name.string)
+                else { continue }
+                items[path] = item(at: name, named: path, state, disk)
+            }
+            return Array(items.values)
+        }
+    }
+
+    /// One file or folder.
+    public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
+        try read { state, disk in
+            let name = Self.key(path)
+            if path == .root || disk.isFolder(name) { return WorkspaceItem(path: path, isFolder: true) }
+            return disk.spelling(of: name).map { item(at: $0, named: path, state, disk) }
+        }
+    }
+
+    private func item(
+        at name: ByteString, named path: WorkspacePath, _ state: CloudState, _ disk: SimulatedDisk
+    ) -> WorkspaceItem {
+        guard let file = disk.files[name] else { return WorkspaceItem(path: path, isFolder: true) }
+        let isUnknown = file.state != .local && state.behaviour.eviction == .placeholder
+        let isConflicted = file.state == .local && !versions(of: name, state, disk).isEmpty
+        return WorkspaceItem(
+            path: path, size: isUnknown ? 0 : file.bytes.count, modified: file.modified,
+            state: isConflicted ? .conflicted : file.state, stamp: "\(file.stamp)")
+    }
+
+    /// The bytes of a file; starts no download.
+    public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
+        try read { _, disk in
+            let file = try file(at: path, disk).file
+            guard file.bytes.count <= limit else {
+                throw RecollectError(.tooLarge, "\(path.text) has \(file.bytes.count) bytes, more than \(limit).")
+            }
+            return file.bytes
+        }
+    }
+
+    // MARK: - Changing
+
+    /// Gives a file new content where it still has the expected one.
+    public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
+        try change { state, disk in
+            let asked = Self.key(path)
+            try checkWay(to: asked, disk)
+            let name = disk.spelling(of: asked) ?? asked
+            let current = try disk.files[name].map { try local($0, path).bytes }
+            guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            guard disk.hasRoom(for: bytes.count, at: name) else {
+                throw RecollectError(.diskFull, "No space is left on \(device.name); \(path.text) is as it was.")
+            }
+            state.edit(name, to: bytes, on: device.name)
+        }
+    }
+
+    /// Removes a file that still has the expected content; its folder stays.
+    public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
+        try change { state, disk in
+            guard let name = disk.spelling(of: Self.key(path)) else {
+                if disk.isFolder(Self.key(path)) { throw Self.inTheWay(path.text) }
+                throw ContentMismatch(current: nil)
+            }
+            let current = try file(at: path, disk).file.bytes
+            guard ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
+            state.edit(name, to: nil, on: device.name)
+        }
+    }
+
+    /// Asks for a content; it comes as the cloud's behaviour says.
+    public func requestDownload(of path: WorkspacePath) throws {
+        try change { state, disk in
+            guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
+            guard disk.files[name]?.state == .notLocal else { return }
+            let stamp = state.tick()
+            state.change(device.name) { disk in
+                disk.files[name]?.state = .downloading
+                disk.files[name]?.stamp = stamp
+            }
+            state.note("\(device.name) asks for \(path.text)")
+            if state.behaviour.downloads == .atOnce { state.download(name, on: device.name) }
+        }
+    }
+
+    // MARK: - Versions
+
+    /// The versions that lost; seen once the content that won is on the device.
+    public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        try read { state, disk in
+            guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
+            return versions(of: name, state, disk).map { id in
+                ConflictVersion(id: "\(id)", bytes: state.revisions[id].bytes ?? [])
+            }
+        }
+    }
+
+    /// Marks versions as resolved here; the other devices hear of it in a later step.
+    public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        try change { state, disk in
+            guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
+            let open = Set(self.versions(of: name, state, disk)).intersection(versions.compactMap { Int($0.id) })
+            guard !open.isEmpty else { return }
+            state.change(device.name) { $0.resolved[name, default: []].formUnion(open) }
+        }
+    }
+
+    private func versions(of name: ByteString, _ state: CloudState, _ disk: SimulatedDisk) -> [Int] {
+        guard let entry = state.entries[name], disk.known[name] == entry.head else { return [] }
+        return entry.losers.filter { !(disk.resolved[name]?.contains($0) ?? false) }
+    }
+
+    // MARK: - Waking
+
+    /// Wakes after each change in the device's folder, whoever made it.
+    public func wakes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (listeners, name, id) = (device.cloud.listeners, device.name, UUID())
+        listeners.withLock { $0[name, default: [:]][id] = continuation }
+        continuation.onTermination = { _ in listeners.withLock { $0[name]?[id] = nil } }
+        return stream
+    }
+
+    // MARK: - The disk
+
+    private func read<Result>(_ body: (CloudState, SimulatedDisk) throws -> Result) throws -> Result {
+        try device.cloud.read { try body($0, disk(in: $0)) }
+    }
+
+    /// Looks and changes in one piece: what `body` does to the state is all that happens meanwhile.
+    private func change<Result>(_ body: (inout CloudState, SimulatedDisk) throws -> Result) throws -> Result {
+        try device.cloud.change { try body(&$0, disk(in: $0)) }
+    }
+
+    private func disk(in state: CloudState) throws -> SimulatedDisk {
+        guard let disk = state.disks[device.name], disk.isSignedIn, !disk.isUnavailable else {
+            throw RecollectError(.unavailable, "The folder of \(device.name) is gone for now.")
+        }
+        return disk
+    }
+
+    private func file(
+        at path: WorkspacePath, _ disk: SimulatedDisk
+    ) throws -> (name: ByteString, file: SimulatedDisk.File) {
+        let asked = Self.key(path)
+        guard let name = disk.spelling(of: asked), let file = disk.files[name] else { throw Self.missing(disk, asked) }
+        return (name, try local(file, path))
+    }
+
+    private func local(_ file: SimulatedDisk.File, _ path: WorkspacePath) throws -> SimulatedDisk.File {
+        guard file.state == .local else {
+            throw RecollectError(.notLocal, "The content of \(path.text) is not on \(device.name) yet. Ask for it.")
+        }
+        return file
+    }
+
+    /// A file can be neither where a folder is nor inside of a file.
+    private func checkWay(to path: ByteString, _ disk: SimulatedDisk) throws {
+        guard !path.string.isEmpty, !disk.isFolder(path) else { throw Self.inTheWay(path.string) }
+        for folder in SimulatedDisk.folders(above: path) where disk.spelling(of: folder) != nil {
+            throw Self.inTheWay(folder.string)
+        }
+    }
+
+    private static func missing(_ disk: SimulatedDisk, _ path: ByteString) -> RecollectError {
+        let isThere = path.string.isEmpty || disk.isFolder(path) || disk.spelling(of: path) != nil
+        if isThere { return inTheWay(path.string) }
+        return RecollectError(.notFound, "There is no \(path.string).")
+    }
+
+    private static func inTheWay(_ path: String) -> RecollectError {
+        RecollectError(
+            .foreignStore, "\(path.isEmpty ? "The root" : path) is not what was asked for: a folder, or a file.")
+    }
+
+    private static func key(_ path: WorkspacePath) -> ByteString {
+        ByteString(path.text)
+    }
+
+    private static func key(_ name: ByteString) -> ByteString {
+        ByteString(name.string.precomposedStringWithCanonicalMapping)
+    }
+}
+
+extension WorkspacePath {
+    /// The names joined by `/`.
+    var text: String { names.joined(separator: "/") }
+}

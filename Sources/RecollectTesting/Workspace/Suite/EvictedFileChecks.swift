@@ -1,0 +1,62 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// Files whose content is elsewhere.
+enum EvictedFileChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        check("evicted.isListed", "A file that is not local is listed under its own name, with its state.") {
+            _, provider in
+            try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
+            try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
+            try expect(!provider.existing("Journal/a.md").isFolder, "a file", came: "a folder")
+        },
+        check("evicted.readingStartsNoDownload", "Reading and looking throw or tell what is so, and start no download.")
+        {
+            _, provider in
+            for _ in 0..<3 {
+                try expectCode(.notLocal, of: "reading") { _ = try provider.text(at: "Journal/a.md") }
+                _ = try provider.items(in: WorkspacePath("Journal"))
+                try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
+            }
+        },
+        check(
+            "evicted.isNotOverwritten",
+            "It is neither replaced nor removed nor taken for absent, whatever its writer knows."
+        ) {
+            _, provider in
+            for expected in [nil, "content", "other"] {
+                try expectCode(.notLocal, of: "a write") {
+                    try provider.write("mine", to: "Journal/a.md", replacing: expected)
+                }
+            }
+            try expectCode(.notLocal, of: "a removal") { try provider.remove("Journal/a.md", holding: "content") }
+            try expectEqual(provider.existing("Journal/a.md").state, .notLocal, "the state")
+            try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
+        },
+        check(
+            "evicted.canBeAskedFor", "Its download can be asked for again and again; for a local file nothing happens."
+        ) {
+            place, provider in
+            try place.put("b.md", Array("b".utf8))
+            try provider.requestDownload(of: WorkspacePath("b.md"))
+            try expectEqual(provider.text(at: "b.md"), "b", "the text of the local file")
+            for _ in 0..<2 { try provider.requestDownload(of: WorkspacePath("Journal/a.md")) }
+            let state = try provider.existing("Journal/a.md").state
+            try expect(
+                [.notLocal, .downloading, .local].contains(state), "a state on the way to local", came: state.rawValue)
+        },
+    ]
+
+    /// A check of a file `Journal/a.md` with the text `content`, which is elsewhere.
+    private static func check(
+        _ name: String, _ promise: String,
+        body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void
+    ) -> WorkspaceProviderCheck {
+        WorkspaceProviderCheck(name, promise, needs: .evicts) { place, provider in
+            try provider.write("content", to: "Journal/a.md", replacing: nil)
+            try place.evict("Journal/a.md")
+            try body(place, provider)
+        }
+    }
+}

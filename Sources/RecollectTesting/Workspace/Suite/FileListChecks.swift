@@ -1,0 +1,95 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// What lies in a folder.
+enum FileListChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        WorkspaceProviderCheck("list.oneLevel", "A folder lists what lies directly in it, files and folders.") {
+            place, provider in
+            try expectEqual(provider.names(), [], "the names in an empty root")
+            try provider.write("a", to: "a.md", replacing: nil)
+            try provider.write("b", to: "Journal/user/b.md", replacing: nil)
+            try place.put("Journal/c.md", Array("cc".utf8))
+            try expectEqual(provider.names(), ["Journal", "a.md"], "the names in the root")
+            let journal = try provider.items(in: WorkspacePath("Journal")).sorted { $0.path.name < $1.path.name }
+            try expectEqual(
+                journal.map(\.path), [WorkspacePath("Journal/c.md"), WorkspacePath("Journal/user")], "paths")
+            try expectEqual(journal.map(\.isFolder), [false, true], "which are folders")
+            try expectEqual(journal.first?.size, 2, "the file's size")
+            try expectEqual(journal.first?.state, .local, "the file's state")
+        },
+        WorkspaceProviderCheck(
+            "list.namesMissingFolders", "A folder that is not there is not found; the root is always there."
+        ) {
+            _, provider in
+            try expectEqual(provider.items(in: .root), [], "the items of an empty root")
+            try expect(provider.item(at: .root)?.isFolder == true, "the root as a folder", came: "something else")
+            try expectCode(.notFound, of: "listing a folder that is not there") {
+                _ = try provider.items(in: WorkspacePath("Journal"))
+            }
+            try provider.write("a", to: "a.md", replacing: nil)
+            try expectCode(.foreignStore, of: "listing a file") { _ = try provider.items(in: WorkspacePath("a.md")) }
+        },
+        WorkspaceProviderCheck(
+            "list.itemsAreAsListed", "An item asked for by its path is the one that its folder lists."
+        ) {
+            _, provider in
+            try provider.write("a", to: "a.md", replacing: nil)
+            try provider.write("b", to: "Journal/b.md", replacing: nil)
+            for folder in [WorkspacePath.root, try WorkspacePath("Journal")] {
+                for item in try provider.items(in: folder) {
+                    try expectEqual(provider.item(at: item.path), item, "the item at \(item.path.text)")
+                }
+            }
+        },
+        WorkspaceProviderCheck(
+            "list.stampsChangeWithContent", "A stamp changes with the content, whoever writes, and only then."
+        ) {
+            place, provider in
+            try provider.write("one", to: "a.md", replacing: nil)
+            let first = try provider.existing("a.md").stamp
+            try provider.write("b", to: "b.md", replacing: nil)
+            _ = try provider.text(at: "a.md")
+            try expectEqual(provider.existing("a.md").stamp, first, "the stamp of an unchanged file")
+            try provider.write("two", to: "a.md", replacing: "one")
+            let second = try provider.existing("a.md").stamp
+            try expect(second != first, "another stamp after a write of as many bytes", came: second)
+            try place.put("a.md", Array("three".utf8))
+            let third = try provider.existing("a.md").stamp
+            try expect(third != second, "another stamp after another program's write", came: third)
+        },
+        WorkspaceProviderCheck(
+            "list.leavesOutWhatIsNoWorkspaces", "Temporary files of the sync and the system's are not listed."
+        ) {
+            place, provider in
+            try provider.write("a", to: "Journal/a.md", replacing: nil)
+            for name in [
+                ".syncthing.a.md.tmp", "~syncthing~a.md.tmp", ".DS_Store", "a.tmp", "~$a.md", "a.md~", "desktop.ini",
+                ".hidden.md", ".recollect-1.tmp", ".syncthing.recollect-1.tmp",
+            ] {
+                try place.put("Journal/\(name)", Array("not ours".utf8))
+            }
+            try expectEqual(provider.names(in: WorkspacePath("Journal")), ["a.md"], "the names")
+        },
+        WorkspaceProviderCheck("list.showsConflictCopies", "Conflict copies of a sync are listed and read as files.") {
+            place, provider in
+            let names = [
+                "a (anna's conflicted copy 2026-01-15).md", "a 2.md", "a-LAPTOP.md", "a.md",
+                "a.sync-conflict-20260115-120000-ABCDEFG.md",
+            ]
+            for name in names { try place.put("Journal/\(name)", Array(name.utf8)) }
+            try expectEqual(provider.names(in: WorkspacePath("Journal")), names, "the names")
+            for name in names { try expectEqual(provider.text(at: "Journal/\(name)"), name, "the text") }
+        },
+        WorkspaceProviderCheck(
+            "list.hasNoVersionsWithoutConflict", "A file without a conflict has no versions beside it."
+        ) {
+            _, provider in
+            try provider.write("a", to: "a.md", replacing: nil)
+            try expectEqual(provider.conflictVersions(of: WorkspacePath("a.md")), [], "the versions")
+            try provider.resolve([], of: WorkspacePath("a.md"))
+            try expectEqual(provider.text(at: "a.md"), "a", "the text")
+        },
+    ]
+}

@@ -1,0 +1,57 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// Names and their spellings.
+enum FileNameChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        WorkspaceProviderCheck(
+            "name.keepsEveryName", "Any name that a path allows is a file, and is listed as it was given."
+        ) {
+            _, provider in
+            let names = [
+                "ä.md", "日本語.md", "👩‍👩‍👧‍👦.md", "a b.md", "a'b.md", "a%2Fb.md", "[a].md", "a#b.md", "-a.md", "..a",
+                "a.b.c.md", "A",
+                "ß.md", String(repeating: "x", count: 252) + ".md",
+            ].filter { (try? WorkspacePath($0)) != nil }
+            for name in names { try provider.write(name, to: "names/\(name)", replacing: nil) }
+            for name in names { try expectEqual(provider.text(at: "names/\(name)"), name, "the text") }
+            let listed = try provider.names(in: WorkspacePath("names"))
+            try expectEqual(listed, names.sorted { ByteString($0) < ByteString($1) }, "the names")
+        },
+        WorkspaceProviderCheck(
+            "name.findsDecomposedNames", "A file whose name another program spelled decomposed is the composed path's."
+        ) {
+            place, provider in
+            try place.put("Journal/cafe\u{301}.md", Array("foreign".utf8))
+            let path = "Journal/caf\u{E9}.md"
+            try expectEqual(provider.text(at: path), "foreign", "the text")
+            try expectEqual(
+                provider.names(in: WorkspacePath("Journal")).map { ByteString($0) }, [ByteString("caf\u{E9}.md")],
+                "the names")
+            try expectMismatch(showing: "foreign", from: "a write beside the other spelling") {
+                try provider.write("mine", to: path, replacing: nil)
+            }
+            try provider.write("mine", to: path, replacing: "foreign")
+            try expectEqual(provider.text(at: path), "mine", "the text")
+            try expectEqual(provider.items(in: WorkspacePath("Journal")).count, 1, "the count of files")
+        },
+        WorkspaceProviderCheck(
+            "name.twinsStayApartOrOne", "Names that differ only in case are two files or one, never one over the other."
+        ) {
+            place, provider in
+            try place.put("notes.md", Array("small".utf8))
+            do {
+                try provider.write("large", to: "Notes.md", replacing: nil)
+                try expectEqual(provider.text(at: "Notes.md"), "large", "the text of one twin")
+                try expectEqual(provider.text(at: "notes.md"), "small", "the text of the other")
+                try expectEqual(provider.names(), ["Notes.md", "notes.md"], "the names")
+            } catch let mismatch as ContentMismatch {
+                try expectEqual(mismatch.current, Array("small".utf8), "what the one file holds")
+                try provider.write("large", to: "Notes.md", replacing: "small")
+                try expectEqual(provider.text(at: "notes.md"), "large", "the text by the other spelling")
+                try expectEqual(provider.items(in: .root).count, 1, "the count of files")
+            }
+        },
+    ]
+}

@@ -1,0 +1,91 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// Writers at the same time.
+enum FileRaceChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        WorkspaceProviderCheck(
+            "race.oneWriterWins", "Of writers that replace one content at the same time exactly one does.",
+            needs: .concurrent
+        ) { _, provider in
+            var known: String?
+            for round in 0..<20 {
+                let (expected, winners) = (known, Locked<[String]>([]))
+                let failures = Locked<[String]>([])
+                DispatchQueue.concurrentPerform(iterations: 8) { writer in
+                    do {
+                        try provider.write("\(round) \(writer)", to: "context.md", replacing: expected)
+                        winners.withLock { $0.append("\(round) \(writer)") }
+                    } catch is ContentMismatch {
+                        return
+                    } catch {
+                        failures.withLock { $0.append("\(error)") }
+                    }
+                }
+                try expectEqual(failures.withLock { $0 }, [], "other errors than ContentMismatch")
+                let won = winners.withLock { $0 }
+                try expectEqual(won.count, 1, "writers that won")
+                known = won[0]
+                try expectEqual(provider.text(at: "context.md"), won[0], "the winner's text")
+            }
+        },
+        WorkspaceProviderCheck(
+            "race.noneIsLost", "Writers that read and try again until they succeed lose none of their lines.",
+            needs: .concurrent
+        ) { _, provider in
+            try provider.write("", to: "log.md", replacing: nil)
+            let failures = Locked<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 6) { writer in
+                do {
+                    for line in 0..<5 { try Self.append("\(writer).\(line)", with: provider) }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            try expectEqual(failures.withLock { $0 }, [], "errors")
+            let lines = try provider.text(at: "log.md").split(separator: "\n").map(String.init)
+            let expected = (0..<6).flatMap { writer in (0..<5).map { "\(writer).\($0)" } }
+            try expectEqual(lines.sorted(), expected.sorted(), "the lines, sorted")
+        },
+        WorkspaceProviderCheck(
+            "race.readersSeeWholeFiles", "A reader beside a writer sees a whole content, never a part or none.",
+            needs: .concurrent
+        ) { _, provider in
+            let content: @Sendable (Int) -> String = { round in String(repeating: "\(round % 10)", count: 20_000) }
+            try provider.write(content(0), to: "context.md", replacing: nil)
+            let failures = Locked<[String]>([])
+            DispatchQueue.concurrentPerform(iterations: 4) { task in
+                do {
+                    for round in 1...12 {
+                        guard task != 0 else {
+                            try provider.write(content(round), to: "context.md", replacing: content(round - 1))
+                            continue
+                        }
+                        let text = try provider.text(at: "context.md")
+                        let isWhole = text.utf8.count == 20_000 && Set(text.utf8).count == 1
+                        guard isWhole else { throw BrokenPromise(expected: "", actual: "\(text.utf8.count) bytes") }
+                        let names = try provider.names()
+                        guard names == ["context.md"] else { throw BrokenPromise(expected: "", actual: "\(names)") }
+                    }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            try expectEqual(failures.withLock { $0 }, [], "what readers saw other than whole files")
+        },
+    ]
+
+    /// Adds a line, by reading and replacing until nobody came between.
+    private static func append(_ line: String, with provider: any WorkspaceProvider) throws {
+        var known = try provider.text(at: "log.md")
+        for _ in 0..<10_000 {
+            do {
+                return try provider.write(known + line + "\n", to: "log.md", replacing: known)
+            } catch let mismatch as ContentMismatch {
+                known = String(decoding: mismatch.current ?? [], as: UTF8.self)
+            }
+        }
+        throw BrokenPromise(expected: "a write that succeeds", actual: "10,000 mismatches in a row")
+    }
+}

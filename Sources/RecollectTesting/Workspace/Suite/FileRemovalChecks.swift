@@ -1,0 +1,44 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// A file is removed only where it still has the content that its remover knows.
+enum FileRemovalChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        WorkspaceProviderCheck(
+            "remove.removesTheFileAlone", "A file goes; its folder, though empty, and its neighbours stay."
+        ) {
+            _, provider in
+            try provider.write("a", to: "Journal/a.md", replacing: nil)
+            try provider.write("b", to: "b.md", replacing: nil)
+            try provider.remove("Journal/a.md", holding: "a")
+            try expectEqual(provider.item(at: WorkspacePath("Journal/a.md")), nil, "the removed file")
+            try expectEqual(provider.items(in: WorkspacePath("Journal")), [], "its folder")
+            try expectEqual(provider.text(at: "b.md"), "b", "the neighbour")
+            try provider.write("new", to: "Journal/a.md", replacing: nil)
+            try expectEqual(provider.text(at: "Journal/a.md"), "new", "the text of the file that was made again")
+        },
+        WorkspaceProviderCheck(
+            "remove.refusesWhatIsStale", "A file that holds something else stays, and the error shows it."
+        ) {
+            place, provider in
+            try provider.write("one", to: "a.md", replacing: nil)
+            try place.put("a.md", Array("foreign".utf8))
+            try expectMismatch(showing: "foreign", from: "a stale removal") {
+                try provider.remove("a.md", holding: "one")
+            }
+            try expectEqual(provider.text(at: "a.md"), "foreign", "the text")
+        },
+        WorkspaceProviderCheck(
+            "remove.namesWhatIsGone", "What is gone already is told as a mismatch; a folder is not removed."
+        ) {
+            _, provider in
+            try expectMismatch(showing: nil, from: "removing what is not there") {
+                try provider.remove("a.md", holding: "one")
+            }
+            try provider.write("a", to: "Journal/a.md", replacing: nil)
+            try expectCode(.foreignStore, of: "removing a folder") { try provider.remove("Journal", holding: "") }
+            try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text")
+        },
+    ]
+}

@@ -1,0 +1,54 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// Whoever listens hears that something changed.
+enum FileWakeChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        check("wake.comesAfterOwnWrites", "Every listener wakes after a write of the provider's own.") { place in
+            try place.provider.write("two", to: "a.md", replacing: "one")
+        },
+        check("wake.comesAfterForeignWrites", "Every listener wakes after another program's write.") { place in
+            try place.put("a.md", Array("foreign".utf8))
+        },
+        check("wake.comesFromNewFolders", "Every listener wakes after a write in a folder that is new.") { place in
+            try place.put("Journal/user/a.md", Array("foreign".utf8))
+        },
+        check("wake.comesAfterRemovals", "Every listener wakes after a removal.") { place in
+            try place.provider.remove("a.md", holding: "one")
+        },
+    ]
+
+    /// A check of two listeners that hear of what happens to a file `a.md` with the text `one`.
+    private static func check(
+        _ name: String, _ promise: String, act: @escaping @Sendable (WorkspaceProviderPlace) throws -> Void
+    ) -> WorkspaceProviderCheck {
+        WorkspaceProviderCheck(name, promise) { place in
+            try await offThePool { try place.provider.write("one", to: "a.md", replacing: nil) }
+            let listeners = [place.provider.wakes(), place.provider.wakes()]
+            try await offThePool { try act(place) }
+            for wakes in listeners {
+                try await within(place.patience, "a wake") { for await _ in wakes { return } }
+            }
+        }
+    }
+
+    /// Waits for something, but not longer than this.
+    private static func within(
+        _ patience: Duration, _ what: String, _ body: @escaping @Sendable () async -> Void
+    ) async throws {
+        let isInTime = await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await body()
+                return !Task.isCancelled
+            }
+            group.addTask {
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+        try expect(isInTime, "\(what) within \(patience)", came: "nothing")
+    }
+}

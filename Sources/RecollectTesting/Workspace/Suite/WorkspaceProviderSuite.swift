@@ -1,0 +1,112 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// A promise of `WorkspaceProvider` as a named value.
+public typealias WorkspaceProviderCheck = ConformanceCheck<WorkspaceProviderPlace>
+
+/// What `WorkspaceProvider` promises, for every provider to prove itself with.
+///
+/// ```swift
+/// @Test(arguments: WorkspaceProviderSuite.checks)
+/// func conforms(_ check: WorkspaceProviderCheck) async throws {
+///     try await check.run(on: .workspaceFolders { try FolderProvider(root: $0) })
+/// }
+/// ```
+public enum WorkspaceProviderSuite {
+    /// Every check.
+    public static let checks: [WorkspaceProviderCheck] =
+        FileWriteChecks.all + FileRaceChecks.all + FileListChecks.all + FileNameChecks.all + FileRemovalChecks.all
+        + EvictedFileChecks.all + FileWakeChecks.all + WorkspaceRootChecks.all
+
+    /// Runs all checks one after the other and reports.
+    ///
+    /// - Parameters:
+    ///   - fixture: How to make the provider, and what it promises.
+    ///   - file: Where the report was asked for; failures name it.
+    ///   - line: The line there.
+    public static func report(
+        on fixture: StoreFixture<WorkspaceProviderPlace>, file: String = #fileID, line: Int = #line
+    ) async -> ConformanceReport {
+        await ConformanceReport(checks: checks, fixture: fixture, includingLong: true, file: file, line: line)
+    }
+}
+
+extension ConformanceCheck where Store == WorkspaceProviderPlace {
+    /// Makes a check whose calls block: they run off the threads that tasks share.
+    init(
+        _ name: String, _ promise: String, needs: StoreCapabilities = [],
+        blocking body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void
+    ) {
+        self.init(name, promise, needs: needs) { (place: WorkspaceProviderPlace) in
+            try await offThePool { try body(place, place.provider) }
+        }
+    }
+}
+
+/// Runs what blocks on a thread of its own.
+func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
+    }
+}
+
+extension WorkspaceProvider {
+    /// Writes a text.
+    func write(_ text: String, to path: String, replacing expected: String?) throws {
+        try write(
+            Array(text.utf8), to: WorkspacePath(path), replacing: expected.map { ContentHash(of: Array($0.utf8)) })
+    }
+
+    /// Removes a file that holds a text.
+    func remove(_ path: String, holding expected: String) throws {
+        try remove(WorkspacePath(path), holding: ContentHash(of: Array(expected.utf8)))
+    }
+
+    /// The text of a file.
+    func text(at path: String) throws -> String {
+        String(decoding: try read(WorkspacePath(path), limit: 1_000_000), as: UTF8.self)
+    }
+
+    /// One file or folder that must be there.
+    func existing(_ path: String) throws -> WorkspaceItem {
+        guard let item = try item(at: WorkspacePath(path)) else {
+            throw BrokenPromise(expected: "an item at \(path)", actual: "nil")
+        }
+        return item
+    }
+
+    /// The names in a folder, in the order of their bytes.
+    func names(in folder: WorkspacePath = .root) throws -> [String] {
+        try items(in: folder).map(\.path.name).sorted { ByteString($0) < ByteString($1) }
+    }
+}
+
+/// Throws unless `body` throws a `RecollectError` of one of these codes.
+func expectCode(
+    _ codes: RecollectError.Code..., of what: String, _ body: () throws -> Void
+) throws {
+    let expected = "\(codes.map(\.rawValue).joined(separator: " or ")) from \(what)"
+    do {
+        try body()
+    } catch let error as RecollectError {
+        return try expect(codes.contains(error.code), expected, came: "\(error)")
+    } catch {
+        throw BrokenPromise(expected: expected, actual: "\(error)")
+    }
+    throw BrokenPromise(expected: expected, actual: "no error")
+}
+
+/// Throws unless `body` throws a mismatch that shows this text.
+func expectMismatch(showing text: String?, from what: String, _ body: () throws -> Void) throws {
+    let expected = "a ContentMismatch showing \(text ?? "no file") from \(what)"
+    do {
+        try body()
+    } catch let error as ContentMismatch {
+        let shown = error.current.map { String(decoding: $0, as: UTF8.self) }
+        return try expect(shown == text, expected, came: "one that shows \(shown ?? "no file")")
+    } catch {
+        throw BrokenPromise(expected: expected, actual: "\(error)")
+    }
+    throw BrokenPromise(expected: expected, actual: "no error")
+}

@@ -1,0 +1,29 @@
+import Foundation
+import RecollectCore
+import RecollectWorkspace
+
+/// A root that is gone is not an empty one.
+enum WorkspaceRootChecks {
+    static let all: [WorkspaceProviderCheck] = [
+        WorkspaceProviderCheck(
+            "root.goneIsUnavailable", "While the root is gone nothing is listed, absent, read, written or removed.",
+            needs: .losesRoot
+        ) { place, provider in
+            let path = try WorkspacePath("Journal/a.md")
+            try provider.write("a", to: "Journal/a.md", replacing: nil)
+            try place.setRootIsGone(true)
+            try expectCode(.unavailable, of: "listing the root") { _ = try provider.items(in: .root) }
+            try expectCode(.unavailable, of: "listing a folder") {
+                _ = try provider.items(in: WorkspacePath("Journal"))
+            }
+            try expectCode(.unavailable, of: "looking for a file") { _ = try provider.item(at: path) }
+            try expectCode(.unavailable, of: "reading") { _ = try provider.read(path, limit: 10) }
+            try expectCode(.unavailable, of: "a new file") { try provider.write("b", to: "b.md", replacing: nil) }
+            try expectCode(.unavailable, of: "a write") { try provider.write("b", to: "Journal/a.md", replacing: "a") }
+            try expectCode(.unavailable, of: "a removal") { try provider.remove("Journal/a.md", holding: "a") }
+            try place.setRootIsGone(false)
+            try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text once the root is back")
+            try expectEqual(provider.names(), ["Journal"], "the names once the root is back")
+        }
+    ]
+}

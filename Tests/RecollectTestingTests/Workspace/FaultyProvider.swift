@@ -1,0 +1,219 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+import RecollectWorkspace
+
+/// A provider of a simulated device that keeps every promise, or breaks one.
+struct FaultyProvider: WorkspaceProvider {
+    let fault: WorkspaceFault?
+    let device: SimulatedDevice
+    /// What the fault remembers: downloads that were asked for, who listens.
+    let asked = Locked<Set<WorkspacePath>>([])
+    let listeners = Locked(0)
+    let bells = Locked<[AsyncStream<Void>.Continuation]>([])
+
+    private var sound: SimulatedProvider { device.provider }
+    var rootURL: URL { sound.rootURL }
+
+    /// Fixtures of providers with this fault, or without any.
+    static func fixture(_ fault: WorkspaceFault?) -> StoreFixture<WorkspaceProviderPlace> {
+        let behaviour = CloudBehaviour(conflicts: .syncthing)
+        return StoreFixture(
+            capabilities: .workspace, place: { SimulatedCloud(seed: 1, behaviour: behaviour) },
+            open: { cloud in
+                let device = cloud.device("device")
+                let provider = FaultyProvider(fault: fault, device: device)
+                return WorkspaceProviderPlace(
+                    provider: provider,
+                    patience: fault == nil ? .seconds(20) : .milliseconds(50),
+                    put: { path, bytes in
+                        device.edit(path, bytes)
+                        provider.ring(path, isOwn: false)
+                    },
+                    evict: { path in
+                        try cloud.settle()
+                        try device.evict(path)
+                    },
+                    setRootIsGone: { device.isUnavailable = $0 })
+            },
+            remove: { _ in })
+    }
+
+    // MARK: - Looking
+
+    func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
+        do {
+            var items = try sound.items(in: folder)
+            switch fault {
+            case .listsAllLevels:
+                for item in items where item.isFolder { items += try self.items(in: item.path) }
+            case .forgetsSizesOfListedItems: items = items.map { WorkspaceItem(path: $0.path, isFolder: $0.isFolder) }
+            case .stampsBySize: items = items.map(stampedBySize)
+            case .listsTemporaryFiles:
+                let prefix = folder == .root ? "" : folder.names.joined(separator: "/") + "/"
+                let hidden = device.files().keys.filter { $0.hasPrefix(prefix) && $0.hasSuffix(".tmp") }
+                items += try hidden.map {
+                    WorkspaceItem(path: try WorkspacePath(prefix + "_" + $0.dropFirst(prefix.count)))
+                }
+            case .hidesConflictCopies: items.removeAll { $0.path.name.contains(".sync-conflict-") }
+            case .hidesEvictedFiles: items.removeAll { $0.state == .notLocal }
+            default: break
+            }
+            return items
+        } catch let error as RecollectError {
+            if fault == .listsMissingFoldersAsEmpty && error.code == .notFound { return [] }
+            if fault == .takesAGoneRootForAnEmptyOne && error.code == .unavailable { return [] }
+            throw error
+        }
+    }
+
+    func item(at path: WorkspacePath) throws -> WorkspaceItem? {
+        if fault == .findsComposedNamesAlone && isSpelledOtherwise(path) { return nil }
+        let item = try sound.item(at: path)
+        return fault == .stampsBySize ? item.map(stampedBySize) : item
+    }
+
+    private func stampedBySize(_ item: WorkspaceItem) -> WorkspaceItem {
+        WorkspaceItem(
+            path: item.path, isFolder: item.isFolder, size: item.size, modified: item.modified, state: item.state,
+            stamp: "\(item.size)")
+    }
+
+    private func isSpelledOtherwise(_ path: WorkspacePath) -> Bool {
+        let name = ByteString(path.names.joined(separator: "/"))
+        return !device.files().keys.contains { ByteString($0) == name }
+    }
+
+    func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
+        switch fault {
+        case .readsWithoutLimit: return try sound.read(path, limit: .max)
+        case .readsNothingAsEmpty where try sound.item(at: path) == nil: return []
+        case .findsComposedNamesAlone where isSpelledOtherwise(path):
+            throw RecollectError(.notFound, "no \(path.names)")
+        case .downloadsWhenReading:
+            if try sound.item(at: path) != nil { try sound.requestDownload(of: path) }
+            return try sound.read(path, limit: limit)
+        default: return try sound.read(path, limit: limit)
+        }
+    }
+
+    // MARK: - Changing
+
+    func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
+        defer { ring(path.names.joined(separator: "/"), isOwn: true) }
+        let current = { try? sound.read(path, limit: .max) }
+        switch fault {
+        case .takesEmptyForNothing where bytes.isEmpty && expected == nil: return
+        case .neverReplaces where expected != nil: try sound.write(bytes, to: path, replacing: nil)
+        case .ignoresReplacing where expected != nil && current() != nil:
+            try sound.write(bytes, to: path, replacing: current().map { ContentHash(of: $0) })
+        case .takesNothingForAnything where expected == nil:
+            try sound.write(bytes, to: path, replacing: current().map { ContentHash(of: $0) })
+        case .makesWhatIsGone where current() == nil && (try? sound.item(at: path)) == .some(nil):
+            try sound.write(bytes, to: path, replacing: nil)
+        case .leavesItsStagedFile:
+            device.edit(path.names.joined(separator: "/") + ".staged", bytes)
+            try sound.write(bytes, to: path, replacing: expected)
+        case .saysNotFoundOfFolders:
+            do {
+                try sound.write(bytes, to: path, replacing: expected)
+            } catch let error as RecollectError where error.code == .foreignStore {
+                throw RecollectError(.notFound, "no \(path.names)")
+            }
+        case .comparesThenWrites:
+            let before = current()
+            guard before.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: before) }
+            Thread.sleep(forTimeInterval: 0.002)
+            device.edit(path.names.joined(separator: "/"), bytes)
+        case .showsOldContentInMismatches:
+            do {
+                try sound.write(bytes, to: path, replacing: expected)
+            } catch is ContentMismatch {
+                throw ContentMismatch(current: [])
+            }
+        case .removesThenWrites where expected != nil:
+            guard let before = current(), ContentHash(of: before) == expected else {
+                return try sound.write(bytes, to: path, replacing: expected)
+            }
+            try sound.remove(path, holding: ContentHash(of: before))
+            Thread.sleep(forTimeInterval: 0.002)
+            try sound.write(bytes, to: path, replacing: nil)
+        case .cutsLongNames:
+            let name = path.names.map { $0.prefix(100) }.joined(separator: "/")
+            try sound.write(bytes, to: try WorkspacePath(name), replacing: expected)
+        case .findsComposedNamesAlone where isSpelledOtherwise(path) && expected == nil:
+            device.edit(path.names.joined(separator: "/"), bytes)
+        case .writesOverTwins:
+            let name = path.names.joined(separator: "/")
+            for twin in device.files().keys where twin.lowercased() == name.lowercased() && twin != name {
+                device.edit(twin, bytes)
+            }
+            try sound.write(bytes, to: path, replacing: expected)
+        case .takesEvictedForAbsent where try sound.item(at: path)?.state == .notLocal:
+            device.edit(path.names.joined(separator: "/"), bytes)
+        default: try sound.write(bytes, to: path, replacing: expected)
+        }
+    }
+
+    func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
+        let name = path.names.joined(separator: "/")
+        defer { ring(name, isOwn: true) }
+        switch fault {
+        case .removesWithTheFolder:
+            try sound.remove(path, holding: expected)
+            let folder = name.split(separator: "/").first.map(String.init) ?? name
+            if !folder.hasSuffix(".md") { device.edit(folder, "no folder any more") }
+        case .removesWithoutComparing where try sound.item(at: path)?.isFolder == false: device.delete(name)
+        case .takesTheGoneForRemoved where try sound.item(at: path) == nil: return
+        default: try sound.remove(path, holding: expected)
+        }
+    }
+
+    func requestDownload(of path: WorkspacePath) throws {
+        if fault == .refusesToDownloadTwice, !asked.withLock({ $0.insert(path).inserted }) {
+            throw RecollectError(.busy, "asked already")
+        }
+        try sound.requestDownload(of: path)
+    }
+
+    func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        let versions = try sound.conflictVersions(of: path)
+        guard fault == .takesTheFileForAVersion else { return versions }
+        return versions + [ConflictVersion(id: "now", bytes: try sound.read(path, limit: .max))]
+    }
+
+    func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        try sound.resolve(versions, of: path)
+    }
+
+    // MARK: - Waking
+
+    func wakes() -> AsyncStream<Void> {
+        switch fault {
+        case .wakesOnForeignChangesAlone, .wakesOnOwnChangesAlone, .wakesForFoldersThatWereThere:
+            let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+            bells.withLock { $0.append(continuation) }
+            return stream
+        case .wakesOneListener:
+            let number = listeners.withLock { count in
+                count += 1
+                return count
+            }
+            return number == 1 ? sound.wakes() : AsyncStream { _ in }
+        default: return sound.wakes()
+        }
+    }
+
+    /// Wakes the listeners of a fault that hear of this change.
+    private func ring(_ path: String, isOwn: Bool) {
+        let isHeard =
+            switch fault {
+            case .wakesOnForeignChangesAlone: !isOwn
+            case .wakesOnOwnChangesAlone: isOwn
+            case .wakesForFoldersThatWereThere: !path.contains("/")
+            default: false
+            }
+        guard isHeard else { return }
+        for bell in bells.withLock({ $0 }) { bell.yield() }
+    }
+}

@@ -1,0 +1,14 @@
+import RecollectTesting
+import Testing
+
+/// The workspace providers that Recollect brings. All of them keep every promise.
+@Suite("Recollect's own workspace providers")
+struct OurWorkspaceProvidersTests {
+    @Test(
+        "SimulatedProvider conforms, whichever service it imitates",
+        arguments: WorkspaceProviderSuite.checks, CloudBehaviour.all.map(\.name))
+    func simulated(_ check: WorkspaceProviderCheck, _ name: String) async throws {
+        let service = try #require(CloudBehaviour.all.first { $0.name == name })
+        try await check.run(on: .simulatedCloud(service.behaviour))
+    }
+}

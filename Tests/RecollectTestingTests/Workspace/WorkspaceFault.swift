@@ -1,0 +1,52 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+import RecollectWorkspace
+
+/// A way for a workspace provider to be wrong, and the check that names it.
+enum WorkspaceFault: String, CaseIterable, Sendable {
+    case takesEmptyForNothing = "write.makesFileAndFolders"
+    case neverReplaces = "write.replacesWhatIsKnown"
+    case ignoresReplacing = "write.refusesWhatIsStale"
+    case takesNothingForAnything = "write.refusesWhatIsThere"
+    case makesWhatIsGone = "write.refusesWhatIsGone"
+    case leavesItsStagedFile = "write.leavesNothingBeside"
+    case saysNotFoundOfFolders = "write.refusesWhatIsInTheWay"
+    case readsWithoutLimit = "read.isBounded"
+    case readsNothingAsEmpty = "read.namesWhatIsNotThere"
+
+    case comparesThenWrites = "race.oneWriterWins"
+    case showsOldContentInMismatches = "race.noneIsLost"
+    case removesThenWrites = "race.readersSeeWholeFiles"
+
+    case listsAllLevels = "list.oneLevel"
+    case listsMissingFoldersAsEmpty = "list.namesMissingFolders"
+    case forgetsSizesOfListedItems = "list.itemsAreAsListed"
+    case stampsBySize = "list.stampsChangeWithContent"
+    case listsTemporaryFiles = "list.leavesOutWhatIsNoWorkspaces"
+    case hidesConflictCopies = "list.showsConflictCopies"
+    case takesTheFileForAVersion = "list.hasNoVersionsWithoutConflict"
+
+    case cutsLongNames = "name.keepsEveryName"
+    case findsComposedNamesAlone = "name.findsDecomposedNames"
+    case writesOverTwins = "name.twinsStayApartOrOne"
+
+    case removesWithTheFolder = "remove.removesTheFileAlone"
+    case removesWithoutComparing = "remove.refusesWhatIsStale"
+    case takesTheGoneForRemoved = "remove.namesWhatIsGone"
+
+    case hidesEvictedFiles = "evicted.isListed"
+    case downloadsWhenReading = "evicted.readingStartsNoDownload"
+    case takesEvictedForAbsent = "evicted.isNotOverwritten"
+    case refusesToDownloadTwice = "evicted.canBeAskedFor"
+
+    case wakesOnForeignChangesAlone = "wake.comesAfterOwnWrites"
+    case wakesOnOwnChangesAlone = "wake.comesAfterForeignWrites"
+    case wakesForFoldersThatWereThere = "wake.comesFromNewFolders"
+    case wakesOneListener = "wake.comesAfterRemovals"
+
+    case takesAGoneRootForAnEmptyOne = "root.goneIsUnavailable"
+
+    /// The check that must fail.
+    var caughtBy: String { rawValue }
+}
