@@ -1,5 +1,0 @@
-import RecollectWorkspace
-import Testing
-
-@Suite("A workspace")
-struct PlaceholderTests {}

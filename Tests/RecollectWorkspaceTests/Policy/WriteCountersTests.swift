@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("How often files are written")
+struct WriteCountersTests {
+    private let start = Date(timeIntervalSince1970: 1_750_000_000)
+
+    @Test("writes of the last minute are counted for each file, and all of them")
+    func counts() throws {
+        let counters = WriteCounters()
+        let (note, other) = (try WorkspacePath("note.md"), try WorkspacePath("Journal/other.md"))
+        for second in 0..<10 {
+            #expect(counters.count(note, at: start.addingTimeInterval(Double(second))) == second + 1)
+        }
+        #expect(counters.count(other, at: start) == 1)
+        // At 60 seconds the first one is a minute old.
+        #expect(counters.count(note, at: start.addingTimeInterval(60)) == 10)
+        #expect(counters.count(note, at: start.addingTimeInterval(600)) == 1)
+        let snapshot = counters.snapshot(at: start.addingTimeInterval(630))
+        #expect(snapshot[note] == .init(total: 12, lastMinute: 1, last: start.addingTimeInterval(600)))
+        #expect(snapshot[other] == .init(total: 1, lastMinute: 0, last: start))
+    }
+
+    @Test("a clock that is set back neither stops the count nor keeps what it should forget")
+    func clockSetBack() throws {
+        let counters = WriteCounters()
+        let note = try WorkspacePath("note.md")
+        #expect(counters.count(note, at: start) == 1)
+        #expect(counters.count(note, at: start.addingTimeInterval(-3_600)) == 1)
+        #expect(counters.count(note, at: start.addingTimeInterval(-3_599)) == 2)
+        #expect(counters.snapshot(at: start)[note]?.total == 3)
+    }
+
+    @Test("memory is bounded: of moments, and of files, of which the one that rests longest goes")
+    func bounds() throws {
+        let counters = WriteCounters()
+        let busy = try WorkspacePath("busy.md")
+        for _ in 0..<(WriteCounters.mostMoments + 50) { _ = counters.count(busy, at: start) }
+        #expect(counters.snapshot(at: start)[busy]?.lastMinute == WriteCounters.mostMoments)
+        #expect(counters.snapshot(at: start)[busy]?.total == WriteCounters.mostMoments + 50)
+        for index in 0..<WriteCounters.mostFiles {
+            _ = counters.count(try WorkspacePath("file \(index).md"), at: start.addingTimeInterval(Double(index + 1)))
+        }
+        let snapshot = counters.snapshot(at: start)
+        #expect(snapshot.count == WriteCounters.mostFiles && snapshot[busy] == nil)
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+/// All that runs two real Syncthings: one test at a time, as a build machine has two cores.
+@Suite(
+    "Two real Syncthings", .serialized,
+    .enabled(if: SyncthingDevice.found != nil, "skipped: syncthing is not installed, see .ci/run"))
+enum SyncthingTests {}
+
+extension SyncthingTests {
+    /// What the workspace is built on: seen, not read.
+    @Suite("What Syncthing does")
+    struct Facts {
+        private func read(_ file: URL) -> String? { try? String(contentsOf: file, encoding: .utf8) }
+
+        private func write(_ text: String, _ file: URL) throws {
+            try Data(text.utf8).write(to: file)
+        }
+
+        private func names(_ folder: URL) throws -> [String] {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        }
+
+        @Test("an edit on both sides keeps one under the name and the other in a copy, the same on both sides")
+        func conflict() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            for name in ["note.md", "LICENSE", "archive.tar.gz"] {
+                try write("first", left.appendingPathComponent(name))
+            }
+            try await pair.sync()
+            try await pair.apart {
+                for name in ["note.md", "LICENSE", "archive.tar.gz"] {
+                    try write("from the left", left.appendingPathComponent(name))
+                    try write("from the right", right.appendingPathComponent(name))
+                }
+            }
+            try await pair.sync()
+            for (name, stem, end) in [
+                ("note.md", "note", ".md"), ("LICENSE", "LICENSE", ""), ("archive.tar.gz", "archive.tar", ".gz"),
+            ] {
+                let copies = try names(left).filter { $0.hasPrefix(stem + ".sync-conflict-") }
+                let copy = try #require(copies.first)
+                #expect(copies.count == 1 && copy.hasSuffix(end))
+                let mark = copy.dropFirst(stem.count).dropLast(end.count)
+                #expect(mark.wholeMatch(of: /\.sync-conflict-[0-9]{8}-[0-9]{6}-[A-Z2-7]{7}/) != nil, "\(copy)")
+                let texts = Set([name, copy].map { read(left.appendingPathComponent($0)) })
+                #expect(texts == ["from the left", "from the right"])
+            }
+        }
+
+        @Test("the same edit on both sides is no conflict")
+        func identical() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            try write("first", left.appendingPathComponent("note.md"))
+            try await pair.sync()
+            try await pair.apart {
+                for side in [left, right] {
+                    try write("both say this", side.appendingPathComponent("note.md"))
+                    try write("and make this", side.appendingPathComponent("new.md"))
+                }
+            }
+            try await pair.sync()
+            #expect(try names(left) == ["new.md", "note.md"] && names(right) == ["new.md", "note.md"])
+        }
+
+        @Test("an edit beats a delete")
+        func deletion() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            for name in ["one.md", "two.md"] { try write("first", left.appendingPathComponent(name)) }
+            try await pair.sync()
+            try await pair.apart {
+                try FileManager.default.removeItem(at: left.appendingPathComponent("one.md"))
+                try write("edited", right.appendingPathComponent("one.md"))
+                try write("edited", left.appendingPathComponent("two.md"))
+                try FileManager.default.removeItem(at: right.appendingPathComponent("two.md"))
+            }
+            try await pair.sync()
+            for side in [left, right] {
+                #expect(try names(side) == ["one.md", "two.md"])
+                #expect(names(side, saying: "edited") == 2)
+            }
+        }
+
+        private func names(_ folder: URL, saying text: String) -> Int {
+            ["one.md", "two.md"].count { read(folder.appendingPathComponent($0)) == text }
+        }
+
+        @Test("a conflict copy that both sides edit loses one of the edits, so that copies are never edited")
+        func editedCopy() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            let name = "note.sync-conflict-20260103-090000-ABCDEFG.md"
+            try write("copy", left.appendingPathComponent(name))
+            try await pair.sync()
+            try await pair.apart {
+                try write("from the left", left.appendingPathComponent(name))
+                try write("from the right", right.appendingPathComponent(name))
+            }
+            try await pair.sync()
+            #expect(try names(left) == [name] && names(right) == [name])
+        }
+
+        @Test("decomposed names become composed ones, on both sides")
+        func normalisation() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            try write("text", left.appendingPathComponent("Cafe\u{301}.md"))
+            try await pair.sync()
+            for side in [left, right] {
+                #expect(try names(side).map { Array($0.utf8) } == [Array("Caf\u{E9}.md".utf8)])
+            }
+        }
+
+        @Test("what we stage under a temporary name never travels")
+        func temporaryNames() async throws {
+            let pair = try await SyncthingPair.shared()
+            let (left, right) = try pair.place()
+            try write("half", left.appendingPathComponent(".syncthing.recollect-\(UUID().uuidString).tmp"))
+            try write("whole", left.appendingPathComponent("note.md"))
+            try await pair.sync()
+            #expect(try names(right) == ["note.md"])
+        }
+    }
+}
