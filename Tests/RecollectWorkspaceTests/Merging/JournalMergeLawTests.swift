@@ -10,7 +10,7 @@ import Testing
 struct JournalMergeLawTests {
     @Test("hold for any base and any versions", arguments: 0..<8)
     func laws(share: Int) throws {
-        try forSeeds(1_250) { generator in
+        try forRandomCases(1_250, "laws of journals, share \(share)") { generator in
             let sample = JournalCase(&generator)
             let (x, y, z) = (sample.versions[0], sample.versions[1], sample.versions[2])
             func merge(_ versions: [UInt8]?...) -> [UInt8]? {
@@ -32,7 +32,7 @@ struct JournalMergeLawTests {
 
     @Test("leave no text that a version added out of the result")
     func nothingLost() throws {
-        try forSeeds(2_000) { generator in
+        try forRandomCases(2_000, "no word of journals lost") { generator in
             let sample = JournalCase(&generator, isPlain: true)
             let result = try #require(JournalMerge.merged(base: sample.base, versions: sample.versions))
             let base = Set(String(decoding: sample.base ?? [], as: UTF8.self).split(whereSeparator: \.isWhitespace))
