@@ -24,7 +24,7 @@ enum RecollectTestWorker {
         case "workspace": try await workspace(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|lines|workspace …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|lines|workspace …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

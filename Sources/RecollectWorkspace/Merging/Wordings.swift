@@ -45,9 +45,9 @@ struct Wordings {
     }
 
     private mutating func take(_ text: ByteText, layout: Layout?) {
-        let alternatives = LabelledBlock.alternatives(in: text.text)
+        let alternatives = LabelledBlock(text.text)?.alternatives ?? []
         // A block that somebody wrote into is a text of theirs.
-        if alternatives.count > 1, ByteText(LabelledBlock.text(of: alternatives)) == text {
+        if alternatives.count > 1, ByteText(LabelledBlock(alternatives: alternatives).text) == text {
             alternatives.forEach { add(Wording(text: ByteText($0))) }
         } else {
             add(Wording(text: text, layout: layout))
@@ -126,7 +126,7 @@ struct Wordings {
 
     private var text: ByteText {
         guard byKey.count > 1 else { return byKey.values.first?.text ?? ByteText("") }
-        return ByteText(LabelledBlock.text(of: Set(byKey.values.map(\.text.text))))
+        return ByteText(LabelledBlock(alternatives: Set(byKey.values.map(\.text.text))).text)
     }
 }
 
