@@ -19,7 +19,8 @@ enum StatePlace {
 
     /// The folder of a workspace for which none was asked.
     static func standard(root: URL) -> URL {
-        let hash = SHA256.hash(data: Data(root.standardizedFileURL.resolvingSymlinksInPath().path.utf8)).lowercaseHexadecimal
+        let hash = SHA256.hash(data: Data(root.standardizedFileURL.resolvingSymlinksInPath().path.utf8))
+            .lowercaseHexadecimal
         return DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspaces", isDirectory: true)
             .appendingPathComponent(String(hash.prefix(16)), isDirectory: true)
     }
