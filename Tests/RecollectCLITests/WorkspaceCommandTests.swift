@@ -133,6 +133,24 @@
             #expect(try await recall.run("workspace", "status", "--json").json()["files"] == 1)
         }
 
+        @Test("resolve folds the copies of a conflict and tells what became of them")
+        func resolve() async throws {
+            let recall = try await made()
+            #expect(try await recall.run("workspace", "resolve").output == "There is no conflict.\n")
+            for (name, text) in [("", "left"), (".sync-conflict-20260203-090000-ABCDEFG", "right")] {
+                let file = URL(fileURLWithPath: recall.folder + "/shared/context\(name).md")
+                try Data("# About\n\nFrom the \(text).\n".utf8).write(to: file)
+            }
+            #expect(try await recall.run("workspace", "status", "--json").json()["conflicted"] == ["context.md"])
+            let resolved = try await recall.run("workspace", "resolve", "--json")
+            #expect(resolved.code == 0, "\(resolved.messages)")
+            #expect(try resolved.json().arrayValue?.map { $0["path"] } == ["context.md"])
+            let text = try await recall.run("workspace", "cat", "context.md").output
+            #expect(text.contains("From the left.") && text.contains("From the right."))
+            #expect(try await recall.run("workspace", "ls").output == "context.md\n")
+            #expect(try await recall.run("workspace", "resolve", "--json").json() == [])
+        }
+
         @Test("watch tells changes as they come, others' and own")
         func watch() async throws {
             let recall = try await made()

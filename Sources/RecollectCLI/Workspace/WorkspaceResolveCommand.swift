@@ -1,0 +1,61 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+
+    struct WorkspaceResolveCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "resolve",
+            abstract: "Fold the copies that sync services made of files which two devices changed.",
+            discussion: """
+                Every version is kept in the archive first. What can be merged is merged; where it contradicts itself both wordings stand \
+                in a labelled block, and what has no structure lies side by side. Two devices that fold the same conflict write the \
+                same bytes. Exit code 2 says that some are left: a version is not on this device yet, or others were writing.
+
+                JSON: a list of path, outcome (identical, superseded, merged, keptBoth, notLocal, busy), copies, kept.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        func run() async throws {
+            try await options.withWorkspace { workspace in
+                let folded = try await workspace.resolveConflicts()
+                // What is told here needs no event.
+                _ = workspace.events.takeUnheard()
+                try await Output.open { output in
+                    if options.json {
+                        try await output.list(folded, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
+                        return try await output.line(folded.isEmpty ? "[]" : "\n]")
+                    }
+                    for conflict in folded {
+                        let kept = conflict.kept.map(\.description.oneLine).joined(separator: ", ")
+                        try await output.line(
+                            "\(output.style.bold(conflict.path.description.oneLine)): \(words(for: conflict.outcome))"
+                                + (kept.isEmpty ? "" : ": \(kept)"))
+                    }
+                    if folded.isEmpty { try await output.line("There is no conflict.") }
+                }
+                if folded.contains(where: { !$0.outcome.isResolved }) { throw ExitCode.partly }
+            }
+        }
+
+        private func words(for outcome: FoldedConflict.Outcome) -> String {
+            switch outcome {
+            case .identical: "all versions were the same"
+            case .superseded: "one version knew the others and stays"
+            case .merged: "merged"
+            case .keptBoth: "both are kept"
+            case .notLocal: "a version is not on this device yet; try again when it is"
+            case .busy: "others are writing it; try again when they are done"
+            default: outcome.rawValue
+            }
+        }
+
+        private func json(of conflict: FoldedConflict) -> JSONValue {
+            func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
+            return [
+                "path": .string(conflict.path.description), "outcome": .string(conflict.outcome.rawValue),
+                "copies": list(conflict.copies), "kept": list(conflict.kept),
+            ]
+        }
+    }
+#endif

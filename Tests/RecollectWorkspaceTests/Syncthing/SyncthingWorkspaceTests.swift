@@ -1,0 +1,127 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+/// One workspace on two devices that sync by Syncthing.
+private struct TwoDevices {
+    let pair: SyncthingPair
+    let folders: [URL]
+    let workspaces: [SharedWorkspace]
+    private let states: URL
+
+    init() async throws {
+        pair = try await SyncthingPair.shared()
+        let place = try pair.place()
+        folders = [place.left, place.right]
+        let states = FileManager.default.temporaryDirectory.appendingPathComponent("workspace-\(UUID().uuidString)")
+        self.states = states
+        workspaces = try folders.enumerated().map { index, folder in
+            let state = states.appendingPathComponent("\(index)", isDirectory: true)
+            return try SharedWorkspace(root: folder, configuration: WorkspaceConfiguration(stateURL: state))
+        }
+    }
+
+    func end() { try? FileManager.default.removeItem(at: states) }
+
+    /// Syncs and folds on both, again and again, until neither finds anything to fold. Returns how many rounds wrote something.
+    func settle() async throws -> Int {
+        for round in 0..<6 {
+            try await pair.sync()
+            var folded = 0
+            for workspace in workspaces { folded += try await workspace.resolveConflicts().count }
+            try await pair.sync()
+            if folded == 0 { return round }
+        }
+        throw RecollectError(
+            .conflict, "two devices fold again and again: \(try SyncthingPair.files(in: folders[0]).keys.sorted())")
+    }
+
+    /// What a person sees: the same files on both, with no copy of a conflict among them.
+    func expectSettled() throws -> [String: String] {
+        let files = try folders.map { try SyncthingPair.files(in: $0) }
+        #expect(files[0] == files[1])
+        for path in files[0].keys {
+            let name = (path as NSString).lastPathComponent
+            #expect(ConflictName(name)?.isCertain != true, "\(path)")
+        }
+        return files[0].mapValues { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+extension SyncthingTests {
+    @Suite("A workspace on two devices that sync by Syncthing")
+    struct Workspaces {
+        @Test("row 18: context.md edited apart is merged, and on the same line both wordings are kept")
+        func context() async throws {
+            let devices = try await TwoDevices()
+            defer { devices.end() }
+            let path = try WorkspacePath("context.md")
+            let (left, right) = (devices.workspaces[0], devices.workspaces[1])
+            try await left.write("# About\n\nLikes tea.\n\n# Work\n\nBuilds boats.\n", to: path, replacing: nil)
+            try await devices.pair.sync()
+            for workspace in devices.workspaces { _ = try await workspace.status() }
+            try await devices.pair.apart {
+                let version = try await left.read(path).version
+                try await left.write(
+                    "# About\n\nLikes green tea.\n\n# Work\n\nBuilds boats.\n\n# Home\n\nHas a cat.\n", to: path,
+                    replacing: version)
+                try await right.write(
+                    "# About\n\nLikes black tea.\n\n# Work\n\nBuilds boats.\n\n# Travel\n\nGoes north.\n", to: path,
+                    replacing: version)
+            }
+            #expect(try await devices.settle() <= 2)
+            let files = try devices.expectSettled()
+            #expect(files.count == 1)
+            let text = try #require(files["context.md"])
+            for part in ["green tea", "black tea", "Builds boats.", "Has a cat.", "Goes north."] {
+                #expect(text.components(separatedBy: part).count == 2, "\(part) in \(text)")
+            }
+        }
+
+        @Test(
+            "two folders edited on both sides converge: nothing lost, no conflict copy left in the open",
+            arguments: [UInt64.random(in: 0...999_999)])
+        func converge(seed: UInt64) async throws {
+            var random = SeededGenerator(seed: seed)
+            let devices = try await TwoDevices()
+            defer { devices.end() }
+            let paths = try ["context.md", "Notes/a.md", "Notes/b.md", "list.txt"].map { try WorkspacePath($0) }
+            var saved: [(path: WorkspacePath, file: WorkspaceFile)] = []
+            var markers: [WorkspacePath: [String]] = [:]
+            for round in 0..<3 {
+                try await devices.pair.apart {
+                    for (index, workspace) in devices.workspaces.enumerated() {
+                        for edit in 0..<4 {
+                            let path = paths.randomElement(using: &random) ?? paths[0]
+                            let marker = "r\(round)d\(index)e\(edit)-\(random.next())"
+                            let heading = ["# About", "# Work", "# Home"].randomElement(using: &random) ?? "# About"
+                            markers[path, default: []].append(marker)
+                            let file = try await workspace.append("\n\(heading)\n\nsaid \(marker)\n", to: path)
+                            saved.append((path, file))
+                        }
+                    }
+                }
+                #expect(try await devices.settle() <= 2, "seed \(seed)")
+            }
+            let files = try devices.expectSettled()
+            #expect(Set(files.keys).isSubset(of: Set(paths.map(\.description))), "seed \(seed): \(files.keys.sorted())")
+            for (path, markers) in markers {
+                let text = files[path.description] ?? ""
+                for marker in markers {
+                    #expect(text.contains(marker), "seed \(seed): \(marker) is not in \(path)")
+                }
+            }
+            // And every text as it was saved is in the archive of the device that saved it.
+            for (_, file) in saved {
+                let kept = await [
+                    try? devices.workspaces[0].content(of: file.version),
+                    try? devices.workspaces[1].content(of: file.version),
+                ]
+                #expect(kept.contains(file.bytes), "seed \(seed)")
+            }
+        }
+    }
+}
