@@ -100,12 +100,16 @@ package struct JournalHeadingLine: Hashable {
     /// The id without white space and without what ends a comment.
     private static func escaped(_ id: String) -> String {
         guard !id.isEmpty else { return "%" }
-        return id.utf8.map { byte in
-            let scalar = Unicode.Scalar(byte)
-            let isPlain =
-                scalar.properties.isAlphabetic && scalar.isASCII || ("0"..."9").contains(scalar) || scalar == "-"
-            return isPlain ? String(scalar) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
+        let digits = Array("0123456789ABCDEF".utf8)
+        let escaped = id.utf8.flatMap { byte -> [UInt8] in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                [byte]
+            default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
     }
 
     private static func unescaped(_ text: Substring) -> String? {

@@ -102,6 +102,7 @@ extension JournalVersion {
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { ByteText($0) }
         if let last = lines.popLast() { lines.append(last.droppingCutHeading) }
+        guard bytes.contains(UInt8(ascii: "\r")) else { return lines }
         // Editors of Windows end all lines with two bytes, those too that we write. A single line that ends so was meant to.
         let ours = lines.filter { isDayLine($0) || heading($0) != nil }
         guard let first = ours.first, first.endsWithCarriageReturn, ours.allSatisfy(\.endsWithCarriageReturn) else {

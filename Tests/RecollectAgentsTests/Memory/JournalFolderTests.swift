@@ -139,6 +139,40 @@ struct JournalFolderTests {
         #expect(read.first?.text.hasPrefix("a note") == true && read.first?.text.hasSuffix("and more") == true)
     }
 
+    @Test("reads headings of a workspace's journal, and strikes out in them without losing a word")
+    func workspace() async throws {
+        try folder.write(
+            """
+            # 2026-11-21
+
+            ## 09:12 <!-- note A 2026-11-21T09:12:07.123Z by my%20scribe mood fine -->
+
+            > by an agent
+
+            ## 10:30 Lunch <!-- note c0ffee --> with Mara
+
+            > merged before anyone knew its moment
+
+            ## ~~11:00~~ <!-- note B 2026-11-21T11:00:00.000Z struck 2026-11-21T12:00:00.000Z by x -->
+
+            """)
+        let read = try await journal.entries(JournalQuery(includesStruck: true), in: ada)
+        #expect(read.map(\.id) == ["A", "c0ffee", "B"])
+        #expect(read.map(\.text) == ["by an agent", "Lunch with Mara\nmerged before anyone knew its moment", ""])
+        #expect(read[1].date == morning.addingTimeInterval(78 * 60 - 7.123).wholeMilliseconds)
+        #expect(read.map { $0.struckAt != nil } == [false, false, true])
+        for entry in read { try await journal.strike(entry, at: morning, in: ada) }
+        #expect(
+            try file().contains(
+                "## ~~09:12~~ <!-- note A 2026-11-21T09:12:07.123Z struck 2026-11-21T09:12:07.123Z by my%20scribe mood fine -->"
+            ))
+        #expect(
+            try file().contains(
+                "## ~~10:30~~ Lunch with Mara <!-- note c0ffee 2026-11-21T10:30:00.000Z struck 2026-11-21T09:12:07.123Z -->"
+            ))
+        #expect(try await texts() == [])
+    }
+
     @Test("notes an id once, keeps struck entries, and tells of unknown ones")
     func identity() async throws {
         let note = entry("once", id: "1")
