@@ -1,6 +1,7 @@
 import Foundation
 import RecollectAgents
 import RecollectCore
+import RecollectWorkspace
 
 /// `journal FOLDER WRITER COUNT`: adds entries to the journal of user `ada`, agent `scribe`, on one day, and says `noted N` after
 /// each. The entries' texts are `WRITER N`.
@@ -10,6 +11,19 @@ func journal(_ arguments: [String]) async throws {
     for number in 0..<(Int(arguments[2]) ?? 0) {
         let entry = JournalEntry(date: morning, text: "\(arguments[1]) \(number)")
         try await journal.append(entry, to: JournalID(userId: "ada", agentId: "scribe"))
+        say("noted \(number)")
+    }
+}
+
+/// `entries ROOT STATE WRITER COUNT`: the same in the journal of agent `scribe` of a workspace.
+func entries(_ arguments: [String]) async throws {
+    let workspace = try SharedWorkspace(
+        root: URL(fileURLWithPath: arguments[0]),
+        configuration: WorkspaceConfiguration(stateURL: URL(fileURLWithPath: arguments[1])))
+    let journal = WorkspaceJournal(workspace: workspace, timeZone: .gmt)
+    let morning = Date(timeIntervalSince1970: 1_795_252_327)
+    for number in 0..<(Int(arguments[3]) ?? 0) {
+        try await journal.write("\(arguments[2]) \(number)", by: .agent("scribe"), at: morning)
         say("noted \(number)")
     }
 }

@@ -19,10 +19,11 @@ enum RecollectTestWorker {
         case "branches": try await branches(Array(arguments.dropFirst()))
         case "turns": try await turns(Array(arguments.dropFirst()))
         case "journal": try await journal(Array(arguments.dropFirst()))
+        case "entries": try await entries(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|lines …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|lines …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -46,29 +46,20 @@ public final class JournalFolder: Journal {
             let folder = try place.make()
             try folder.removeLeftovers(among: folder.names())
             let pages = try days.map { try Self.page(of: $0, in: folder) }
-            guard pages.allSatisfy({ $0?.entry(entry.id) == nil }) else { return }
-            var page = pages[0] ?? JournalPage(day: days[0])
-            page.append(entry)
+            guard let page = JournalDays.adding(entry, by: nil, to: pages, of: days) else { return }
             try Self.write(page, in: folder)
         }
     }
 
     /// The latest entries that fit: see `Journal`. Files are read from the latest on, no more than it takes.
     public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
-        let first = query.from.flatMap { JournalDay.around($0, in: timeZone).min() }
-        let last = query.until.flatMap { JournalDay.around($0, in: timeZone).max() }
-        return try await onFiles(of: journal) { [timeZone] place in
+        try await onFiles(of: journal) { [timeZone] place in
+            var reading = JournalReading(query, in: timeZone)
             guard let folder = try place.open(exclusively: false) else { return [] }
-            var entries: [JournalEntry] = []
-            for name in try folder.names().sorted(by: >) {
-                guard entries.count < query.limit else { break }
-                guard let day = JournalDay(fileName: name, in: timeZone), first.map({ day >= $0 }) ?? true,
-                    last.map({ day <= $0 }) ?? true, let page = try Self.page(of: day, in: folder)
-                else { continue }
-                entries = page.entries().map(\.whole).filter(query.admits) + entries
+            for day in reading.days(among: try folder.names()) where !reading.isEnough {
+                if let page = try Self.page(of: day, in: folder) { reading.read(page) }
             }
-            // Sorting is stable: entries of one moment stay as they stand in the file.
-            return entries.sorted { $0.date < $1.date }.suffix(max(0, query.limit))
+            return reading.entries
         }
     }
 
@@ -76,23 +67,13 @@ public final class JournalFolder: Journal {
     public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { place in
-            guard let folder = try place.open(exclusively: true),
-                let (page, found) = try Self.find(entry, on: days, in: folder)
-            else {
-                throw RecollectError(.notFound, "the journal of \(days[0].name) has no such note; read it again")
+            let folder = try place.open(exclusively: true)
+            let pages = try days.map { day in try folder.flatMap { try Self.page(of: day, in: $0) } }
+            guard let folder, let page = try JournalDays.striking(entry, at: moment, on: pages, of: days) else {
+                return
             }
-            guard found.heading.entry.struckAt == nil else { return }
-            try Self.write(page.striking(found, at: moment), in: folder)
+            try Self.write(page, in: folder)
         }
-    }
-
-    private static func find(
-        _ entry: JournalEntry, on days: [JournalDay], in folder: OpenFolder
-    ) throws -> (page: JournalPage, entry: JournalPage.Entry)? {
-        for day in days {
-            if let page = try page(of: day, in: folder), let found = page.entry(entry.id) { return (page, found) }
-        }
-        return nil
     }
 
     private static func page(of day: JournalDay, in folder: OpenFolder) throws -> JournalPage? {

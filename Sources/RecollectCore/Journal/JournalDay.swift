@@ -38,6 +38,12 @@ package struct JournalDay: Hashable, Comparable {
         return [(parts.hour ?? 0, 2), (parts.minute ?? 0, 2)].map(Self.padded).joined(separator: ":")
     }
 
+    /// The moment of a time of this day, `09:12`; `nil` where there is none.
+    package func moment(of time: String) -> Date? {
+        let parts = time.split(separator: ":").compactMap { Int($0) }
+        return parts.count == 2 ? moment(hour: parts[0], minute: parts[1]) : nil
+    }
+
     /// The moment of a time of this day; `nil` where there is none.
     package func moment(hour: Int, minute: Int) -> Date? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }

@@ -18,20 +18,21 @@ package struct JournalPage {
     }
 
     /// Adds an entry at the end.
-    package mutating func append(_ entry: JournalEntry) {
-        let heading = JournalHeading(of: entry, on: day)
+    /// - Parameter agentId: who wrote it, where the file does not tell that.
+    package mutating func append(_ entry: JournalEntry, by agentId: String? = nil) {
+        let heading = JournalHeadingLine(of: entry, by: agentId, on: day)
         let quotation = entry.text.utf8.split(separator: Byte.lineFeed, omittingEmptySubsequences: false).map {
             $0.isEmpty ? ">" : "> " + String(decoding: $0, as: UTF8.self)
         }
         // Another program may have left the last line without its end.
         if bytes.last != Byte.lineFeed { bytes.append(Byte.lineFeed) }
-        bytes += Array("\n\(heading.line)\n\n\(quotation.joined(separator: "\n"))\n".utf8)
+        bytes += Array("\n\(heading.text)\n\n\(quotation.joined(separator: "\n"))\n".utf8)
     }
 
     /// The page with one of its entries struck out: nothing but its heading changes.
     package func striking(_ entry: Entry, at moment: Date) -> JournalPage {
         var page = self
-        page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment, on: day).line.utf8)
+        page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment).utf8)
         return page
     }
 
@@ -56,7 +57,8 @@ package struct JournalPage {
     /// The file is searched for the bytes that name it and only read line by line where they are there, so that adding to a long day
     /// is no slower than to a short one.
     package func entry(_ id: String) -> Entry? {
-        guard id.hasPrefix(JournalHeading.idPrefix(on: day)) || bytes.contains(JournalHeading.name(of: id)) else {
+        guard id.hasPrefix(JournalHeading.idPrefix(on: day)) || bytes.contains(JournalHeadingLine.opening(of: id))
+        else {
             return nil
         }
         return entries().first { $0.heading.entry.id.hasSameBytes(as: id) }

@@ -1,0 +1,57 @@
+/// Text as its bytes: told apart and ordered by them, where Swift's strings take different spellings of an accent for one.
+struct ByteText: Hashable, Comparable {
+    let bytes: [UInt8]
+
+    init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    static func < (left: ByteText, right: ByteText) -> Bool {
+        left.bytes.lexicographicallyPrecedes(right.bytes)
+    }
+
+    // MARK: As a line
+
+    /// Whether nothing can be seen of it.
+    var isBlank: Bool { bytes.allSatisfy { $0 <= UInt8(ascii: " ") } }
+
+    var endsWithCarriageReturn: Bool { bytes.last == UInt8(ascii: "\r") }
+
+    var trimmingCarriageReturn: ByteText { endsWithCarriageReturn ? ByteText(bytes.dropLast()) : self }
+
+    var isQuoted: Bool { bytes.first == UInt8(ascii: ">") }
+
+    /// Without the mark of quotation, where it has one.
+    var unquoted: ByteText {
+        guard isQuoted else { return self }
+        return ByteText(bytes.dropFirst(bytes.dropFirst().first == UInt8(ascii: " ") ? 2 : 1))
+    }
+
+    var quoted: ByteText { ByteText(bytes.isEmpty ? [UInt8(ascii: ">")] : Array("> ".utf8) + bytes) }
+
+    // MARK: As several lines
+
+    init(lines: some Sequence<ByteText>) {
+        bytes = Array(lines.map(\.bytes).joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    var lines: [ByteText] {
+        bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { ByteText($0) }
+    }
+}
+
+extension [ByteText] {
+    /// Without the blank lines at both ends.
+    var trimmingBlankLines: [ByteText] {
+        guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
+            return []
+        }
+        return Array(self[first...last])
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import RecollectCore
+
+/// A journal's day taken apart for merging.
+struct JournalVersion {
+    /// `# 2026-11-21`; `nil` where the first line is another one.
+    var dayLine: ByteText?
+    /// What stands before the first entry, but for that line.
+    var head = Wordings()
+    /// The entries by their ids.
+    var entries: [ByteText: Entry] = [:]
+
+    /// An entry with all that follows up to the next one.
+    struct Entry {
+        /// The heading without title and strokes.
+        var heading: ByteText
+        var struck: Strike
+        var wordings: Wordings
+
+        func isSame(as other: Entry) -> Bool {
+            heading == other.heading && struck == other.struck && wordings.isSame(as: other.wordings)
+        }
+    }
+
+    /// Whether and when an entry was struck out; an earlier moment is greater.
+    enum Strike: Comparable {
+        case never
+        case atSomeTime
+        case at(Date)
+
+        init(_ line: JournalHeadingLine) {
+            self = line.struckAt.map(Self.at) ?? (line.isStruck ? .atSomeTime : .never)
+        }
+
+        static func < (left: Strike, right: Strike) -> Bool {
+            switch (left, right) {
+            case (.at(let left), .at(let right)): left > right
+            case (.never, .atSomeTime), (.never, .at), (.atSomeTime, .at): true
+            default: false
+            }
+        }
+    }
+
+    init() {}
+}
+
+// MARK: Reading
+
+extension JournalVersion {
+    /// Reads a file; `nil` for one that is not UTF-8.
+    init?(_ bytes: [UInt8], on day: String) {
+        guard let lines = Self.lines(of: bytes) else { return nil }
+        var heading: JournalHeadingLine?
+        var body: [ByteText] = []
+        for line in lines {
+            if let next = Self.heading(line) {
+                take(heading, body, on: day)
+                heading = next
+                body = []
+            } else {
+                body.append(line)
+            }
+        }
+        take(heading, body, on: day)
+    }
+
+    private mutating func take(_ heading: JournalHeadingLine?, _ body: [ByteText], on day: String) {
+        var body = body.trimmingBlankLines
+        guard var heading else {
+            if let first = body.first, Self.isDayLine(first) {
+                dayLine = first.trimmingCarriageReturn
+                body = Array(body.dropFirst()).trimmingBlankLines
+            }
+            head = Wordings(ofHead: body)
+            return
+        }
+        let wordings = Wordings(ofEntry: body, title: heading.title)
+        heading.title = ""
+        let struck = Strike(heading)
+        heading.isStruck = false
+        heading.struckAt = nil
+        let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
+        heading.id = id
+        var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
+        if let twin = entries[ByteText(id)] {
+            entry.heading = max(entry.heading, twin.heading)
+            entry.struck = max(entry.struck, twin.struck)
+            entry.wordings.add(twin.wordings)
+        }
+        entries[ByteText(id)] = entry
+    }
+
+    /// The id of an entry that a person wrote, the same wherever the same was written.
+    private static func name(of wordings: Wordings, at time: String, on day: String) -> String {
+        let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
+        return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
+    }
+
+    /// The lines without their ends, and without what a writer had only begun to write; `nil` where they are not UTF-8.
+    private static func lines(of bytes: [UInt8]) -> [ByteText]? {
+        let bytes = bytes[...].droppingByteOrderMark.droppingCutCharacter
+        guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { ByteText($0) }
+        if let last = lines.popLast() { lines.append(last.droppingCutHeading) }
+        // Editors of Windows end all lines with two bytes, those too that we write. A single line that ends so was meant to.
+        let ours = lines.filter { isDayLine($0) || heading($0) != nil }
+        guard let first = ours.first, first.endsWithCarriageReturn, ours.allSatisfy(\.endsWithCarriageReturn) else {
+            return lines
+        }
+        return lines.map(\.trimmingCarriageReturn)
+    }
+
+    private static func heading(_ line: ByteText) -> JournalHeadingLine? {
+        guard line.bytes.starts(with: "## ".utf8) else { return nil }
+        return JournalHeadingLine(line.trimmingCarriageReturn.text)
+    }
+
+    /// Whether a line is `# 2026-11-21`.
+    fileprivate static func isDayLine(_ line: ByteText) -> Bool {
+        let bytes = line.trimmingCarriageReturn.bytes
+        guard bytes.count == 12, bytes.starts(with: "# ".utf8) else { return false }
+        return bytes.dropFirst(2).enumerated().allSatisfy { place, byte in
+            [4, 7].contains(place) ? byte == UInt8(ascii: "-") : (0x30...0x39).contains(byte)
+        }
+    }
+}
+
+// MARK: Writing
+
+extension JournalVersion {
+    /// The file: the day, what people wrote before the entries, and the entries in order.
+    var bytes: [UInt8] {
+        var parts: [[UInt8]] = []
+        if let dayLine { parts.append(dayLine.bytes) }
+        let head = head.asHead
+        if !head.isEmpty { parts.append(head) }
+        let ordered = entries.map { id, entry in (key: [entry.place, id], entry: entry) }.sorted { left, right in
+            left.key.lexicographicallyPrecedes(right.key)
+        }
+        for (_, entry) in ordered {
+            let (title, body) = entry.wordings.asEntry
+            guard var heading = JournalHeadingLine(entry.heading.text) else { continue }
+            heading.title = title
+            heading.isStruck = entry.struck != .never
+            if case .at(let moment) = entry.struck { heading.struckAt = moment }
+            parts.append(Array(heading.text.utf8))
+            if !body.isEmpty { parts.append(body) }
+        }
+        return Array(parts.map { $0 + [UInt8(ascii: "\n")] }.joined(separator: [UInt8(ascii: "\n")]))
+    }
+}
+
+extension JournalVersion.Entry {
+    /// The time that it shows, then its moment.
+    fileprivate var place: ByteText {
+        let line = JournalHeadingLine(heading.text)
+        return ByteText([line?.time ?? "", line?.date?.inUTC ?? ""].joined(separator: " "))
+    }
+}
+
+// MARK: What was only begun
+
+extension ArraySlice<UInt8> {
+    /// Without what editors of Windows begin a file with, nor blank lines around it.
+    fileprivate var droppingByteOrderMark: ArraySlice<UInt8> {
+        var rest = self
+        while true {
+            if rest.starts(with: [0xEF, 0xBB, 0xBF]) {
+                rest = rest.dropFirst(3)
+            } else if let end = rest.firstIndex(of: UInt8(ascii: "\n")), ByteText(rest[..<end]).isBlank {
+                rest = rest[(end + 1)...]
+            } else {
+                return rest
+            }
+        }
+    }
+
+    /// Without the first bytes of a character whose others are missing at the end.
+    fileprivate var droppingCutCharacter: ArraySlice<UInt8> {
+        guard let start = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return self }
+        let length =
+            switch self[start] {
+            case 0xC2...0xDF: 2
+            case 0xE0...0xEF: 3
+            case 0xF0...0xF4: 4
+            default: 1
+            }
+        return endIndex - start < length ? self[..<start] : self
+    }
+}
+
+extension ByteText {
+    /// A last line without the comment that was being written at its end; empty where it is no more than the beginning of one of our own
+    /// headings.
+    fileprivate var droppingCutHeading: ByteText {
+        guard bytes.first == UInt8(ascii: "#"), !JournalVersion.isDayLine(self) else { return self }
+        let line = text
+        let opening = "<!-- note "
+        var rest = Substring(line)
+        if let start = line.range(of: opening, options: [.literal, .backwards]),
+            line.range(of: "-->", options: .literal, range: start.upperBound..<line.endIndex) == nil
+        {
+            rest = line[..<start.lowerBound]
+        }
+        let cut = (1..<opening.utf8.count).last { rest.hasSuffix(opening.prefix($0)) } ?? 0
+        let isBegun = rest.dropLast(cut).utf8.allSatisfy { "#~:0123456789- ".utf8.contains($0) }
+        return isBegun ? ByteText("") : ByteText(String(rest))
+    }
+}

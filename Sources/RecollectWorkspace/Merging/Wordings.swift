@@ -1,0 +1,142 @@
+import Foundation
+
+/// The texts that stand in one place of a version: one, or several where a conflict was left there.
+struct Wordings {
+    /// One text, and how it is laid out where it stands alone; the greater one of two for which no difference is made is kept.
+    private struct Wording: Comparable {
+        let text: ByteText
+        var layout: Layout
+
+        init(text: ByteText, layout: Layout? = nil) {
+            self.text = text
+            self.layout = layout ?? Layout(title: ByteText(""), body: ByteText(lines: text.lines.map(\.quoted)))
+        }
+
+        static func < (left: Wording, right: Wording) -> Bool {
+            left.text == right.text ? left.layout < right.layout : left.text < right.text
+        }
+    }
+
+    /// How a text was parted into what stands in the heading and what below it.
+    private struct Layout: Comparable {
+        let title: ByteText
+        let body: ByteText
+
+        static func < (left: Layout, right: Layout) -> Bool {
+            left.title == right.title ? left.body < right.body : left.title < right.title
+        }
+    }
+
+    /// By what makes a difference.
+    private var byKey: [ByteText: Wording] = [:]
+
+    init() {}
+
+    /// What stands before the first entry.
+    init(ofHead body: [ByteText]) {
+        take(ByteText(lines: body), layout: nil)
+    }
+
+    /// What an entry says.
+    init(ofEntry body: [ByteText], title: String) {
+        let isQuotation = body.allSatisfy(\.isQuoted)
+        let lines = (title.isEmpty ? [] : [ByteText(title)]) + (isQuotation ? body.map(\.unquoted) : body)
+        take(ByteText(lines: lines), layout: Layout(title: ByteText(title), body: ByteText(lines: body)))
+    }
+
+    private mutating func take(_ text: ByteText, layout: Layout?) {
+        let alternatives = LabelledBlock.alternatives(in: text.text)
+        // A block that somebody wrote into is a text of theirs.
+        if alternatives.count > 1, ByteText(LabelledBlock.text(of: alternatives)) == text {
+            alternatives.forEach { add(Wording(text: ByteText($0))) }
+        } else {
+            add(Wording(text: text, layout: layout))
+        }
+    }
+
+    private mutating func add(_ wording: Wording) {
+        let key = Self.key(of: wording.text)
+        byKey[key] = byKey[key].map { max($0, wording) } ?? wording
+    }
+
+    /// The text without marks of quotation, and with accents in one spelling.
+    private static func key(of text: ByteText) -> ByteText {
+        if text.bytes.allSatisfy({ $0 < 0x80 }) { return ByteText(lines: text.lines.map(\.unquoted)) }
+        let composed = ByteText(text.text.precomposedStringWithCanonicalMapping)
+        let plain = ByteText(lines: composed.lines.map(\.unquoted))
+        return ByteText(plain.text.precomposedStringWithCanonicalMapping)
+    }
+
+    var keys: Set<ByteText> { Set(byKey.keys) }
+
+    func isSame(as other: Wordings) -> Bool { keys == other.keys }
+
+    /// Takes in what else one version says in the same place.
+    mutating func add(_ other: Wordings) {
+        byKey.merge(other.byKey, uniquingKeysWith: max)
+        if byKey.count > 1 { byKey = byKey.mapValues { Wording(text: $0.text) } }
+    }
+
+    // MARK: Merging
+
+    /// What a version left of the base's texts. All of it is no decision; none of it says only that there is another text; fewer of them
+    /// is more decided; and who adds a text of their own beside all of them decided for them all.
+    private struct Decision: Comparable {
+        let rank: Int
+        let kept: [ByteText]
+
+        init(_ keys: Set<ByteText>, of old: Set<ByteText>) {
+            let left = keys.intersection(old)
+            kept = left.sorted()
+            rank = left == old ? (keys == old ? 0 : .max) : left.isEmpty ? 1 : 2 + old.count - left.count
+        }
+
+        static func < (left: Decision, right: Decision) -> Bool {
+            left.rank == right.rank ? left.kept.lexicographicallyPrecedes(right.kept) : left.rank < right.rank
+        }
+    }
+
+    /// What the texts of several versions become.
+    ///
+    /// Of the base's texts those stay that the most decided version left; the others are united, but for those that another one of
+    /// them holds.
+    static func joined(_ versions: [Wordings], base: Wordings?) -> Wordings {
+        let old = base?.keys ?? []
+        let decisions = versions.map { Decision($0.keys, of: old) }
+        let new = Set(versions.flatMap(\.keys)).subtracting(old)
+        let added = new.filter { key in !new.contains { $0 != key && $0.holds(key) } }
+        var result = Wordings()
+        for (version, decision) in zip(versions, decisions) {
+            let isDecisive = decision == decisions.max()
+            let taken = version.byKey.filter { added.contains($0.key) || isDecisive && old.contains($0.key) }
+            result.byKey.merge(taken, uniquingKeysWith: max)
+        }
+        return result
+    }
+
+    // MARK: Writing
+
+    var asHead: [UInt8] { text.bytes }
+
+    /// What stands in the heading, and what below it.
+    var asEntry: (title: String, body: [UInt8]) {
+        let layout = byKey.count == 1 ? byKey.values.first?.layout : Wording(text: text).layout
+        return (layout?.title.text ?? "", layout?.body.bytes ?? [])
+    }
+
+    private var text: ByteText {
+        guard byKey.count > 1 else { return byKey.values.first?.text ?? ByteText("") }
+        return ByteText(LabelledBlock.text(of: Set(byKey.values.map(\.text.text))))
+    }
+}
+
+extension ByteText {
+    /// Whether all lines of another text stand in this one, in their order, each with at least its beginning.
+    fileprivate func holds(_ other: ByteText) -> Bool {
+        var wanted = other.lines[...]
+        for line in lines {
+            if let next = wanted.first, line.bytes.starts(with: next.bytes) { wanted.removeFirst() }
+        }
+        return wanted.isEmpty
+    }
+}

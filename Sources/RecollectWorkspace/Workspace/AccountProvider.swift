@@ -1,0 +1,92 @@
+import Foundation
+import RecollectCore
+
+/// The files of one account: every call is refused while another account is signed in, or none, or any where these are nobody's.
+///
+/// A container's folder is opened when it is first needed, and again until it can be.
+final class AccountProvider: WorkspaceProvider {
+    let rootURL: URL
+    let container: any WorkspaceContainer
+    let account: RememberedContainer
+
+    private let opened = Locked<(any WorkspaceProvider)?>(nil)
+    private let open: @Sendable () throws -> any WorkspaceProvider
+
+    init(
+        _ rootURL: URL, of account: RememberedContainer, in container: any WorkspaceContainer,
+        open: @escaping @Sendable () throws -> any WorkspaceProvider
+    ) {
+        self.rootURL = rootURL
+        self.account = account
+        self.container = container
+        self.open = open
+    }
+
+    /// - Throws: `unavailable` where the account is not the one that is signed in.
+    func checkAccount() throws {
+        guard account.isCurrent(in: container) else {
+            throw RecollectError(
+                .unavailable,
+                """
+                the files in \(rootURL.path) belong to \(account.isNobodys ? "nobody" : "an account"), and \
+                \(container.accountToken() == nil ? "nobody" : "another account") is signed in; open the workspace again
+                """)
+        }
+    }
+
+    private func provider() throws -> any WorkspaceProvider {
+        try checkAccount()
+        return try opened.withLock { opened in
+            if let opened { return opened }
+            let provider = try open()
+            opened = provider
+            return provider
+        }
+    }
+
+    func items(in folder: WorkspacePath) throws -> [WorkspaceItem] { try provider().items(in: folder) }
+
+    func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider().item(at: path) }
+
+    func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider().read(path, limit: limit) }
+
+    func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
+        try provider().write(bytes, to: path, replacing: expected)
+    }
+
+    func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
+        try provider().remove(path, holding: expected)
+    }
+
+    func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }
+
+    func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        try provider().conflictVersions(of: path)
+    }
+
+    func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        try provider().resolve(versions, of: path)
+    }
+
+    /// Wakes when the account changes, too.
+    func wakes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let changes = container.accountChanges()
+        // Listening begins now, where it can; what happens before the task runs is not missed.
+        let first = try? provider().wakes()
+        let task = Task { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                var isListening = first != nil
+                if let first { group.addTask { for await _ in first { continuation.yield() } } }
+                for await _ in changes {
+                    continuation.yield()
+                    guard !isListening, let wakes = try? provider().wakes() else { continue }
+                    isListening = true
+                    group.addTask { for await _ in wakes { continuation.yield() } }
+                }
+            }
+        }
+        continuation.onTermination = { _ in task.cancel() }
+        return stream
+    }
+}

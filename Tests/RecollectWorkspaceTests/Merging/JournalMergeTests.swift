@@ -1,0 +1,171 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("A merged day of a journal")
+struct JournalMergeTests {
+    private let day = """
+        # 2026-11-21
+
+        ## 09:12 <!-- note A 2026-11-21T09:12:07.123Z -->
+
+        > first
+
+        ## 10:00 <!-- note B 2026-11-21T10:00:00.000Z -->
+
+        > second
+
+        """
+
+    private func merged(base: String? = nil, _ versions: String...) throws -> String {
+        let forwards = JournalMerge.merged(base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) })
+        let backwards = JournalMerge.merged(
+            base: base.map { Array($0.utf8) }, versions: versions.reversed().map { Array($0.utf8) })
+        #expect(forwards == backwards)
+        return String(decoding: try #require(forwards), as: UTF8.self)
+    }
+
+    private func page(_ entries: (id: String, minute: Int, text: String)...) -> String {
+        let day = JournalDay(of: morning, in: .gmt)
+        var page = JournalPage(day: day)
+        for entry in entries {
+            page.append(
+                JournalEntry(
+                    id: entry.id, date: morning.addingTimeInterval(Double(60 * entry.minute)), text: entry.text))
+        }
+        return String(decoding: page.bytes, as: UTF8.self)
+    }
+
+    private func entries(_ text: String) -> [JournalEntry] {
+        JournalPage(day: JournalDay(of: morning, in: .gmt), bytes: Array(text.utf8)).entries().map(\.whole)
+    }
+
+    @Test("row 17 P: a day that two devices began is one file with all entries once, in order")
+    func bothBegan() throws {
+        let both = try merged(
+            page(("A", 0, "phone"), ("C", 20, "phone again")), page(("B", 10, "tablet"), ("A", 0, "phone")))
+        #expect(both == page(("A", 0, "phone"), ("B", 10, "tablet"), ("C", 20, "phone again")))
+    }
+
+    @Test("is, of a file that we wrote, that file")
+    func canonical() throws {
+        #expect(try merged(day) == day)
+        #expect(try merged("") == "")
+        let page = page(
+            ("A", 0, ""), ("B", 1, "\n# x\r\n```\n## 09:12\n\n> q\n"), ("", 2, "<!-- note"), ("é/..", 3, "-->"))
+        #expect(try merged(page) == page)
+    }
+
+    @Test("takes the text that was changed, and keeps both where both changed it")
+    func texts() throws {
+        let left = day.replacingOccurrences(of: "second", with: "on the left")
+        let right = day.replacingOccurrences(of: "second", with: "on the right")
+        #expect(try merged(base: day, left, day) == left)
+        let both = try merged(base: day, left, right)
+        #expect(both.contains("on the left") && both.contains("on the right") && !both.contains("second"))
+        #expect(entries(both).map(\.id) == ["A", "B"])
+        // Whoever decides for one of them is followed, and two who decide otherwise agree in the end.
+        #expect(try merged(base: both, left, both) == left)
+        #expect([left, right].contains(try merged(base: both, left, right)))
+    }
+
+    @Test("keeps an entry deleted that was changed nowhere, and any other")
+    func deletions() throws {
+        let without = page(("A", 0, "first"))
+        let with = page(("A", 0, "first"), ("B", 10, "second"))
+        let edited = page(("A", 0, "first"), ("B", 10, "other"))
+        let struck = with.replacingOccurrences(
+            of: "## 09:22 <!-- note B 2026-11-21T09:22:07.123Z -->",
+            with: "## ~~09:22~~ <!-- note B 2026-11-21T09:22:07.123Z struck 2026-11-21T12:00:00.000Z -->")
+        #expect(try merged(base: with, without, with) == without)
+        #expect(try merged(base: with, without, edited) == edited)
+        #expect(try merged(base: with, without, struck) == struck)
+        #expect(try merged(without, with) == with)
+    }
+
+    @Test("is struck out where one version is, at the earliest moment")
+    func strikes() throws {
+        let early = day.replacingOccurrences(
+            of: "## 10:00 <!-- note B 2026-11-21T10:00:00.000Z",
+            with: "## ~~10:00~~ <!-- note B 2026-11-21T10:00:00.000Z struck 2026-11-21T11:00:00.000Z")
+        let late = early.replacingOccurrences(of: "T11:", with: "T12:")
+        let byHand = day.replacingOccurrences(of: "## 10:00", with: "## ~~10:00~~")
+        for base in [nil, day] {
+            #expect(try merged(base: base, day, early) == early)
+            #expect(try merged(base: base, late, early) == early)
+            #expect(try merged(base: base, byHand, late) == late)
+            #expect(try merged(base: base, byHand, day) == byHand)
+        }
+        #expect(entries(byHand).map { $0.struckAt != nil } == [false, true])
+    }
+
+    @Test("gives what people wrote an id of its content, and leaves it as it is laid out")
+    func people() throws {
+        let written = """
+            # 2026-11-21
+            Thoughts of my own.
+
+            ## 7:30 Run in the rain
+            Five kilometres.
+            ```
+            # not a heading
+            ```
+
+            ## Plans
+            - tea
+
+            """
+        let once = try merged(written)
+        #expect(once.hasPrefix("# 2026-11-21\n\nThoughts of my own.\n\n## 07:30 Run in the rain <!-- note "))
+        #expect(once.hasSuffix(" -->\n\nFive kilometres.\n```\n# not a heading\n```\n\n## Plans\n- tea\n"))
+        #expect(try merged(once, written) == once)
+        #expect(try merged(written, day).contains("Run in the rain"))
+        #expect(
+            try merged(base: once, once.replacingOccurrences(of: "tea", with: "coffee"), written).contains("coffee"))
+        let id = try #require(entries(once).first?.id)
+        #expect(entries(once.replacingOccurrences(of: "Five", with: "Six")).first?.id == id)
+    }
+
+    @Test("ends with all entries of a file that is cut anywhere, and with nothing twice")
+    func cut() throws {
+        let whole = Array((day + "\n## 11:05 Ünal <!-- note \u{1F525} -->\n\n> größer\n> 🔥\n").utf8)
+        let expected = try #require(JournalMerge.merged(base: nil, versions: [whole]))
+        for length in 0...whole.count {
+            let cut = Array(whole.prefix(length))
+            let both = try #require(JournalMerge.merged(base: nil, versions: [cut, whole]), "cut at \(length)")
+            let count = entries(String(decoding: both, as: UTF8.self)).count
+            // A person's words in a heading whose id is missing are an entry of their own.
+            if count == 3 {
+                #expect(both == expected, "cut at \(length)")
+            } else {
+                #expect(count == 4, "cut at \(length)")
+            }
+        }
+    }
+
+    @Test("makes no difference between ends of lines, accents' spellings and a paragraph more")
+    func sameness() throws {
+        let composed = page(("A", 0, "café\nat noon"))
+        let windows = composed.replacingOccurrences(of: "\n", with: "\r\n")
+        #expect(try merged(composed, windows) == composed)
+        #expect(try merged(composed, "\u{FEFF}" + composed) == composed)
+        let both = try merged(composed, page(("A", 0, "cafe\u{301}\nat noon")))
+        #expect(entries(both).map(\.text) == ["café\nat noon"])
+        #expect(try merged(composed, composed + "\nand tea\n") == composed + "\nand tea\n")
+    }
+
+    @Test("is none where a version is not text")
+    func binary() {
+        #expect(JournalMerge.merged(base: nil, versions: [Array(day.utf8), [0xFF, 0xFE, 0x41]]) == nil)
+        #expect(JournalMerge.merged(base: [0xFF, 0x41], versions: [Array(day.utf8)]) == Array(day.utf8))
+    }
+
+    @Test("keeps what a newer version writes into a heading")
+    func strangers() throws {
+        let newer = day.replacingOccurrences(of: "000Z -->", with: "000Z by scribe mood fine -->")
+        #expect(try merged(base: day, newer, day) == newer)
+        #expect(try merged(newer, day) == newer)
+    }
+}

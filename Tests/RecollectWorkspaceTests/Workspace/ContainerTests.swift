@@ -1,0 +1,202 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import RecollectTesting
+import RecollectWorkspace
+import Testing
+
+@Suite("row 22: a workspace in a container that comes and goes")
+struct ContainerTests {
+    private let folder: TestFolder
+    private let cloud = SimulatedCloud(seed: .random(in: 0...(.max)))
+    private var device: SimulatedDevice { cloud.device("phone") }
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    private func open() throws -> SharedWorkspace {
+        try SharedWorkspace(
+            container: device.container,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("container")))
+    }
+
+    private func isUnavailable(_ work: () async throws -> Void) async -> Bool {
+        do {
+            try await work()
+            return false
+        } catch {
+            return (error as? RecollectError)?.code == .unavailable
+        }
+    }
+
+    private let note = WorkspacePath.note
+
+    @Test(
+        "is the container once it was found, and stays it when a look-up finds nothing for a moment, or never returns")
+    func moment() async throws {
+        device.container.isHeld = true
+        let first = try open()
+        #expect(first.rootURL != device.rootURL)
+        device.container.isHeld = false
+        #expect(try await first.lookUpContainer()?.standardizedFileURL == device.rootURL.standardizedFileURL)
+        #expect(first.rootURL != device.rootURL)
+        let second = try open()
+        #expect(second.rootURL == device.rootURL)
+        device.container.isMissing = true
+        #expect(try await second.lookUpContainer() == nil)
+        let third = try open()
+        #expect(third.rootURL == second.rootURL)
+        try await third.write("still here", to: note, replacing: nil)
+        #expect(device.files() == ["note.md": Array("still here".utf8)])
+        #expect(try await second.read(note).text == "still here")
+    }
+
+    @Test("writes nothing after its account signed out, and goes on when it is back")
+    func signOut() async throws {
+        try await open().lookUpContainer()
+        let workspace = try open()
+        try await workspace.write("ours", to: note, replacing: nil)
+        device.container.signOut()
+        #expect(await isUnavailable { try await workspace.write("theirs?", to: .other, replacing: nil) })
+        #expect(await isUnavailable { _ = try await workspace.read(note) })
+        #expect(await isUnavailable { try await workspace.lookUpContainer() })
+        #expect(await isUnavailable { try await workspace.mergeReplica() })
+        #expect(try await !workspace.status().isAvailable)
+        let nobodys = try open()
+        #expect(nobodys.rootURL != workspace.rootURL)
+        #expect(try await nobodys.list().isEmpty)
+        device.container.signIn()
+        #expect(try await workspace.status().isAvailable)
+        #expect(try await workspace.read(note).text == "ours")
+        #expect(await isUnavailable { try await nobodys.write("late", to: note, replacing: nil) })
+    }
+
+    @Test("never shows another account its files or its replica, nor writes them there")
+    func otherAccount() async throws {
+        let replica = try open()
+        try await replica.write("anna's, offline", to: .other, replacing: nil)
+        try await replica.lookUpContainer()
+        let annas = try open()
+        try await annas.write("anna's", to: note, replacing: nil)
+        let other = SimulatedCloud(seed: 2, account: "berta")
+        device.container.signIn(to: other)
+        for workspace in [replica, annas] {
+            #expect(await isUnavailable { try await workspace.write("x", to: .third, replacing: nil) })
+            #expect(await isUnavailable { try await workspace.mergeReplica() })
+        }
+        let bertas = try open()
+        #expect(try await bertas.list().isEmpty)
+        try await bertas.lookUpContainer()
+        let found = try open()
+        #expect(found.rootURL == other.device("phone").rootURL)
+        #expect(try await found.mergeReplica().merged.isEmpty)
+        #expect(other.device("phone").files().isEmpty)
+        device.container.signIn()
+        #expect(try await open().mergeReplica().merged == [.other])
+        #expect(device.files().keys.sorted() == ["note.md", "other.md"])
+    }
+
+    @Test("gives what was written while nobody was signed in to the first account that comes, and to that alone")
+    func nobody() async throws {
+        device.container.signOut()
+        let nobodys = try open()
+        #expect(try await nobodys.lookUpContainer() == nil)
+        try await nobodys.write("before signing in", to: note, replacing: nil)
+        device.container.signIn()
+        let first = try open()
+        #expect(try await first.read(note).text == "before signing in")
+        device.container.signOut()
+        #expect(try await open().list().isEmpty)
+        try await open().write("again", to: .other, replacing: nil)
+        device.container.signIn()
+        // The account has a replica already: both are folded.
+        #expect(try await open().mergeReplica().merged == [.other])
+        #expect(try await first.list().map(\.path) == [note, .other])
+        device.container.signIn(to: SimulatedCloud(seed: 3, account: "berta"))
+        #expect(try await open().list().isEmpty)
+    }
+
+    @Test("leaves a replica's file where it is while what it is merged with is not local")
+    func evicted() async throws {
+        let replica = try open()
+        try await replica.write("# Offline\n", to: note, replacing: nil)
+        try await replica.lookUpContainer()
+        device.edit("note.md", "# Cloud\n")
+        _ = try cloud.settle()
+        try device.evict("note.md")
+        let workspace = try open()
+        let first = try await workspace.mergeReplica(download: .ask)
+        #expect(first.merged.isEmpty && first.left[note] is FileNotYetAvailableError)
+        _ = try cloud.settle()
+        #expect(try await workspace.mergeReplica().left.isEmpty)
+        let all = device.files().values.map { String(decoding: $0, as: UTF8.self) }.joined()
+        #expect(all.contains("Offline") && all.contains("Cloud"))
+    }
+
+    @Test("row 22 S: a replica merges when the cloud returns, and no word of either side is lost")
+    func merges() async throws {
+        let told = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
+        let first = told ?? .random(in: 0...(.max - 1_000))
+        for seed in first..<(first + (told == nil ? 60 : 1)) {
+            try await checkMerge(seed: seed)
+        }
+    }
+
+    private func checkMerge(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let folder = try TestFolder()
+        let cloud = SimulatedCloud(seed: seed)
+        let (phone, tablet) = (cloud.device("phone"), cloud.device("tablet"))
+        func open() throws -> SharedWorkspace {
+            try SharedWorkspace(
+                container: phone.container,
+                configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("container")))
+        }
+        let paths = [
+            "context.md", "Journal/user/2026-11-21.md", "Research/moby/full_text.txt", "notes.md", "a/b/c.bin",
+        ]
+        let journalDay = "# 2026-11-21\n"
+        func text(_ word: String, at path: String) -> String {
+            path.hasPrefix("Journal")
+                ? "\n## 10:00 <!-- note \(word) 2026-11-21T10:00:00.000Z -->\n\n> \(word)\n" : "# \(word)\n\n\(word)\n"
+        }
+        var words: [String] = []
+        let replica = try open()
+        for _ in 0..<12 {
+            words.append("word\(words.count)x")
+            guard let path = paths.randomElement(using: &generator), let word = words.last else { continue }
+            let added = text(word, at: path)
+            if Bool.random(using: &generator) {
+                try await replica.append(added, to: WorkspacePath(path))
+            } else {
+                let device = Bool.random(using: &generator) ? phone : tablet
+                let old = device.files()[path] ?? Array(journalDay.utf8)
+                device.edit(path, old + Array(added.utf8))
+            }
+            // Only one device at a time, so that there are no conflicts but with the replica.
+            _ = try cloud.settle()
+        }
+        try await replica.lookUpContainer()
+        let workspace = try open()
+        let result = try await workspace.mergeReplica()
+        #expect(result.left.isEmpty, "seed \(seed)")
+        #expect(try await workspace.mergeReplica().merged.isEmpty, "seed \(seed)")
+        _ = try cloud.settle()
+        let all = tablet.files().values.map { String(decoding: $0, as: UTF8.self) }.joined(separator: "\n")
+        for word in words { #expect(all.contains(word), "seed \(seed): lost \(word)") }
+        #expect(tablet.files() == phone.files(), "seed \(seed)")
+        let old = try SharedWorkspace(
+            root: replica.rootURL,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("replica-state")))
+        #expect(try await old.list(recursively: true).allSatisfy(\.isFolder), "seed \(seed)")
+    }
+}
+
+extension WorkspacePath {
+    fileprivate static var note: WorkspacePath { path("note.md") }
+    fileprivate static var other: WorkspacePath { path("other.md") }
+    fileprivate static var third: WorkspacePath { path("third.md") }
+
+    private static func path(_ text: String) -> WorkspacePath { (try? WorkspacePath(text)) ?? .root }
+}
