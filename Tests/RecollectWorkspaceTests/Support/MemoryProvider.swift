@@ -62,6 +62,8 @@ final class MemoryProvider: WorkspaceProvider {
         }
     }
 
+    func removeFolder(_ path: WorkspacePath) throws -> Bool { false }
+
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try change(path, expecting: expected) { $0.files[path] = nil }
     }
