@@ -5,9 +5,12 @@ package struct ToolArguments {
     /// An argument that cannot be used; its message is for the model.
     package struct Failure: Error {
         package let message: String
+        /// What the model is given with it, to do better.
+        package let details: [String: JSONValue]
 
-        package init(message: String) {
+        package init(message: String, details: [String: JSONValue] = [:]) {
             self.message = message
+            self.details = details
         }
     }
 
@@ -40,6 +43,19 @@ package struct ToolArguments {
     package func requiredText(_ name: String) throws -> String {
         guard let text = try text(name) else { throw Failure(message: "“\(name)” is missing.") }
         return text
+    }
+
+    /// A string that must be there and may be empty.
+    package func requiredString(_ name: String) throws -> String {
+        guard let text = members[name]?.stringValue else { throw Failure(message: "“\(name)” must be a string.") }
+        return text
+    }
+
+    /// Whether something is wanted; not where it is left out.
+    package func flag(_ name: String) throws -> Bool {
+        guard let value = members[name] else { return false }
+        guard let flag = value.boolValue else { throw Failure(message: "“\(name)” must be true or false.") }
+        return flag
     }
 
     /// One of some strings; `nil` where it is left out.
@@ -91,7 +107,9 @@ extension AgentTool {
                 let arguments = try ToolArguments(arguments, names: names, calendar: calendar)
                 return ToolResult(try await run(arguments, context))
             } catch let failure as ToolArguments.Failure {
-                return .failure(failure.message)
+                var told = failure.details
+                told["error"] = .string(failure.message)
+                return ToolResult(.object(told), isError: true)
             }
         }
     }

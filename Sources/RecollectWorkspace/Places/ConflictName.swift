@@ -115,7 +115,8 @@ extension ConflictName {
     /// The name without its last mark; `nil` where there is none.
     private static func withoutSyncthingMark(_ name: ArraySlice<UInt8>) -> [UInt8]? {
         guard name.count > mark.count else { return nil }
-        for start in (name.startIndex...(name.endIndex - mark.count)).reversed() where name[start...].starts(with: mark) {
+        for start in (name.startIndex...(name.endIndex - mark.count)).reversed() where name[start...].starts(with: mark)
+        {
             guard let end = endOfStamp(name, from: start + mark.count) else { continue }
             let original = Array(name[..<start] + name[end...])
             return original.isEmpty ? nil : original

@@ -39,7 +39,8 @@ public enum PlaceName {
                 bytes.append(byte)
                 continue
             }
-            guard rest.count >= 2, let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+            guard rest.count >= 2, let escaped = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+            else {
                 return nil
             }
             bytes.append(escaped)
@@ -61,7 +62,9 @@ public enum PlaceName {
 
         var text: String {
             guard isEscaped else { return String(scalar) }
-            return String(scalar).utf8.reduce(into: "") { $0 += "%" + ($1 < 16 ? "0" : "") + String($1, radix: 16, uppercase: true) }
+            return String(scalar).utf8.reduce(into: "") {
+                $0 += "%" + ($1 < 16 ? "0" : "") + String($1, radix: 16, uppercase: true)
+            }
         }
     }
 

@@ -85,7 +85,8 @@ public struct ResearchPlace: Sendable {
         return try await workspace.reading {
             try items.filter { !$0.isFolder }.map { item in
                 let isLocal = item.state == .local || item.state == .conflicted
-                let file = isLocal && item.size <= workspace.configuration.largestFile
+                let file =
+                    isLocal && item.size <= workspace.configuration.largestFile
                     ? try workspace.fileIfThere(at: item.path) : nil
                 let first = file?.text.split(separator: "\n", maxSplits: 1).first ?? ""
                 let title = first.hasPrefix("# ") ? String(first.dropFirst(2)) : item.path.name

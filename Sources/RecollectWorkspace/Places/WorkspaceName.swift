@@ -7,7 +7,9 @@ enum WorkspaceName {
         if let scalar = name.unicodeScalars.first(where: isForbidden) {
             return "the character \(scalar.escaped(asASCII: true)) in it is not taken by every system"
         }
-        if name.utf8.first == UInt8(ascii: ".") { return "names that begin with a dot are hidden, and not synced everywhere" }
+        if name.utf8.first == UInt8(ascii: ".") {
+            return "names that begin with a dot are hidden, and not synced everywhere"
+        }
         if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
         if name.unicodeScalars.first?.properties.isWhitespace == true
             || name.unicodeScalars.last?.properties.isWhitespace == true

@@ -37,7 +37,9 @@ extension FolderProvider {
             } catch {
                 // What is left of it goes with the leftovers.
                 try? folder.remove(staged)
-                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else { throw error }
+                guard let failure = error as? POSIXFailure, [EEXIST, ENOENT].contains(failure.number) else {
+                    throw error
+                }
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
@@ -92,7 +94,8 @@ extension FolderProvider {
     }
 
     /// Gives a name what is staged, if it still holds some content; the old file is gone then.
-    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws {
+    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws
+    {
         let mine = try folder.entry(staged)?.stamp
         guard try folder.exchange(staged, name) else {
             guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
@@ -146,7 +149,8 @@ extension FolderProvider {
             try folder.lockAgainstWriters()
         } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
             throw RecollectError(
-                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs", cause: failure)
+                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs",
+                cause: failure)
         }
         for name in try folder.names() where name.hasPrefix(Self.temporaryPrefix) {
             guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }

@@ -35,7 +35,8 @@ public final class FolderProvider: WorkspaceProvider {
         try self.init(root: root, now: { Date() })
     }
 
-    init(root url: URL, now: @escaping @Sendable () -> Date, beforeExchange: @escaping @Sendable () -> Void = {}) throws {
+    init(root url: URL, now: @escaping @Sendable () -> Date, beforeExchange: @escaping @Sendable () -> Void = {}) throws
+    {
         guard url.isFileURL else {
             throw RecollectError(.invalidArgument, "\(url) is no folder on this device: give a file URL")
         }
@@ -90,11 +91,13 @@ public final class FolderProvider: WorkspaceProvider {
     }
 
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
-        guard let parent = path.parent, let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
+        guard let parent = path.parent,
+            let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
         else { return }
         for version in versions {
             try explaining("remove", folder.path(of: version.id)) {
-                guard try FoundFile.otherForms(of: path, in: folder).contains(where: { $0.hasSameBytes(as: version.id) })
+                guard
+                    try FoundFile.otherForms(of: path, in: folder).contains(where: { $0.hasSameBytes(as: version.id) })
                 else { return }
                 try remove(version.id, in: folder, holding: ContentHash(of: version.bytes))
             }

@@ -103,8 +103,10 @@
             init?(_ bytes: inout ArraySlice<UInt8>) {
                 guard bytes.count >= 16 else { return nil }
                 let fields = bytes.prefix(16).withUnsafeBytes { raw in
-                    (mask: raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self),
-                     length: raw.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
+                    (
+                        mask: raw.loadUnaligned(fromByteOffset: 4, as: UInt32.self),
+                        length: raw.loadUnaligned(fromByteOffset: 12, as: UInt32.self)
+                    )
                 }
                 mask = fields.mask
                 let rest = bytes.dropFirst(16)

@@ -35,6 +35,11 @@ public protocol WorkspaceProvider: Sendable {
     /// - Throws: `ContentMismatch`, `notLocal`.
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws
 
+    /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
+    /// - Returns: Whether it was removed.
+    @discardableResult
+    func removeFolder(_ path: WorkspacePath) throws -> Bool
+
     /// Asks for the content of a file that is not local, and returns at once; nothing happens for one that is.
     func requestDownload(of path: WorkspacePath) throws
 

@@ -102,7 +102,8 @@ final class VersionArchive: Sendable {
     func finish(_ changes: [VersionLine]) throws {
         try locked { folder, state in
             let lines = changes.flatMap { change in
-                let replaced = Set(change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
+                let replaced = Set(
+                    change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
                 let settled = state.index.files[change.path, default: .init()].begun.filter {
                     replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
                 }

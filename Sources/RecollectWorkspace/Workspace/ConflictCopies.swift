@@ -1,8 +1,59 @@
-/// Which files are copies that a sync service made because two devices changed one file.
+import Foundation
+import RecollectCore
+
+/// Which files are copies that a sync service made because two devices changed one file, or made one folder.
+///
+/// A name that only a service gives says so anywhere. A name that people give too (`notes 2.md`) says so only where the name of the
+/// original is not theirs to choose: `context.md`, the days of the journal, and what stands for an id, for `PlaceName` gives no id
+/// such a name.
 enum ConflictCopies {
-    /// The file that a copy contradicts; `nil` for a file whose name may be one that a person gave.
+    /// The file that a copy contradicts, or in whose folder it belongs; `nil` for what may be a file of its own.
     static func original(of path: WorkspacePath) -> WorkspacePath? {
-        guard let parent = path.parent, let name = ConflictName(path.name), name.isCertain else { return nil }
-        return try? parent.appending(name.original)
+        var names: [String] = []
+        for name in path.names {
+            let isFile = names.count == path.names.count - 1
+            guard let copy = ConflictName(name),
+                copy.isCertain || isOurs(copy.original, as: name, in: names, isFile: isFile)
+            else {
+                names.append(name)
+                continue
+            }
+            names.append(copy.original)
+        }
+        guard names != path.names else { return nil }
+        return try? WorkspacePath(names.joined(separator: "/"))
+    }
+
+    /// The folder that was made twice; `nil` for what may be a folder of its own.
+    static func originalFolder(of path: WorkspacePath) -> WorkspacePath? {
+        // As of a file in it: a folder's name is read as one.
+        guard let inside = try? path.appending("x"), let original = original(of: inside) else { return nil }
+        return original.parent
+    }
+
+    /// Whether an original's name at a place is one that Recollect gave, and the copy's is not.
+    private static func isOurs(_ name: String, as copy: String, in folder: [String], isFile: Bool) -> Bool {
+        switch (folder.first, folder.count) {
+        case (nil, _):
+            return isFile ? name == "context.md" : ["Journal", "Research", "Chats"].contains(name)
+        case ("Journal", 1):
+            return !isFile && ["user", "agent"].contains(name)
+        case ("Journal", 2):
+            return isFile && JournalDay(fileName: name, in: .gmt) != nil
+        case ("Chats", 1) where isFile:
+            return isID(name, of: ".json") && !isID(copy, of: ".json")
+        case ("Research", 1):
+            return !isFile && isID(name, of: "") && !isID(copy, of: "")
+        case ("Research", 2):
+            return name == (isFile ? "full_text.txt" : "sources")
+        case ("Research", 3):
+            return isFile && name.wholeMatch(of: #/.*-[0-9a-f]{8}\.md/#) != nil
+        default:
+            return false
+        }
+    }
+
+    private static func isID(_ name: String, of suffix: String) -> Bool {
+        name.hasSuffix(suffix) && PlaceName.id(of: String(name.dropLast(suffix.count))) != nil
     }
 }

@@ -28,6 +28,7 @@ private struct ClosedProvider: WorkspaceProvider {
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { throw reason }
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws { throw reason }
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws { throw reason }
+    func removeFolder(_ path: WorkspacePath) throws -> Bool { throw reason }
     func requestDownload(of path: WorkspacePath) throws { throw reason }
     func wakes() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

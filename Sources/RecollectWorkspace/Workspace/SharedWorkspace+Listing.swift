@@ -35,11 +35,11 @@ extension SharedWorkspace {
                 // It was removed since it was listed.
                 continue
             }
-            let conflicted = Set(listed.compactMap { ConflictCopies.original(of: $0.path) })
-            items += listed.map { conflicted.contains($0.path) ? $0.conflicted : $0 }
+            items += listed
             if recursively { folders += listed.filter(\.isFolder).map(\.path) }
         }
-        return items.sorted { $0.path < $1.path }
+        let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+        return items.map { conflicted.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }
     }
 
     private func markingConflict(of item: WorkspaceItem) throws -> WorkspaceItem {

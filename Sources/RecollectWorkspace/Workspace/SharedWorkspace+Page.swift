@@ -53,11 +53,15 @@ extension SharedWorkspace {
         let outside = RecollectError(.invalidArgument, "\(url) is not in the workspace \(rootURL.path)")
         guard url.isFileURL else { throw outside }
         let names = url.absoluteURL.pathComponents
-        let roots = [rootURL, rootURL.resolvingSymlinksInPath()].map { $0.absoluteURL.standardizedFileURL.pathComponents }
+        let roots = [rootURL, rootURL.resolvingSymlinksInPath()].map {
+            $0.absoluteURL.standardizedFileURL.pathComponents
+        }
         guard let root = roots.first(where: { names.count > $0.count && names.starts(with: $0) }) else { throw outside }
         var inside = Array(names.dropFirst(root.count))
         // Systems before macOS 14 put a hidden file in the place of one that is not local.
-        if let name = inside.last, name.hasPrefix("."), name.hasSuffix(".icloud"), name.utf8.count > ".x.icloud".utf8.count - 1 {
+        if let name = inside.last, name.hasPrefix("."), name.hasSuffix(".icloud"),
+            name.utf8.count > ".x.icloud".utf8.count - 1
+        {
             inside[inside.count - 1] = String(name.dropFirst().dropLast(".icloud".count))
         }
         return try WorkspacePath(inside.joined(separator: "/"))

@@ -47,7 +47,8 @@ extension SharedWorkspace {
         guard looking.withLock({ $0.isVanished }), try archive.index().files[path]?.content != nil else { return }
         throw RecollectError(
             .unavailable,
-            "\(path) is missing in \(rootURL.path) along with most of the files; bring them back, or accept the deletions")
+            "\(path) is missing in \(rootURL.path) along with most of the files; bring them back, or accept the deletions"
+        )
     }
 
     /// Where a path is, for code that names files by URLs.

@@ -9,7 +9,9 @@ extension SharedWorkspace {
     /// - Throws: `notFound` for a folder that is not there; `invalidArgument` for a query without words.
     public func search(_ query: WorkspaceQuery) async throws -> WorkspaceSearchResult {
         let words = SearchedWords(query.text)
-        guard !words.isEmpty else { throw RecollectError(.invalidArgument, "there is nothing to search for: give a word") }
+        guard !words.isEmpty else {
+            throw RecollectError(.invalidArgument, "there is nothing to search for: give a word")
+        }
         var result = WorkspaceSearchResult()
         var bytesLeft = query.byteLimit
         for item in try await list(query.folder, recursively: true) where !item.isFolder {

@@ -7,7 +7,8 @@ extension SharedWorkspace {
     /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
     ///   path, where a file is there; `notLocal`, `tooLarge`.
-    public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws {
+    public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
+    {
         try await writing {
             try self.refuseFolder(path)
             guard path != newPath else { return }

@@ -11,7 +11,8 @@ enum StatePlace {
         if isInside(asked, root) {
             throw RecollectError(
                 .invalidArgument,
-                "\(asked.path) lies inside the workspace \(root.path), where it would be synced: choose a folder outside")
+                "\(asked.path) lies inside the workspace \(root.path), where it would be synced: choose a folder outside"
+            )
         }
         return asked
     }

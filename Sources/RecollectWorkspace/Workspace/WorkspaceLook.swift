@@ -122,7 +122,8 @@ extension SharedWorkspace {
         let bytes: [UInt8]
         do {
             bytes = try provider.read(item.path, limit: configuration.largestFile)
-        } catch let error as RecollectError where [.notFound, .notLocal, .tooLarge, .foreignStore].contains(error.code) {
+        } catch let error as RecollectError where [.notFound, .notLocal, .tooLarge, .foreignStore].contains(error.code)
+        {
             // It changes while it is looked at: the next look tells more.
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
@@ -180,7 +181,8 @@ extension SharedWorkspace {
                 content: nil, stamp: row.stamp, isConflicted: conflicted.contains(path), isOwn: false)
         }
         return WorkspaceLook(
-            files: files, removedHere: removedHere, items: items, missing: missing, isVanished: isVanished, isAvailable: isAvailable)
+            files: files, removedHere: removedHere, items: items, missing: missing, isVanished: isVanished,
+            isAvailable: isAvailable)
     }
 }
 

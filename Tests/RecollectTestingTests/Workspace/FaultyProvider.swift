@@ -182,6 +182,8 @@ struct FaultyProvider: WorkspaceProvider {
         return versions + [ConflictVersion(id: "now", bytes: try sound.read(path, limit: .max))]
     }
 
+    func removeFolder(_ path: WorkspacePath) throws -> Bool { try sound.removeFolder(path) }
+
     func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         try sound.resolve(versions, of: path)
     }

@@ -1,4 +1,5 @@
 import RecollectTesting
+import RecollectWorkspace
 import Testing
 
 /// The workspace providers that Recollect brings. All of them keep every promise.
@@ -10,5 +11,10 @@ struct OurWorkspaceProvidersTests {
     func simulated(_ check: WorkspaceProviderCheck, _ name: String) async throws {
         let service = try #require(CloudBehaviour.all.first { $0.name == name })
         try await check.run(on: .simulatedCloud(service.behaviour))
+    }
+
+    @Test("FolderProvider conforms", arguments: WorkspaceProviderSuite.checks)
+    func folder(_ check: WorkspaceProviderCheck) async throws {
+        try await check.run(on: .workspaceFolders { try FolderProvider(root: $0) })
     }
 }

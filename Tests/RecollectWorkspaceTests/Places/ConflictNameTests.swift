@@ -30,9 +30,12 @@ struct ConflictNameTests {
             ("brief (Anns in Konflikt stehende Kopie 2025-01-15).txt", "brief.txt", "dropbox"),
             ("日記 (KのMac mini の競合コピー 2026-03-07).md", "日記.md", "dropbox"),
             ("a (Ann's conflicted copy 2025-01-15) (Bob's conflicted copy 2025-01-16).md", "a.md", "dropbox"),
-            ("records (Case Conflict).md", "records.md", "dropbox"), ("records (Case Conflict 1)", "records", "dropbox"),
-            ("AWS (Selective Sync Conflict)", "AWS", "dropbox"), ("café (Unicode Encoding Conflict).md", "café.md", "dropbox"),
-            ("whatever (case conflict 12).md", "whatever.md", "dropbox"), ("x (White Space Conflict).md", "x.md", "dropbox"),
+            ("records (Case Conflict).md", "records.md", "dropbox"),
+            ("records (Case Conflict 1)", "records", "dropbox"),
+            ("AWS (Selective Sync Conflict)", "AWS", "dropbox"),
+            ("café (Unicode Encoding Conflict).md", "café.md", "dropbox"),
+            ("whatever (case conflict 12).md", "whatever.md", "dropbox"),
+            ("x (White Space Conflict).md", "x.md", "dropbox"),
             ("a.sync-conflict-20250115-123456-ABCDEFG (Ann's conflicted copy 2025-01-16).md", "a.md", "dropbox"),
         ])
     func certain(_ name: String, _ original: String, _ dialect: String) throws {
@@ -44,7 +47,8 @@ struct ConflictNameTests {
         "names that people give too",
         arguments: [
             ("context 2.md", "context.md", "iCloud"), ("Journal 2", "Journal", "iCloud"), ("moby 13", "moby", "iCloud"),
-            ("2025-01-15 2.md", "2025-01-15.md", "iCloud"), ("a 2 3.md", "a 2.md", "iCloud"), ("v1.2 2", "v1.2", "iCloud"),
+            ("2025-01-15 2.md", "2025-01-15.md", "iCloud"), ("a 2 3.md", "a 2.md", "iCloud"),
+            ("v1.2 2", "v1.2", "iCloud"),
             ("context (1).md", "context.md", "iCloudForWindows"), ("context(1).md", "context.md", "iCloudForWindows"),
             ("Journal (1)", "Journal", "iCloudForWindows"), ("a (1) (2).md", "a (1).md", "iCloudForWindows"),
             ("archive (1).tar.gz", "archive.tar.gz", "iCloudForWindows"),
@@ -52,7 +56,8 @@ struct ConflictNameTests {
             ("context-COMPUTER-2.md", "context.md", "oneDrive"), ("2025-01-15-PC.md", "2025-01-15.md", "oneDrive"),
             ("2025-01-15-DESKTOP-AB12CD3-2.md", "2025-01-15.md", "oneDrive"), ("full_text-PC", "full_text", "oneDrive"),
             ("E621E1F8-C36C-495A-93FC-AC247A3E6E6F-PC.json", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F.json", "oneDrive"),
-            ("notes (conflicted copy).md", "notes.md", "dropbox"), ("notes (Ann's conflicted copy).md", "notes.md", "dropbox"),
+            ("notes (conflicted copy).md", "notes.md", "dropbox"),
+            ("notes (Ann's conflicted copy).md", "notes.md", "dropbox"),
         ])
     func candidates(_ name: String, _ original: String, _ dialect: String) throws {
         let copy = try #require(ConflictName(name))
@@ -62,11 +67,16 @@ struct ConflictNameTests {
     @Test(
         "names that are nobody's copies",
         arguments: [
-            "", "context.md", "2025-01-15.md", "full_text.txt", "a 1.md", "a 02.md", "1984", "Fahrenheit 451.md", "a (0).md", "(1)", "(1).md",
-            " 2", "2.md", "a(b).md", "a (draft).md", "moby-dick.md", "-DESKTOP", "x-laptop.md", "978-0-14-243724-X", "x-1.md",
-            "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "name (kept 1a2b3c4d).md", "name (kept 12345678).md", "x.sync-conflict-2025.md",
-            "x.sync-conflict-20250115-123456-abcdefg.md", "sync-conflict-20250115-123456.md", ".sync-conflict-20250115-123456", "(Case Conflict).md",
-            "meeting (2025-01-15).md", "on conflicted copy 2025-01-15.md", "x-ABCDEFGHIJKLMNOP.md", "x- PC", "slug-1a2b3c4d.md",
+            "", "context.md", "2025-01-15.md", "full_text.txt", "a 1.md", "a 02.md", "1984", "Fahrenheit 451.md",
+            "a (0).md", "(1)", "(1).md",
+            " 2", "2.md", "a(b).md", "a (draft).md", "moby-dick.md", "-DESKTOP", "x-laptop.md", "978-0-14-243724-X",
+            "x-1.md",
+            "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "name (kept 1a2b3c4d).md", "name (kept 12345678).md",
+            "x.sync-conflict-2025.md",
+            "x.sync-conflict-20250115-123456-abcdefg.md", "sync-conflict-20250115-123456.md",
+            ".sync-conflict-20250115-123456", "(Case Conflict).md",
+            "meeting (2025-01-15).md", "on conflicted copy 2025-01-15.md", "x-ABCDEFGHIJKLMNOP.md", "x- PC",
+            "slug-1a2b3c4d.md",
         ])
     func others(_ name: String) {
         #expect(ConflictName(name) == nil)
@@ -84,14 +94,19 @@ struct ConflictNameTests {
 
     @Test("a copy of a name, made as each service makes it, is read as that name's copy")
     func roundTrip() throws {
-        let stems = ["context", "2025-01-15", "full_text", "moby dick", "é", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "a.b", "日本語", "x_1"]
+        let stems = [
+            "context", "2025-01-15", "full_text", "moby dick", "é", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "a.b",
+            "日本語", "x_1",
+        ]
         for stem in stems {
             for suffix in ["", ".md", ".json", ".tar.gz"] where suffix != ".tar.gz" || stem != "a.b" {
                 let dot = suffix.lastIndex(of: ".") ?? suffix.endIndex
                 let (start, end) = (stem + suffix[..<dot], suffix[dot...])
                 let copies = [
-                    "\(start).sync-conflict-20250115-123456-ABCDEFG\(end)", "\(start) (Ann's conflicted copy 2025-01-15)\(end)",
-                    "\(start) 2\(end)", "\(start) (1)\(end)", "\(start)(3)\(end)", "\(start)-DESKTOP-AB12CD3\(end)", "\(start)-PC-2\(end)",
+                    "\(start).sync-conflict-20250115-123456-ABCDEFG\(end)",
+                    "\(start) (Ann's conflicted copy 2025-01-15)\(end)",
+                    "\(start) 2\(end)", "\(start) (1)\(end)", "\(start)(3)\(end)", "\(start)-DESKTOP-AB12CD3\(end)",
+                    "\(start)-PC-2\(end)",
                 ]
                 for copy in copies where stem != "a.b" || !suffix.isEmpty || !copy.hasPrefix("a.b.sync") {
                     #expect(ConflictName(copy)?.original == stem + suffix, "\(copy)")
@@ -121,7 +136,10 @@ struct ConflictNameTests {
     @Test("what is kept beside a file is nobody's copy, also with a name of 255 bytes")
     func kept() throws {
         let hash = ContentHash(of: "text".utf8)
-        for name in ["context.md", "README", "日本語.md", String(repeating: "é", count: 126) + ".md", String(repeating: "x", count: 255)] {
+        for name in [
+            "context.md", "README", "日本語.md", String(repeating: "é", count: 126) + ".md",
+            String(repeating: "x", count: 255),
+        ] {
             let kept = KeptName.name(for: name, holding: hash)
             #expect(ConflictName(kept) == nil && kept.contains(" (kept \(hash.rawValue.prefix(8)))"))
             #expect(try WorkspacePath(kept).name == kept)

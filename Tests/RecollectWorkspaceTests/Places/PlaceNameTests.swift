@@ -10,8 +10,10 @@ struct PlaceNameTests {
     @Test(
         "what people can read stays as it is",
         arguments: [
-            "moby-dick", "Moby Dick", "user_1", "a.b", "日本語の本", "Война и мир", "كتاب", "Zoë", "978-0-14-243724-X", "isbn (old)", "Ann's",
-            "E621E1F8-C36C-495A-93FC-0C247A3E6E6F", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "1984", "Fahrenheit 451", "😀",
+            "moby-dick", "Moby Dick", "user_1", "a.b", "日本語の本", "Война и мир", "كتاب", "Zoë", "978-0-14-243724-X",
+            "isbn (old)", "Ann's",
+            "E621E1F8-C36C-495A-93FC-0C247A3E6E6F", "E621E1F8-C36C-495A-93FC-AC247A3E6E6F", "1984", "Fahrenheit 451",
+            "😀",
         ])
     func readable(_ id: String) {
         #expect(PlaceName.name(for: id) == id)
@@ -20,12 +22,17 @@ struct PlaceNameTests {
     @Test(
         "row 25: what cannot be a name, or would be taken for another thing, is escaped at one place",
         arguments: [
-            ("", "%"), ("%", "%25"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"), ("../../etc", "%2E.%2F..%2Fetc"), ("\0", "%00"),
-            (".hidden", "%2Ehidden"), ("a.", "a%2E"), (" a", "%20a"), ("a ", "a%20"), ("CON", "%43ON"), ("nul.txt", "nul%2Etxt"),
-            ("x.tmp", "x%2Etmp"), ("tmp", "%74mp"), ("x~", "x%7E"), ("~$x", "~%24x"), ("moby 2", "moby%202"), ("a (1)", "a (1%29"),
-            ("x-DESKTOP", "x%2DDESKTOP"), ("x.sync-conflict-20250115-123456-ABCDEFG", "x.sync-conflict-20250115-123456%2DABCDEFG"),
+            ("", "%"), ("%", "%25"), (".", "%2E"), ("..", "%2E%2E"), ("a/b", "a%2Fb"), ("../../etc", "%2E.%2F..%2Fetc"),
+            ("\0", "%00"),
+            (".hidden", "%2Ehidden"), ("a.", "a%2E"), (" a", "%20a"), ("a ", "a%20"), ("CON", "%43ON"),
+            ("nul.txt", "nul%2Etxt"),
+            ("x.tmp", "x%2Etmp"), ("tmp", "%74mp"), ("x~", "x%7E"), ("~$x", "~%24x"), ("moby 2", "moby%202"),
+            ("a (1)", "a (1%29"),
+            ("x-DESKTOP", "x%2DDESKTOP"),
+            ("x.sync-conflict-20250115-123456-ABCDEFG", "x.sync-conflict-20250115-123456%2DABCDEFG"),
             ("x (Ann's conflicted copy 2025-01-15)", "x (Ann's conflicted copy 2025-01-15%29"), ("e\u{301}", "e%CC%81"),
-            ("\u{212B}", "%E2%84%AB"), ("a\u{202E}b", "a%E2%80%AEb"), ("100%", "100%25"), ("%41", "%2541"), ("A\n", "A%0A"),
+            ("\u{212B}", "%E2%84%AB"), ("a\u{202E}b", "a%E2%80%AEb"), ("100%", "100%25"), ("%41", "%2541"),
+            ("A\n", "A%0A"),
         ])
     func escaped(_ id: String, _ name: String) {
         #expect(PlaceName.name(for: id) == name)
@@ -36,7 +43,10 @@ struct PlaceNameTests {
     func long() throws {
         let exact = String(repeating: "x", count: 120)
         #expect(PlaceName.name(for: exact) == exact && PlaceName.id(of: exact) == exact)
-        for id in [exact + "x", String(repeating: "é", count: 5_000), String(repeating: "/", count: 10_000), String(repeating: "\0", count: 50)] {
+        for id in [
+            exact + "x", String(repeating: "é", count: 5_000), String(repeating: "/", count: 10_000),
+            String(repeating: "\0", count: 50),
+        ] {
             let name = PlaceName.name(for: id)
             #expect(name.utf8.count <= 120 && PlaceName.id(of: name) == nil)
             #expect(name.utf8.suffix(26).starts(with: "%-".utf8))
@@ -48,7 +58,10 @@ struct PlaceNameTests {
 
     @Test(
         "a name that no id has gives none",
-        arguments: ["moby 2", "a (1)", "%4", "%zz", "%41", "moby%2ddick", "%2D", "x-DESKTOP", "%ff", "%FF", "a/b", "e\u{301}", ".x", "%-0123"])
+        arguments: [
+            "moby 2", "a (1)", "%4", "%zz", "%41", "moby%2ddick", "%2D", "x-DESKTOP", "%ff", "%FF", "a/b", "e\u{301}",
+            ".x", "%-0123",
+        ])
     func foreign(_ name: String) {
         #expect(PlaceName.id(of: name) == nil)
     }
@@ -60,7 +73,9 @@ struct PlaceNameTests {
         #expect(try WorkspacePath(lower).key == WorkspacePath(upper).key)
     }
 
-    @Test("row 25: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has")
+    @Test(
+        "row 25: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has"
+    )
     func random() throws {
         var seen: [String: [UInt8]] = [:]
         try forRandomCases(10_000, "place names") { random in

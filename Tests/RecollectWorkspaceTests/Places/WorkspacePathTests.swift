@@ -10,7 +10,8 @@ struct WorkspacePathTests {
     @Test(
         "row 25: traversal, absolute paths and empty names are refused",
         arguments: [
-            "", "/", "//", "/etc/passwd", "..", ".", "../x", "a/..", "a/../b", "a/./b", "a//b", "a/", "/a", "a\\..\\b", "..\\x",
+            "", "/", "//", "/etc/passwd", "..", ".", "../x", "a/..", "a/../b", "a/./b", "a//b", "a/", "/a", "a\\..\\b",
+            "..\\x",
             "\\\\server\\share", "C:", "C:\\x", "c:/x", "a/b/../../..", "\0", "a\0b", "a/\0", "...", "a/...",
         ])
     func traversal(_ text: String) {
@@ -20,11 +21,15 @@ struct WorkspacePathTests {
     @Test(
         "row 25: names that some system or sync service refuses, skips or changes are refused",
         arguments: [
-            "a:b", "a*", "a?", "\"a\"", "<a>", "a|b", "a\n", "\u{7F}", "a\u{85}b", ".hidden", "a.", "a ", " a", "\u{A0}a", "a\u{3000}",
-            "CON", "con", "Con.txt", "con.tar.gz", "PRN", "aux.md", "NUL", "nul .txt", "COM1", "com9.log", "LPT1", "lpt5.x", "COM¹",
-            "x.tmp", "X.TMP", "tmp", "Tmp", "~$letter.docx", "backup~", "x.nosync", "x.nosync.md", ".x.md.icloud", "x.icloud",
+            "a:b", "a*", "a?", "\"a\"", "<a>", "a|b", "a\n", "\u{7F}", "a\u{85}b", ".hidden", "a.", "a ", " a",
+            "\u{A0}a", "a\u{3000}",
+            "CON", "con", "Con.txt", "con.tar.gz", "PRN", "aux.md", "NUL", "nul .txt", "COM1", "com9.log", "LPT1",
+            "lpt5.x", "COM¹",
+            "x.tmp", "X.TMP", "tmp", "Tmp", "~$letter.docx", "backup~", "x.nosync", "x.nosync.md", ".x.md.icloud",
+            "x.icloud",
             ".DS_Store", "desktop.ini", "Desktop.INI", ".stfolder", ".stversions", ".stignore", ".syncthing.x.tmp",
-            "~syncthing~x.tmp", ".recollect-1234", "a\u{200B}b", "a\u{200F}", "a\u{202E}gpj.exe", "\u{2066}a", "a\u{2060}", "\u{FEFF}a",
+            "~syncthing~x.tmp", ".recollect-1234", "a\u{200B}b", "a\u{200F}", "a\u{202E}gpj.exe", "\u{2066}a",
+            "a\u{2060}", "\u{FEFF}a",
             "a\u{AD}b", "a\u{2028}b", "a\u{FFFF}", "a\u{E0041}",
         ])
     func refused(_ name: String) {
@@ -38,9 +43,12 @@ struct WorkspacePathTests {
     @Test(
         "names that every system takes are taken as they are",
         arguments: [
-            "context.md", "Journal/user/2026-11-21.md", "Research/moby-dick/full_text.txt", "context 2.md", "name (1).md",
-            "name-DESKTOP.md", "x.sync-conflict-20250115-123456-ABCDEFG.md", "Ann's notes, 50% & more #1 (final)!.md", "日本語/メモ.md",
-            "نص.md", "console.md", "com.md", "COM10", "LPT", "auxiliary", "a.b.c", "a..b", "tmpfile", "x.tmp.md", "_sync/v1", "😀.md",
+            "context.md", "Journal/user/2026-11-21.md", "Research/moby-dick/full_text.txt", "context 2.md",
+            "name (1).md",
+            "name-DESKTOP.md", "x.sync-conflict-20250115-123456-ABCDEFG.md", "Ann's notes, 50% & more #1 (final)!.md",
+            "日本語/メモ.md",
+            "نص.md", "console.md", "com.md", "COM10", "LPT", "auxiliary", "a.b.c", "a..b", "tmpfile", "x.tmp.md",
+            "_sync/v1", "😀.md",
             "ﬁ.md", "-rf", "--", "%41", "{}", "[a]", "a b", "a~b", "~a",
         ])
     func taken(_ text: String) throws {
@@ -92,7 +100,9 @@ struct WorkspacePathTests {
         let path = try WorkspacePath("Research/moby/full_text.txt")
         #expect(path.parent?.description == "Research/moby")
         #expect(path.parent?.parent?.parent == .root)
-        #expect(WorkspacePath.root.parent == nil && WorkspacePath.root.name.isEmpty && WorkspacePath.root.description.isEmpty)
+        #expect(
+            WorkspacePath.root.parent == nil && WorkspacePath.root.name.isEmpty
+                && WorkspacePath.root.description.isEmpty)
         #expect(try WorkspacePath.root.appending("a").appending("b").description == "a/b")
         for name in ["a/b", "..", "", "/"] {
             #expect(throws: RecollectError.self) { try path.appending(name) }

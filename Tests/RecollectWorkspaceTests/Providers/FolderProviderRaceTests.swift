@@ -200,7 +200,8 @@ struct FolderProviderRaceTests {
                 let root = folder.root.appendingPathComponent("\(call)\(count)")
                 let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
                 let fault = ["-e", "inject=\(call):signal=KILL:when=\(count)"]
-                let worker = try Worker(["lines", root.path, "Journal/day.md", "w", "3"], under: [strace] + options + fault)
+                let worker = try Worker(
+                    ["lines", root.path, "Journal/day.md", "w", "3"], under: [strace] + options + fault)
                 let said = await worker.finish().count
                 let provider = try FolderProvider(root: root, now: { Date().addingTimeInterval(3_700) })
                 let path = try WorkspacePath("Journal/day.md")
@@ -224,7 +225,9 @@ struct FolderProviderRaceTests {
         .enabled(if: strace != nil, "needs strace"), arguments: ["EINVAL", "ENOSYS"])
     func withoutExchange(error: String) async throws {
         let strace = try #require(strace)
-        let options = ["-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=\(error)"]
+        let options = [
+            "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e", "inject=renameat2:error=\(error)",
+        ]
         let workers = try (0..<2).map {
             try Worker(["lines", folder.root.path, "a/b.md", "w\($0)", "10"], under: [strace] + options)
         }

@@ -80,7 +80,8 @@ struct FolderProviderTests {
         #expect(mismatch { try provider.write("mine", to: "a.md", replacing: "old") } == "foreign")
         #expect(mismatch { try provider.write("mine", to: "b.md", replacing: "old") } == nil)
         #expect(mismatch { try provider.write("mine", to: "none/b.md", replacing: "old") } == nil)
-        #expect(mismatch { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "old".utf8)) } == "foreign")
+        #expect(
+            mismatch { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "old".utf8)) } == "foreign")
         #expect(mismatch { try provider.remove(WorkspacePath("b.md"), holding: ContentHash(of: "old".utf8)) } == nil)
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "foreign")
     }
@@ -88,8 +89,10 @@ struct FolderProviderTests {
     @Test("names that are none in a workspace are left out, conflict copies are not")
     func listing() throws {
         for name in [
-            "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md", "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", ".DS_Store",
-            ".syncthing.a.md.tmp", ".syncthing.recollect-X.tmp", "~syncthing~a.md.tmp", "x.tmp", "desktop.ini", ".stfolder",
+            "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md", "a (Ann's conflicted copy 2025-01-15).md", "a 2.md",
+            ".DS_Store",
+            ".syncthing.a.md.tmp", ".syncthing.recollect-X.tmp", "~syncthing~a.md.tmp", "x.tmp", "desktop.ini",
+            ".stfolder",
             ".hidden", "what?.md", "~$a.md",
         ] {
             try folder.put(name, at: name)
@@ -98,7 +101,8 @@ struct FolderProviderTests {
         mkfifo(folder.root.path + "/pipe", 0o600)
         #expect(
             try provider.names() == [
-                "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", "a.md", "a.sync-conflict-20250115-123456-ABCDEFG.md",
+                "a (Ann's conflicted copy 2025-01-15).md", "a 2.md", "a.md",
+                "a.sync-conflict-20250115-123456-ABCDEFG.md",
             ])
         #expect(try provider.item(at: WorkspacePath("link")) == nil && provider.item(at: WorkspacePath("pipe")) == nil)
         #expect(throws: RecollectError.self) { try provider.text("pipe") }
@@ -231,8 +235,10 @@ struct FolderProviderTests {
         let away = folder.url.appendingPathComponent("away")
         func check() throws {
             for work in [
-                { _ = try provider.items(in: .root) }, { _ = try provider.item(at: .root) }, { _ = try provider.text("a.md") },
-                { try provider.write("y", to: "a.md", replacing: nil) }, { try provider.write("y", to: "b/a.md", replacing: "x") },
+                { _ = try provider.items(in: .root) }, { _ = try provider.item(at: .root) },
+                { _ = try provider.text("a.md") },
+                { try provider.write("y", to: "a.md", replacing: nil) },
+                { try provider.write("y", to: "b/a.md", replacing: "x") },
                 { try provider.remove(WorkspacePath("a.md"), holding: ContentHash(of: "x".utf8)) },
                 { _ = try provider.item(at: WorkspacePath("a.md")) },
             ] as [() throws -> Void] {
@@ -280,7 +286,9 @@ struct FolderProviderTests {
         #expect(try folder.names() == ["a.md"])
     }
 
-    @Test("a full disk is named, the old content stays, nothing is left, and writing goes on with space", .enabled(if: TinyDisk.isPossible))
+    @Test(
+        "a full disk is named, the old content stays, nothing is left, and writing goes on with space",
+        .enabled(if: TinyDisk.isPossible))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
         let provider = try FolderProvider(root: disk.url)

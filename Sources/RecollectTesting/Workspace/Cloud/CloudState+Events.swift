@@ -4,7 +4,7 @@ import RecollectWorkspace
 
 /// Something that happens between a device and the service.
 enum CloudEvent: Hashable {
-    /// A device renames a file to the composed form of its name, as Syncthing does with decomposed names ([ran]).
+    /// A device renames a file to the composed form of its name, as Syncthing does with decomposed names.
     case compose(String, ByteString)
     /// A change of a device comes to the service.
     case upload(String, ByteString)

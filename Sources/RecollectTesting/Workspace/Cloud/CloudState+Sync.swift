@@ -7,8 +7,9 @@ extension CloudState {
 
     /// Takes a device's change in.
     ///
-    /// - Content that the service has already is no conflict, whoever wrote it ([ran], and iCloud's documentation).
-    /// - An edit beats a deletion, whichever comes first ([ran]; Syncthing's `WinsConflict` up to 1.29).
+    /// - Content that the service has already is no conflict, whoever wrote it (seen with Syncthing 1.19; told of iCloud).
+    /// - An edit beats a deletion, whichever comes first (seen with Syncthing 1.19; its change #10207 of July 2025 lets later
+    ///   deletions win).
     /// - Of two edits, for Syncthing and where versions are kept the one with the later time stays, whatever clock told it
     ///   (`WinsConflict`; Apple: "chosen by iCloud on some basis"); elsewhere the one that came first.
     mutating func upload(_ path: ByteString, from device: String) {

@@ -53,7 +53,7 @@ public struct SimulatedDevice: Sendable {
     }
 
     /// Adds to the end of a file as a program does that writes in pieces: a part of it now, the rest in some later step. The part may
-    /// be at the service before the rest is written: append logs are seen cut in the middle of a line ([ran]).
+    /// be at the service before the rest is written: append logs are seen cut in the middle of a line.
     public func appendSlowly(_ path: String, _ text: String) {
         cloud.change { state in
             let path = ByteString(path)

@@ -96,6 +96,26 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
+    /// Removes a folder in which nothing is left.
+    @discardableResult
+    public func removeFolder(_ path: WorkspacePath) throws -> Bool {
+        try change { state, disk in
+            guard path != .root, disk.isFolder(Self.key(path)) else { return false }
+            let prefix = SimulatedDisk.key(Self.key(path), foldsCase: disk.foldsCase).string + "/"
+            let isInside = { (name: ByteString) in
+                SimulatedDisk.key(name, foldsCase: disk.foldsCase).string.hasPrefix(prefix)
+            }
+            guard !disk.files.keys.contains(where: isInside), !disk.folders.contains(where: isInside) else {
+                return false
+            }
+            let asked = SimulatedDisk.key(Self.key(path), foldsCase: disk.foldsCase)
+            state.change(device.name) { disk in
+                disk.folders = disk.folders.filter { SimulatedDisk.key($0, foldsCase: disk.foldsCase) != asked }
+            }
+            return true
+        }
+    }
+
     /// Asks for a content; it comes as the cloud's behaviour says.
     public func requestDownload(of path: WorkspacePath) throws {
         try change { state, disk in

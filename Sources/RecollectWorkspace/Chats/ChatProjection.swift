@@ -1,0 +1,204 @@
+import Foundation
+import RecollectCore
+
+/// A conversation as a file that people and other programs read: `Chats/{conversationId}.json`.
+///
+/// It is canonical: two devices that know the same messages write the same bytes, each message in a line of its own. The history stays what
+/// counts; the file follows it, and what a person changes in the file is told by its checksum and taken in.
+///
+/// ```json
+/// {"format":"recollect.chat/1","conversation":"moby-dick","title":"Whales","messages":[
+/// {"id":"1","role":"user","timestamp":1763719200000,"parts":[{"type":"text","text":"Call me."}],"agent":"historian"},
+/// {"id":"2","role":"assistant",…,"agent":"historian","after":"1"}
+/// ],"heads":["2"],"sha256":"…"}
+/// ```
+public struct ChatProjection: Equatable, Sendable {
+    /// A message with what places it.
+    public struct Entry: Equatable, Sendable {
+        /// The agent whose scope holds it.
+        public var agentId: String
+        /// The id of the message that it was said after; `nil` for the first.
+        public var after: String?
+        /// The message.
+        public var message: ConversationMessage
+
+        /// Makes an entry.
+        public init(agentId: String, after: String? = nil, message: ConversationMessage) {
+            self.agentId = agentId
+            self.after = after
+            self.message = message
+        }
+    }
+
+    /// The session's id.
+    public let conversation: String
+    /// Its title, where it has one.
+    public var title: String?
+    /// The messages, each behind the one it was said after; what was said apart after one message stands in the order of its time.
+    public let entries: [Entry]
+    /// Whether the bytes it was read from were those that Recollect writes.
+    public let isIntact: Bool
+
+    /// Makes a projection; of entries of one id the first counts.
+    public init(conversation: String, title: String? = nil, entries: [Entry]) {
+        self.init(conversation: conversation, title: title, entries: entries, isIntact: true)
+    }
+
+    private init(conversation: String, title: String?, entries: [Entry], isIntact: Bool) {
+        self.conversation = conversation
+        self.title = title
+        self.entries = Self.ordered(entries)
+        self.isIntact = isIntact
+    }
+
+    // MARK: - Order
+
+    private static func ordered(_ entries: [Entry]) -> [Entry] {
+        var known: Set<ByteString> = []
+        let all = entries.filter { known.insert(ByteString($0.message.id)).inserted }.sorted(by: isBefore)
+        let followers = Dictionary(grouping: all) { $0.after.map { ByteString($0) } }
+        var ordered: [Entry] = []
+        var placed: Set<ByteString> = []
+        // What says to follow a message that is not there begins a line of its own, and so does one of a ring.
+        let roots = all.filter { entry in entry.after.map { !known.contains(ByteString($0)) } ?? true }
+        for root in roots + all where !placed.contains(ByteString(root.message.id)) {
+            var waiting = [root]
+            while let entry = waiting.popLast() {
+                let id = ByteString(entry.message.id)
+                guard placed.insert(id).inserted else { continue }
+                ordered.append(entry)
+                waiting += (followers[id] ?? []).reversed()
+            }
+        }
+        return ordered
+    }
+
+    private static func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+        left.message.timestamp != right.message.timestamp
+            ? left.message.timestamp < right.message.timestamp
+            : ByteString(left.message.id) < ByteString(right.message.id)
+    }
+}
+
+// MARK: - Bytes
+
+extension ChatProjection {
+    private static let format = "recollect.chat/1"
+
+    /// The file's bytes.
+    public var bytes: [UInt8] {
+        var head = JSONWriter()
+        head.object { object in
+            object.member("format") { $0.write(Self.format) }
+            object.member("conversation") { $0.write(conversation) }
+            if let title { object.member("title") { $0.write(title) } }
+        }
+        let lines = entries.map { entry in
+            var line = JSONWriter()
+            line.write(entry)
+            return line.text
+        }
+        var heads = JSONWriter()
+        heads.write(list: self.heads) { $0.write($1) }
+        let body =
+            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n],\"heads\":\(heads.text)"
+        return Array("\(body),\"sha256\":\"\(ContentHash(of: body.utf8).rawValue)\"}\n".utf8)
+    }
+
+    /// The ids of the messages that no other one was said after.
+    public var heads: [String] {
+        let followed = Set(entries.compactMap { $0.after.map { ByteString($0) } })
+        return entries.map { ByteString($0.message.id) }.filter { !followed.contains($0) }.sorted().map(\.string)
+    }
+
+    /// Reads a file, also one that a person has changed.
+    /// - Throws: `unreadable` where it is no projection; `newerSchema` for one of a newer format, which stays as it is.
+    public init(bytes: [UInt8]) throws {
+        let fields = try bytes.withUnsafeBytes { try JSONValue.parse(object: $0) }
+        guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {
+            throw RecollectError(.unreadable, "the file is not a chat that Recollect wrote")
+        }
+        guard format == Self.format else {
+            throw RecollectError(.newerSchema, "the chat has the format \(format); use a newer version of Recollect")
+        }
+        guard let conversation = fields["conversation"]?.stringValue, let messages = fields["messages"]?.arrayValue
+        else { throw RecollectError(.unreadable, "the chat names no conversation or has no messages") }
+        let entries = try messages.map { try Entry(json: $0) }
+        let read = ChatProjection(
+            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, isIntact: true)
+        self.init(
+            conversation: read.conversation, title: read.title, entries: read.entries, isIntact: read.bytes == bytes)
+    }
+}
+
+extension ChatProjection.Entry {
+    fileprivate init(json: JSONValue) throws {
+        guard var fields = json.objectValue else { throw RecollectError(.unreadable, "a message is no object") }
+        let agentId = fields.removeValue(forKey: "agent")?.stringValue ?? ""
+        let after = fields.removeValue(forKey: "after")?.stringValue
+        self.init(agentId: agentId, after: after, message: try ConversationMessage(json: .object(fields)))
+    }
+
+    /// Its line.
+    fileprivate var line: String {
+        var writer = JSONWriter()
+        writer.write(self)
+        return writer.text
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func write(_ entry: ChatProjection.Entry) {
+        object { object in
+            object.members(of: entry.message)
+            if !entry.agentId.isEmpty { object.member("agent") { $0.write(entry.agentId) } }
+            if let after = entry.after { object.member("after") { $0.write(after) } }
+        }
+    }
+}
+
+// MARK: - Merging
+
+extension ChatProjection {
+    /// The bytes of a chat that holds the messages of all versions; `nil` where one of them is no chat of this format, or of another
+    /// conversation.
+    ///
+    /// A message is never gone: one that a version lacks is one that it did not know. Of two contents of one message that which
+    /// the base does not have counts; of two that it does not have the greater one in bytes, and the other one is in the archive.
+    static func merged(base: [UInt8]?, versions: [[UInt8]]) -> [UInt8]? {
+        // A base that cannot be read tells nothing.
+        let base = base.flatMap { try? ChatProjection(bytes: $0) }
+        var read: [ChatProjection] = []
+        for version in versions {
+            guard let projection = try? ChatProjection(bytes: version) else { return nil }
+            read.append(projection)
+        }
+        guard let first = read.first,
+            read.allSatisfy({ $0.conversation.hasSameBytes(as: first.conversation) })
+        else { return nil }
+        return merged(base: base, versions: read, conversation: first.conversation).bytes
+    }
+
+    static func merged(base: ChatProjection?, versions: [ChatProjection], conversation: String) -> ChatProjection {
+        let old = base?.entriesByID ?? [:]
+        var entries: [ByteString: (entry: Entry, line: ByteString)] = [:]
+        for entry in versions.flatMap(\.entries) {
+            let id = ByteString(entry.message.id)
+            let line = ByteString(entry.line)
+            if let there = entries[id] {
+                let known = old[id].map { ByteString($0.line) }
+                guard line != known, there.line == known || there.line < line else { continue }
+            }
+            entries[id] = (entry, line)
+        }
+        let titles = Set(versions.compactMap(\.title).map { ByteString($0) })
+        let oldTitle = base?.title.map { ByteString($0) }
+        let title = titles.filter { $0 != oldTitle }.max() ?? titles.first
+        return ChatProjection(conversation: conversation, title: title?.string, entries: entries.values.map(\.entry))
+    }
+
+    /// The entries by the bytes of their messages' ids.
+    var entriesByID: [ByteString: Entry] {
+        Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
+    }
+}

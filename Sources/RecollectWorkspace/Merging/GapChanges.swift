@@ -1,0 +1,215 @@
+/// What a version changed among the lines of a section: which of the base's lines it kept, and what it wrote after which of them.
+///
+/// A line of the base is told by its text and by how many of that text come before it, wherever the version has it: moving a line is no
+/// change.
+struct GapChanges: Hashable {
+    typealias Unit = MarkdownSection.Unit
+    typealias Piece = MarkdownSection.Piece
+
+    /// What was written at one place by one or more versions.
+    struct Writing: Hashable {
+        /// Runs of lines that belong together, each with the most blank lines that stand before it.
+        var runs: [String: Int] = [:]
+        /// Lists of items behind them, as each version has them.
+        var lists: Set<[String]> = []
+        /// The most blank lines before such a list, and between its items.
+        var listSpacing = 0
+        var itemSpacing = 0
+
+        mutating func unite(_ other: Writing) {
+            runs.merge(other.runs, uniquingKeysWith: max)
+            lists.formUnion(other.lists)
+            listSpacing = max(listSpacing, other.listSpacing)
+            itemSpacing = max(itemSpacing, other.itemSpacing)
+        }
+    }
+
+    /// The places of the base's lines that are kept.
+    private var kept: Set<Int>
+    /// What was written, by the place of the line before it; -1 before all.
+    private var writings: [Int: Writing] = [:]
+    /// The most blank lines before a line of the base, by its place.
+    private var spacing: [Int: Int] = [:]
+
+    /// Reads a version's changes.
+    init(of version: [Piece], against base: Places) {
+        kept = []
+        var anchor = -1
+        var run: [Unit] = []
+        var counts: [Places.Name: Int] = [:]
+        for piece in version {
+            let name = Places.Name(piece)
+            let number = counts[name, default: 0]
+            counts[name] = number + 1
+            if let place = base.place(of: name, number: number) {
+                note(run, at: anchor, beside: base)
+                run = []
+                anchor = place
+                kept.insert(place)
+                spacing[place] = piece.spacing
+                continue
+            }
+            switch piece {
+            case .unit(let unit): run.append(unit)
+            case .block(let block):
+                note(run, at: anchor, beside: base)
+                run = []
+                // As they would be written outside of a block, where another merge may put them.
+                let runs = Dictionary(block.alternatives.map { (MarkdownSection($0).lone, 1) }) { first, _ in first }
+                writings[anchor, default: Writing()].unite(Writing(runs: runs))
+            }
+        }
+        note(run, at: anchor, beside: base)
+    }
+
+    /// Whether nothing is gone and nothing was written, no blank line either.
+    func isNothing(against base: Places) -> Bool {
+        kept.count == base.pieces.count && writings.isEmpty
+            && spacing.allSatisfy { $0.value <= base.pieces[$0.key].spacing }
+    }
+
+    /// Takes note of lines that stand together: items at their end are a list of their own. One that is there already is no new one.
+    private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
+        var writing = Writing()
+        let items = run.reversed().prefix(while: \.isItem).reversed()
+        let lines = run.dropLast(items.count)
+        if let first = lines.first {
+            let text = lines.dropFirst().reduce(first.text) { text, unit in
+                text + String(repeating: "\n", count: unit.spacing + 1) + unit.text
+            }
+            writing.runs = [text: first.spacing]
+        }
+        var known: Set<String> = []
+        let new = items.filter { !base.contains(.unit($0.text)) && known.insert($0.text).inserted }
+        if let first = new.first {
+            writing.lists = [new.map(\.text)]
+            writing.listSpacing = first.spacing
+            writing.itemSpacing = new.dropFirst().map(\.spacing).max() ?? 0
+        }
+        guard !writing.runs.isEmpty || !writing.lists.isEmpty else { return }
+        writings[anchor, default: Writing()].unite(writing)
+    }
+
+    private mutating func unite(_ other: GapChanges) {
+        kept.formIntersection(other.kept)
+        writings.merge(other.writings) { left, right in
+            var both = left
+            both.unite(right)
+            return both
+        }
+        spacing.merge(other.spacing, uniquingKeysWith: max)
+    }
+
+    // MARK: - Merging
+
+    /// The lines of several versions as one.
+    static func merged(base: [Piece], versions: [[Piece]]) -> [Piece] {
+        let places = Places(base)
+        let all = versions.map { GapChanges(of: $0, against: places) }
+        guard var changes = all.first else { return base }
+        all.dropFirst().forEach { changes.unite($0) }
+        return changes.applied(to: places)
+    }
+
+    private func applied(to base: Places) -> [Piece] {
+        // What was written after a line that is gone stands after the last one before it that is not.
+        var standing: [Int: Writing] = [:]
+        var last = -1
+        for place in -1..<base.pieces.count {
+            if kept.contains(place) { last = place }
+            if let writing = writings[place] { standing[last, default: Writing()].unite(writing) }
+        }
+        return (-1..<base.pieces.count).flatMap { place -> [Piece] in
+            var pieces: [Piece] = []
+            if kept.contains(place) { pieces.append(base.pieces[place].with(spacing: spacing[place] ?? 0)) }
+            if let writing = standing[place] { pieces += writing.pieces(beside: base) }
+            return pieces
+        }
+    }
+
+    /// The lines of a base, and where each stands.
+    struct Places {
+        /// What tells one piece from another one, whatever blank lines stand before it.
+        enum Name: Hashable {
+            case unit(String)
+            case block(LabelledBlock)
+
+            init(_ piece: Piece) {
+                switch piece {
+                case .unit(let unit): self = .unit(unit.text)
+                case .block(let block): self = .block(block)
+                }
+            }
+        }
+
+        let pieces: [Piece]
+        private var places: [Name: [Int]] = [:]
+
+        init(_ pieces: [Piece]) {
+            self.pieces = pieces
+            for (place, piece) in pieces.enumerated() { places[Name(piece), default: []].append(place) }
+        }
+
+        func place(of name: Name, number: Int) -> Int? {
+            guard let places = places[name], places.indices.contains(number) else { return nil }
+            return places[number]
+        }
+
+        func contains(_ name: Name) -> Bool { places[name] != nil }
+    }
+}
+
+extension GapChanges.Writing {
+    /// What stands there: one run as it is, several in a block; behind them the items.
+    fileprivate func pieces(beside base: GapChanges.Places) -> [MarkdownSection.Piece] {
+        let runs = largestRuns
+        var pieces: [MarkdownSection.Piece] = []
+        if runs.count == 1, let run = runs.first, let units = Self.plainUnits(of: run, beside: base) {
+            pieces = units.map { .unit($0) }
+            pieces[0] = pieces[0].with(spacing: self.runs[run] ?? 0)
+        } else if !runs.isEmpty {
+            var block = LabelledBlock(alternatives: runs)
+            while base.contains(.block(block)) { block.number += 1 }
+            pieces = [.block(block)]
+        }
+        let items = OrderedUnion.of(lists).enumerated().map { place, text in
+            MarkdownSection.Unit(text: text, isItem: true, spacing: place == 0 ? listSpacing : itemSpacing)
+        }
+        return pieces + items.map { .unit($0) }
+    }
+
+    /// The runs that no other one contains, line by line in the same order.
+    private var largestRuns: Set<String> {
+        guard runs.count > 1 else { return Set(runs.keys) }
+        let lines = Dictionary(uniqueKeysWithValues: runs.keys.map { ($0, $0.lines.filter { !$0.isBlank }) })
+        return Set(
+            runs.keys.filter { run in
+                !runs.keys.contains { other in
+                    other != run && (lines[run] ?? []).isContained(in: lines[other] ?? [])
+                        && (lines[run] != lines[other] || other.utf8.lexicographicallyPrecedes(run.utf8))
+                }
+            })
+    }
+
+    /// A run as lines that are read back as this run; `nil` where they would be taken for something else.
+    private static func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
+        let section = MarkdownSection(run)
+        let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
+            guard case .unit(let unit) = piece, !base.contains(.unit(unit.text)) else { return nil }
+            return unit
+        }
+        guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
+            return nil
+        }
+        return units
+    }
+}
+
+extension [String] {
+    /// Whether the lines stand in others, in their order.
+    fileprivate func isContained(in others: [String]) -> Bool {
+        var rest = self[...]
+        for other in others where other == rest.first { rest.removeFirst() }
+        return rest.isEmpty
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import RecollectCore
+
+/// What the tools do.
+extension WorkspaceTools {
+    @Sendable func list(_ arguments: ToolArguments) async throws -> JSONValue {
+        let folder = try arguments.text("folder").map { try WorkspacePath($0) } ?? .root
+        let after = try arguments.text("after").map { try WorkspacePath($0) }
+        let items = try await workspace.list(folder, recursively: try arguments.flag("recursive"))
+        var files = BoundedList()
+        for item in items where after.map({ $0 < item.path }) ?? true {
+            guard files.add(told(item)) else { break }
+        }
+        var result: [String: JSONValue] = ["files": .array(files.elements)]
+        if files.isFull, let last = files.elements.last?["path"]?.stringValue {
+            result["note"] = .string("There is more: read on with after = \(last)")
+        }
+        return .object(result)
+    }
+
+    private func told(_ item: WorkspaceItem) -> JSONValue {
+        var told: [String: JSONValue] = ["path": .string(item.path.description)]
+        if item.isFolder {
+            told["folder"] = true
+        } else {
+            told["bytes"] = .integer(Int64(item.size))
+            told["modified"] = item.modified?.forModel(in: calendar)
+            if item.state != .local { told["state"] = .string(item.state.rawValue) }
+        }
+        return .object(told)
+    }
+
+    @Sendable func read(_ arguments: ToolArguments) async throws -> JSONValue {
+        let path = try path(arguments)
+        let offset = try arguments.number("offset", in: 0...Int(Int32.max), default: 0)
+        let file = try await workspace.read(path, download: download)
+        guard file.bytes.isText else {
+            throw ToolArguments.Failure(message: "\(path) is no text, so it cannot be read here.")
+        }
+        return .object(told(file, from: offset))
+    }
+
+    @Sendable func write(_ arguments: ToolArguments) async throws -> JSONValue {
+        let path = try path(arguments)
+        let text = try text(arguments)
+        let version = try arguments.requiredText("version")
+        do {
+            let replacing = version == Self.newFile ? nil : try await replaced(version, at: path)
+            return receipt(of: try await workspace.write(text, to: path, replacing: replacing, by: .agent(agentId)))
+        } catch let error as FileChangedError {
+            throw failure(of: error)
+        }
+    }
+
+    /// The content that a version names, which must be there still.
+    private func replaced(_ version: String, at path: WorkspacePath) async throws -> ContentHash {
+        let current: WorkspaceFile
+        do {
+            current = try await workspace.read(path, download: download)
+        } catch let error as RecollectError where error.code == .notFound {
+            throw FileChangedError(path: path, current: nil)
+        }
+        guard version.utf8.count >= Self.versionLength, current.version.rawValue.hasPrefix(version.lowercased()) else {
+            throw FileChangedError(path: path, current: current)
+        }
+        return current.version
+    }
+
+    private func failure(of error: FileChangedError) -> ToolArguments.Failure {
+        guard let current = error.current else {
+            return ToolArguments.Failure(
+                message: "There is no \(error.path) (any more): write it with version = new, if it is still wanted.",
+                details: ["version": .string(Self.newFile)])
+        }
+        var details: [String: JSONValue] = ["path": .string(error.path.description)]
+        if current.bytes.isText { details = told(current, from: 0) }
+        return ToolArguments.Failure(
+            message: """
+                Nothing was written: \(error.path) is not the version that you named. Merge your text with what is there now, \
+                and write it with the version given here.
+                """,
+            details: details)
+    }
+
+    @Sendable func append(_ arguments: ToolArguments) async throws -> JSONValue {
+        let path = try path(arguments)
+        let text = try text(arguments)
+        let lines = text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
+        return receipt(of: try await workspace.append(lines, to: path, by: .agent(agentId)))
+    }
+
+    @Sendable func search(_ arguments: ToolArguments) async throws -> JSONValue {
+        let limit = try arguments.number("limit", in: 1...50, default: 10)
+        let folder = try arguments.text("folder").map { try WorkspacePath($0) } ?? .root
+        let found = try await workspace.search(
+            WorkspaceQuery(try arguments.requiredText("query"), in: folder, limit: limit))
+        var files = BoundedList()
+        for match in found.files {
+            let lines = match.lines.map { line -> JSONValue in
+                ["line": .integer(Int64(line.number)), "text": .string(line.text)]
+            }
+            guard files.add(["path": .string(match.path.description), "lines": .array(lines)]) else { break }
+        }
+        var notes: [String] = []
+        if found.files.isEmpty { notes.append("Nothing was found: try fewer or other words.") }
+        if found.isCut || files.isFull { notes.append("There may be more: add words, or name a folder.") }
+        if found.filesNotLocal > 0 {
+            notes.append("Not looked into, as they are not on this device: \(found.filesNotLocal) files.")
+        }
+        var result: [String: JSONValue] = ["files": .array(files.elements)]
+        if !notes.isEmpty { result["note"] = .string(notes.joined(separator: " ")) }
+        return .object(result)
+    }
+
+    // MARK: Arguments and results
+
+    private func path(_ arguments: ToolArguments) throws -> WorkspacePath {
+        try WorkspacePath(arguments.requiredText("path"))
+    }
+
+    private func text(_ arguments: ToolArguments) throws -> String {
+        let text = try arguments.requiredString("text")
+        guard text.utf8.count <= Self.mostBytesToWrite else {
+            throw ToolArguments.Failure(
+                message: "The text is too long: at most \(Self.mostBytesToWrite) bytes at once. Write several files.")
+        }
+        return text
+    }
+
+    private func receipt(of file: WorkspaceFile) -> JSONValue {
+        [
+            "path": .string(file.path.description), "version": .string(shown(file.version)),
+            "bytes": .integer(Int64(file.bytes.count)),
+        ]
+    }
+
+    /// A page of a file: as many whole lines from a byte on as fit, of a longer line as many characters.
+    private func told(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
+        let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
+        var result: [String: JSONValue] = [
+            "path": .string(file.path.description), "version": .string(shown(file.version)),
+            "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
+            "bytes": .integer(Int64(file.bytes.count)),
+        ]
+        if page.upperBound < file.bytes.count {
+            result["note"] = .string("There is more: read on with offset = \(page.upperBound)")
+        }
+        return result
+    }
+
+    /// As much of a version as a model has to hand back.
+    private func shown(_ version: ContentHash) -> String { String(version.rawValue.prefix(Self.versionLength)) }
+
+    private static let newFile = "new"
+    private static let versionLength = 16
+    private static let mostBytesOfText = 14_000
+    private static let mostBytesToWrite = 256_000
+}
+
+/// What fits into one result.
+private struct BoundedList {
+    private(set) var elements: [JSONValue] = []
+    private(set) var isFull = false
+    private var bytes = 0
+
+    /// Takes an element in, if it fits.
+    mutating func add(_ element: JSONValue) -> Bool {
+        bytes += element.jsonString.utf8.count + 1
+        isFull = bytes > Self.mostBytes
+        if !isFull { elements.append(element) }
+        return !isFull
+    }
+
+    private static let mostBytes = 15_000
+}
+
+extension [UInt8] {
+    /// The bytes of a text from a character on that cost no more than a budget when written as JSON: up to the end of a line where
+    /// that leaves more than half, else to the end of a character.
+    func page(from offset: Int, costing budget: Int) -> Range<Int> {
+        var start = offset
+        while start > 0, start < count, isInsideCharacter(start) { start -= 1 }
+        var end = start
+        var cost = 0
+        var lineEnd: Int?
+        while end < count {
+            let byte = self[end]
+            cost += byte == 0x22 || byte == 0x5C || byte == 0x0A ? 2 : byte < 0x20 ? 6 : 1
+            if cost > budget { break }
+            end += 1
+            if byte == 0x0A { lineEnd = end }
+        }
+        guard end < count else { return start..<end }
+        if let lineEnd, lineEnd - start > (end - start) / 2 { return start..<lineEnd }
+        while end > start, isInsideCharacter(end) { end -= 1 }
+        return start..<end
+    }
+
+    private func isInsideCharacter(_ place: Int) -> Bool { self[place] & 0xC0 == 0x80 }
+}

@@ -1,0 +1,38 @@
+/// What became of a conflict.
+public struct FoldedConflict: Hashable, Sendable {
+    /// How it ended; new ways may come with new versions.
+    public struct Outcome: RawRepresentable, Hashable, Sendable {
+        /// The outcome's name, stable across versions.
+        public let rawValue: String
+
+        /// Makes an outcome from its name.
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        /// All versions were the same.
+        public static let identical = Outcome(rawValue: "identical")
+        /// One version was written by somebody who knew all others.
+        public static let superseded = Outcome(rawValue: "superseded")
+        /// The versions were merged.
+        public static let merged = Outcome(rawValue: "merged")
+        /// What could not be merged lies beside the file, under `kept`.
+        public static let keptBoth = Outcome(rawValue: "keptBoth")
+        /// A version is not on this device yet; the download was asked for.
+        public static let notLocal = Outcome(rawValue: "notLocal")
+        /// Others wrote in the meantime, again and again.
+        public static let busy = Outcome(rawValue: "busy")
+
+        /// Whether nothing of the conflict is left.
+        public var isResolved: Bool { self != .notLocal && self != .busy }
+    }
+
+    /// The file that two devices changed.
+    public let path: WorkspacePath
+    /// The copies that were found beside it; empty where the provider keeps versions apart.
+    public let copies: [WorkspacePath]
+    /// How it ended.
+    public let outcome: Outcome
+    /// The files that hold what could not be merged.
+    public let kept: [WorkspacePath]
+}

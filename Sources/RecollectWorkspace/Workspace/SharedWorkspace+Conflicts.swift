@@ -1,0 +1,170 @@
+import Foundation
+import RecollectCore
+
+extension SharedWorkspace {
+    /// Folds the versions of every file that two devices changed into one, and removes the copies.
+    ///
+    /// Every version is in the archive before anything is written. Then, whichever comes first: all are the same; one was written here by
+    /// somebody who knew the others; they are merged (`WorkspaceMerge`), against what they came from where this device knows
+    /// that; both are kept, in a labelled block or, where a file has no structure to merge, as files side by side. The result depends
+    /// on the contents alone, so that two devices which fold the same conflict write the same bytes.
+    ///
+    /// Each conflict is folded by compare-and-swap writes of its own: killed in between, or contradicted by another writer, no version
+    /// is lost, and folding again goes on.
+    /// - Returns: What became of each conflict, in the order of the paths.
+    /// - Throws: `unavailable` while the folder is gone or so much is missing that nothing is concluded from it.
+    @discardableResult
+    public func resolveConflicts() async throws -> [FoldedConflict] {
+        try await writing {
+            let look = try self.look()
+            guard look.isAvailable, !look.isVanished else {
+                throw RecollectError(
+                    .unavailable,
+                    "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
+            }
+            let conflicts = try self.conflicts(among: look.items)
+            let folded = try conflicts.sorted { $0.key < $1.key }.map { try self.fold($0.key, $0.value.sorted()) }
+            try self.removeFolders(among: look.items)
+            if !folded.isEmpty { self.ownChanges.wake() }
+            return folded
+        }
+    }
+
+    /// The files that have copies, with them, and those of which the provider keeps other versions.
+    private func conflicts(among items: [WorkspaceItem]) throws -> [WorkspacePath: [WorkspacePath]] {
+        let there = Set(items.map(\.path))
+        var copies: [WorkspacePath: [WorkspacePath]] = [:]
+        for item in items where !item.isFolder {
+            // Where the original is gone a name that people give too is just a name.
+            guard let original = ConflictCopies.original(of: item.path),
+                there.contains(original) || isCertain(item.path)
+            else { continue }
+            copies[original, default: []].append(item.path)
+        }
+        for item in items where !item.isFolder && copies[item.path] == nil {
+            if try !provider.conflictVersions(of: item.path).isEmpty { copies[item.path] = [] }
+        }
+        return copies
+    }
+
+    private func isCertain(_ copy: WorkspacePath) -> Bool {
+        copy.names.contains { ConflictName($0)?.isCertain == true }
+            || copy.names.dropLast().indices.contains { index in
+                // What lies in a folder that was made twice belongs into the first one, also where that has no such file.
+                ConflictCopies.originalFolder(of: WorkspacePath(checked: Array(copy.names[...index]))) != nil
+            }
+    }
+
+    /// Removes the folders that were made twice, once nothing is left in them, the innermost first.
+    private func removeFolders(among items: [WorkspaceItem]) throws {
+        for item in items.reversed() where item.isFolder && ConflictCopies.originalFolder(of: item.path) != nil {
+            try provider.removeFolder(item.path)
+        }
+    }
+
+    // MARK: One conflict
+
+    private func fold(_ path: WorkspacePath, _ copies: [WorkspacePath]) throws -> FoldedConflict {
+        for _ in 0..<3 {
+            do {
+                let (outcome, kept) = try foldOnce(path, copies)
+                events.post(StoreEvent(kind: .foldedConflict, path: path.description))
+                return FoldedConflict(path: path, copies: copies, outcome: outcome, kept: kept)
+            } catch is FileChangedError {
+                continue
+            } catch let error as RecollectError where error.code == .notLocal {
+                for path in [path] + copies { try? provider.requestDownload(of: path) }
+                return FoldedConflict(path: path, copies: copies, outcome: .notLocal, kept: [])
+            }
+        }
+        return FoldedConflict(path: path, copies: copies, outcome: .busy, kept: [])
+    }
+
+    private func foldOnce(
+        _ path: WorkspacePath, _ copies: [WorkspacePath]
+    ) throws -> (outcome: FoldedConflict.Outcome, kept: [WorkspacePath]) {
+        let main = try fileIfThere(at: path)
+        let files = try copies.compactMap { try fileIfThere(at: $0) }
+        let versions = try main == nil ? [] : provider.conflictVersions(of: path)
+        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + versions.map(\.bytes))
+        let fold = try ConflictFold(contents, at: path, archive)
+
+        var kept: [WorkspacePath] = []
+        for bytes in fold.apart {
+            let place = try WorkspacePath(
+                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: ContentHash(of: bytes))])
+            // The same content is there already where another device has folded this.
+            if try fileIfThere(at: place)?.bytes != bytes {
+                _ = try put(
+                    bytes, to: place, replacing: nil, by: .folding, as: .folded, parents: [ContentHash(of: bytes)])
+            }
+            kept.append(place)
+        }
+        try keep(versions, of: main)
+        if let whole = fold.whole, whole != main?.bytes {
+            _ = try put(
+                whole, to: path, replacing: main?.version, by: .folding, as: .folded,
+                parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
+        }
+        // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
+        for file in files { try discard(file.path, file, by: .folding) }
+        try provider.resolve(versions, of: path)
+        return (fold.outcome, kept)
+    }
+}
+
+extension SharedWorkspace {
+    /// Takes versions that a provider keeps apart into the archive, before they are resolved.
+    private func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
+        guard let main, !versions.isEmpty else { return }
+        for bytes in versions.map(\.bytes) + [main.bytes] {
+            try archive.found(
+                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment,
+                isContested: true,
+                now: configuration.now())
+        }
+    }
+}
+
+extension WorkspaceAuthor {
+    /// Recollect itself, where it folds conflicts.
+    public static let folding = WorkspaceAuthor.agent("recollect")
+}
+
+/// What the versions of a file become: decided from their contents alone, and from what this device knows of where they came from.
+struct ConflictFold {
+    /// The file's new content.
+    let whole: [UInt8]?
+    /// Contents that can go into no other one, in the order of their hashes.
+    let apart: [[UInt8]]
+    let outcome: FoldedConflict.Outcome
+
+    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive) throws {
+        let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
+        let ordered = contents.sorted { (hashes[$0]?.rawValue ?? "") < (hashes[$1]?.rawValue ?? "") }
+        let latest = try ordered.filter { one in
+            try !ordered.contains { other in
+                guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }
+                return try archive.isAncestor(ancestor, of: descendant, at: path)
+            }
+        }
+        guard latest.count > 1 else {
+            whole = latest.first
+            apart = []
+            outcome = contents.count > 1 ? .superseded : .identical
+            return
+        }
+        // What one of two devices folded is not what the other one's version came from; without a base nothing is taken for deleted.
+        let wasFolded = try latest.contains { try hashes[$0].map { try archive.wasFolded($0) } ?? false }
+        let base = wasFolded ? nil : try archive.shadowBase(of: path)
+        let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
+        if let merged = WorkspaceMerge.merged(base: base, versions: mergeable, at: path) {
+            whole = merged
+            apart = latest.filter { !mergeable.contains($0) }
+        } else {
+            whole = latest[0]
+            apart = Array(latest.dropFirst())
+        }
+        outcome = apart.isEmpty ? .merged : .keptBoth
+    }
+}

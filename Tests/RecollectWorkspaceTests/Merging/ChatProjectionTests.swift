@@ -1,0 +1,142 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("A chat as a file")
+struct ChatProjectionTests {
+    @Test("keeps the laws of merging and loses no message")
+    func laws() {
+        MergeLaws(
+            merge: { base, versions in
+                WorkspaceMerge.merged(
+                    base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) }, at: .chat
+                ).map { String(decoding: $0, as: UTF8.self) }
+            },
+            make: { random in
+                var chats = RandomChats(random: random)
+                defer { random = chats.random }
+                return chats.family()
+            },
+            missing: { _, versions, result in
+                let ids = { (text: String) in
+                    (try? ChatProjection(bytes: Array(text.utf8)))?.entries.map(\.message.id) ?? []
+                }
+                let kept = Set(ids(result))
+                return versions.flatMap(ids).first { !kept.contains($0) }
+            }
+        ).check(cases: 10_000)
+    }
+
+    @Test("is read back as it was written, and tells a change")
+    func bytes() throws {
+        let chat = try ChatProjection(bytes: Array(RandomChats.sample.utf8))
+        #expect(chat.isIntact)
+        #expect(chat.bytes == Array(RandomChats.sample.utf8))
+        #expect(chat.heads == ["2"])
+        let edited = RandomChats.sample.replacingOccurrences(of: "Call me.", with: "Call me Ishmael.")
+        let read = try ChatProjection(bytes: Array(edited.utf8))
+        #expect(!read.isIntact && read.entries[0].message.text == "Call me Ishmael.")
+    }
+
+    @Test("stands in the order in which it was said, whatever the clock says, and what was said apart stays together")
+    func order() {
+        func entry(_ id: String, after: String?, at second: Double) -> ChatProjection.Entry {
+            .init(
+                agentId: "a", after: after,
+                message: ConversationMessage(
+                    id: id, role: .user, text: id, timestamp: Date(timeIntervalSince1970: second)))
+        }
+        let chat = ChatProjection(
+            conversation: "c",
+            entries: [
+                entry("6", after: "5", at: 0), entry("5", after: "6", at: 3), entry("2", after: "1", at: 5),
+                entry("1", after: nil, at: 9), entry("4", after: "1", at: 4), entry("3", after: "2", at: 1),
+                entry("7", after: "missing", at: 2), entry("1", after: "3", at: 0),
+            ])
+        #expect(chat.entries.map(\.message.id) == ["7", "1", "4", "2", "3", "6", "5"])
+    }
+
+    @Test("has no recursion: a hundred thousand messages")
+    func long() {
+        let chat = ChatProjection(
+            conversation: "c",
+            entries: (0..<100_000).map { number in
+                .init(
+                    agentId: "", after: number == 0 ? nil : "\(number - 1)",
+                    message: ConversationMessage(
+                        id: "\(number)", role: .user, text: "x", timestamp: Date(timeIntervalSince1970: 0)))
+            })
+        #expect(chat.entries.last?.message.id == "99999")
+    }
+
+    @Test("that is no chat, or a newer one, or another conversation's, is not merged")
+    func notMerged() {
+        let sample = Array(RandomChats.sample.utf8)
+        for other in [
+            "{", "", "[]", #"{"format":"recollect.chat/2"}"#,
+            RandomChats.sample.replacingOccurrences(of: "moby-dick", with: "other"),
+        ] {
+            #expect(WorkspaceMerge.merged(base: nil, versions: [sample, Array(other.utf8)], at: .chat) == nil)
+        }
+    }
+}
+
+extension WorkspacePath {
+    static let chat = WorkspacePath(checked: ["Chats", "moby-dick.json"])
+}
+
+/// Makes chats that grew apart.
+struct RandomChats {
+    var random: SeededGenerator
+
+    mutating func family() -> (base: String?, versions: [String]) {
+        let base = grown(ChatProjection(conversation: "c", entries: []), by: "base")
+        let versions = ["a", "b", "c"].map { grown(base, by: $0) }
+        let other = grown(ChatProjection(conversation: "c", entries: []), by: "other")
+        let told = [base, nil, other].randomElement(using: &random) ?? nil
+        return (told.map(Self.text), versions.map(Self.text))
+    }
+
+    private mutating func grown(_ chat: ChatProjection, by name: String) -> ChatProjection {
+        var entries = chat.entries
+        for number in 0..<Int.random(in: 0...4, using: &random) {
+            let text = ["x", "caf\u{E9}", "cafe\u{301}", "\u{0}\"\n"].randomElement(using: &random) ?? ""
+            if let place = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
+                if Bool.random(using: &random) {
+                    entries[place].message.parts = [.text(text)]
+                } else {
+                    entries.remove(at: place)
+                }
+                continue
+            }
+            // Also ids that two devices made alike.
+            let id =
+                Bool.random(using: &random)
+                ? "\(name)\(number)" : ["e\u{301}", "\u{E9}", "1"].randomElement(using: &random) ?? ""
+            let moment = Date(timeIntervalSince1970: Double(Int.random(in: 0...3, using: &random)))
+            entries.append(
+                .init(
+                    agentId: ["", "a"].randomElement(using: &random) ?? "",
+                    after: entries.randomElement(using: &random)?.message.id,
+                    message: ConversationMessage(id: id, role: .user, text: text, timestamp: moment)))
+        }
+        let title = [chat.title, "Tea", "Tee", nil].randomElement(using: &random) ?? nil
+        return ChatProjection(conversation: "c", title: title, entries: entries)
+    }
+
+    private static func text(_ chat: ChatProjection) -> String { String(decoding: chat.bytes, as: UTF8.self) }
+
+    static let sample: String = text(
+        ChatProjection(
+            conversation: "moby-dick", title: "Whales",
+            entries: ["Call me.", "Ishmael?"].enumerated().map { number, words in
+                .init(
+                    agentId: "historian", after: number == 0 ? nil : "1",
+                    message: ConversationMessage(
+                        id: "\(number + 1)", role: number == 0 ? .user : .assistant, text: words,
+                        timestamp: Date(timeIntervalSince1970: 1_763_719_200)))
+            }))
+}

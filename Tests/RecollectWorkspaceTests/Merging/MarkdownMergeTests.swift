@@ -1,0 +1,84 @@
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Merging Markdown")
+struct MarkdownMergeTests {
+    @Test("row 18: keeps the laws and loses no line, with a base, without one, and with one that is none")
+    func laws() {
+        MergeLaws(
+            merge: { MarkdownMerge.merged(base: $0, versions: $1) },
+            make: { random in
+                var notes = RandomNotes(random: random)
+                defer { random = notes.random }
+                return notes.family()
+            },
+            missing: { base, versions, result in
+                let kept = Set(result.lines.map(unescaped))
+                let old = Set((base ?? "").precomposedStringWithCanonicalMapping.lines)
+                return versions.flatMap { $0.precomposedStringWithCanonicalMapping.lines }.first { line in
+                    !line.isBlank && !line.contains("recollect:") && !line.hasPrefix("*Changed in two")
+                        && !old.contains(line) && !kept.contains(unescaped(line))
+                }
+            }
+        ).check(cases: 12_000)
+    }
+}
+
+private func unescaped(_ line: String) -> String { String(line.drop { $0 == "\\" }) }
+
+/// Makes notes of few different lines, so that the same lines meet often.
+struct RandomNotes {
+    var random: SeededGenerator
+
+    mutating func family() -> (base: String?, versions: [String]) {
+        let base = text()
+        let versions = (0..<3).map { _ in Int.random(in: 0..<8, using: &random) == 0 ? text() : edited(base) }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return (nil, versions)
+        case 1: return (text(), versions)
+        case 2: return (MarkdownMerge.merged(base: nil, versions: versions), versions.map { edited($0) })
+        default: return (base, versions)
+        }
+    }
+
+    private mutating func text() -> String {
+        (0..<Int.random(in: 0...9, using: &random)).map { _ in line() }.joined()
+    }
+
+    private mutating func edited(_ text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { String($0) + "\n" }
+        for _ in 0..<Int.random(in: 0...4, using: &random) {
+            let place = Int.random(in: 0...lines.count, using: &random)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0 where place < lines.count: lines.remove(at: place)
+            case 1 where place < lines.count: lines[place] = line()
+            case 2 where place < lines.count:
+                let moved = lines.remove(at: place)
+                lines.insert(moved, at: Int.random(in: 0...lines.count, using: &random))
+            default: lines.insert(line(), at: place)
+            }
+        }
+        return lines.joined()
+    }
+
+    private mutating func line() -> String {
+        let words = ["tea", "at four", "caf\u{E9}", "cafe\u{301}", "x", "y", "北京"]
+        let word = words.randomElement(using: &random) ?? ""
+        switch Int.random(in: 0..<24, using: &random) {
+        case 0...3: return "# \(["A", "B", "C"].randomElement(using: &random) ?? "")\n"
+        case 4, 5: return "## \(["A", "D"].randomElement(using: &random) ?? "")\n"
+        case 6...10: return "- \(word)\n"
+        case 11: return "  - \(word)\n"
+        case 12: return "```\n# \(word)\n```\n"
+        case 13: return "```\n"
+        case 14: return LabelledBlock(alternatives: [word, "x"]).text + "\n"
+        case 15: return "<!-- recollect:\(["both", "or", "end"].randomElement(using: &random) ?? "") -->\n"
+        case 16, 17: return "\n"
+        case 18: return "\(word)\r\n"
+        case 19: return word
+        default: return "\(word)\n"
+        }
+    }
+}
