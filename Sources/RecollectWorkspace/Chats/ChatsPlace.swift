@@ -102,6 +102,7 @@ extension SharedWorkspace {
             if !chat.isIntact { events.post(StoreEvent(kind: .handEdited, path: file.path.description)) }
             return chat
         } catch let error as RecollectError where error.code == .unreadable {
+            print("DEBUG", error, file.text)
             // What is replaced is in the archive.
             events.post(StoreEvent(kind: .handEdited, path: file.path.description, failure: error))
             return nil

@@ -23,7 +23,11 @@ struct ByteText: Hashable, Comparable {
 
     var endsWithCarriageReturn: Bool { bytes.last == UInt8(ascii: "\r") }
 
-    var trimmingCarriageReturn: ByteText { endsWithCarriageReturn ? ByteText(bytes.dropLast()) : self }
+    /// Without the carriage returns at its end.
+    var trimmingCarriageReturn: ByteText {
+        guard let last = bytes.lastIndex(where: { $0 != UInt8(ascii: "\r") }) else { return ByteText("") }
+        return last == bytes.count - 1 ? self : ByteText(bytes[...last])
+    }
 
     var isQuoted: Bool { bytes.first == UInt8(ascii: ">") }
 

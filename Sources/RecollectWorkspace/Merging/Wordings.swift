@@ -45,10 +45,13 @@ struct Wordings {
     }
 
     private mutating func take(_ text: ByteText, layout: Layout?) {
-        let alternatives = LabelledBlock(text.text)?.alternatives ?? []
+        let text = text.normalised
+        let lines = text.text.lines
         // A block that somebody wrote into is a text of theirs.
-        if alternatives.count > 1, ByteText(LabelledBlock(alternatives: alternatives).text) == text {
-            alternatives.forEach { add(Wording(text: ByteText($0))) }
+        if let (block, count) = LabelledBlock.read(lines[...]), count == lines.count, block.alternatives.count > 1,
+            ByteText(block.text) == text
+        {
+            block.alternatives.forEach { add(Wording(text: ByteText($0).normalised)) }
         } else {
             add(Wording(text: text, layout: layout))
         }
@@ -74,7 +77,14 @@ struct Wordings {
     /// Takes in what else one version says in the same place.
     mutating func add(_ other: Wordings) {
         byKey.merge(other.byKey, uniquingKeysWith: max)
-        if byKey.count > 1 { byKey = byKey.mapValues { Wording(text: $0.text) } }
+        guard byKey.count > 1 else { return }
+        dropNothing()
+        byKey = byKey.mapValues { Wording(text: $0.text) }
+    }
+
+    /// No text is no alternative to one.
+    private mutating func dropNothing() {
+        if byKey.count > 1 { byKey[ByteText("")] = nil }
     }
 
     // MARK: Merging
@@ -111,6 +121,7 @@ struct Wordings {
             let taken = version.byKey.filter { added.contains($0.key) || isDecisive && old.contains($0.key) }
             result.byKey.merge(taken, uniquingKeysWith: max)
         }
+        result.dropNothing()
         return result
     }
 
@@ -131,6 +142,11 @@ struct Wordings {
 }
 
 extension ByteText {
+    /// Without what a labelled block does not keep: line ends of Windows, and blank lines around the text.
+    fileprivate var normalised: ByteText {
+        ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
+    }
+
     /// Whether all lines of another text stand in this one, in their order, each with at least its beginning.
     fileprivate func holds(_ other: ByteText) -> Bool {
         var wanted = other.lines[...]

@@ -18,7 +18,8 @@ public enum WorkspaceMerge {
         let different = Set(versions)
         guard different.count > 1 else { return different.first }
         switch Structure(of: path) {
-        case .journal: return JournalMerge.merged(base: base, versions: Array(different))
+        case .journal:
+            return JournalMerge.merged(base: base, versions: Array(different), on: String(path.name.dropLast(3)))
         case .chat: return ChatProjection.merged(base: base, versions: Array(different))
         case .text:
             let texts = different.compactMap { String(validUTF8: $0) }
