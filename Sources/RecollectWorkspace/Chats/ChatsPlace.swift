@@ -38,7 +38,8 @@ public struct ChatsPlace: Sendable {
     ///
     /// What other devices and people wrote into the file is taken in, never written over: a message that the history lacks, and one whose text
     /// somebody changed in the file. A message that the history had when this device last published, and has no more, was deleted, and
-    /// is marked so in the file. A file that cannot be read any more is in the archive and written anew. Nothing is written where
+    /// is marked so in the file. A file that cannot be read any more is in the archive and written anew; a history that has
+    /// none of the published messages was lost, and gets them back. Nothing is written where
     /// nothing changed, so that devices that know the same come to rest.
     /// - Parameters:
     ///   - sessionId: Which conversation.
@@ -102,7 +103,6 @@ extension SharedWorkspace {
             if !chat.isIntact { events.post(StoreEvent(kind: .handEdited, path: file.path.description)) }
             return chat
         } catch let error as RecollectError where error.code == .unreadable {
-            print("DEBUG", error, file.text)
             // What is replaced is in the archive.
             events.post(StoreEvent(kind: .handEdited, path: file.path.description, failure: error))
             return nil
@@ -153,7 +153,10 @@ extension ChatProjection {
             return Entry(agentId: agentId, after: after, message: message)
         }
         let held = Set(messages.map { ByteString($0.message.id) })
-        let deleted = last?.entries.map(\.message.id).filter { !held.contains(ByteString($0)) } ?? []
+        let published = last?.entries.map(\.message.id) ?? []
+        let missing = published.filter { !held.contains(ByteString($0)) }
+        // A history that has nothing of it any more was lost rather than emptied.
+        let deleted = missing.count < published.count ? missing : []
         self.init(conversation: sessionId, title: title, entries: entries, deleted: deleted)
     }
 }

@@ -41,22 +41,6 @@ struct LabelledBlock: Hashable {
     /// The text, without a line end behind it.
     var text: String { lines.joined(separator: "\n") }
 
-    /// The block that a text is and nothing else; `nil` for any other text.
-    init?(_ text: String) {
-        let lines = text.lines
-        guard let read = Self.read(lines[...]), read.count == lines.count else { return nil }
-        self = read.block
-    }
-
-    init(alternatives: Set<String>) {
-        self.alternatives = alternatives
-    }
-
-    private init(alternatives: Set<String>, number: Int) {
-        self.alternatives = alternatives
-        self.number = number
-    }
-
     /// Reads the block that begins at a line; `nil` where none begins there or it does not end.
     /// - Returns: the block, and how many lines it takes.
     static func read(_ lines: ArraySlice<String>) -> (block: LabelledBlock, count: Int)? {

@@ -54,8 +54,6 @@ final class AccountProvider: WorkspaceProvider {
         try provider().write(bytes, to: path, replacing: expected)
     }
 
-    func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider().removeFolder(path) }
-
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try provider().remove(path, holding: expected)
     }
