@@ -155,6 +155,7 @@
         func watch() async throws {
             let recall = try await made()
             let running = try RunningRecall(recall, ["workspace", "watch", "--json"])
+            #expect(try await running.wait(for: "watching").last?["path"] != nil)
             #expect(try await recall.run("workspace", "write", "own.md", "text", "--new").code == 0)
             let own = try await running.wait(for: "added").last
             #expect((own?["path"], own?["isOwn"]) == ("own.md", true))

@@ -7,10 +7,10 @@
             commandName: "watch",
             abstract: "Tell every change as it comes, until Ctrl-C.",
             discussion: """
-                Begins with what became different since anybody last looked. Changes: added, changed, removed, conflicted, and \
+                Begins with a line that says which folder is watched, then what became different since anybody last looked. Changes: added, changed, removed, conflicted, and \
                 vanished, when most files are gone at once and no removal is concluded from that.
 
-                JSON: a line for each change: event, path, isOwn (written on this device through Recollect).
+                JSON: a line for each: event (watching first), path, isOwn (written on this device through Recollect).
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -18,7 +18,14 @@
         func run() async throws {
             try await options.withWorkspace { workspace in
                 try await Output.open { output in
-                    for await change in workspace.changes() {
+                    let changes = workspace.changes()
+                    // From here on nothing is missed: whoever starts this and then changes something waits for that.
+                    let root = workspace.rootURL.path
+                    try await output.line(
+                        options.json
+                            ? (["event": "watching", "path": .string(root)] as JSONValue).jsonString
+                            : "watching".padded(to: 11) + root.oneLine)
+                    for await change in changes {
                         let json: JSONValue = [
                             "event": .string(change.kind.rawValue), "path": .string(change.path.description),
                             "isOwn": .bool(change.isOwn),
