@@ -58,6 +58,8 @@ final class AccountProvider: WorkspaceProvider {
         try provider().remove(path, holding: expected)
     }
 
+    func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider().removeFolder(path) }
+
     func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }
 
     func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
