@@ -73,9 +73,9 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The last content of a path that came from elsewhere and that nothing contradicted; `nil` where there was none.
-    func shadowBase(of path: WorkspacePath) throws -> [UInt8]? {
-        try index().files[path]?.shadow.flatMap { try bytes(of: $0) }
+    /// The content that versions of a path which contradict each other came from; `nil` where that is not known here.
+    func shadowBase(of path: WorkspacePath, before contradicting: Set<ContentHash>) throws -> [UInt8]? {
+        try index().files[path]?.shadow(before: contradicting).flatMap { try bytes(of: $0) }
     }
 
     /// Whether one content of a path went into another one on this device, over any number of writes.

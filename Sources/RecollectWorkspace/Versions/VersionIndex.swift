@@ -9,8 +9,6 @@ struct VersionIndex {
         var versions: [WorkspaceVersion] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
-        /// The last content that came from elsewhere and that nothing contradicted.
-        var shadow: ContentHash?
         /// Where in the log its last line ends.
         var end = 0
 
@@ -55,8 +53,14 @@ extension VersionIndex.File {
             // Whoever made a change and whoever found it made may both have said so.
             guard line.version.author == nil || !versions.suffix(16).contains(line.version) else { return }
             versions.append(line.version)
-            if line.version.kind == .seen { shadow = line.version.hash }
         }
+    }
+
+    /// What versions that contradict each other came from: the last content from elsewhere that was here, and that nothing contradicted,
+    /// before any of them. Of two that contradict each other neither came from the other, whichever was here first.
+    func shadow(before contradicting: Set<ContentHash>) -> ContentHash? {
+        let first = versions.firstIndex { contradicting.contains($0.hash) } ?? versions.endIndex
+        return versions[..<first].last { $0.kind == .seen }?.hash
     }
 
     /// Whether one content went into another on this device, and not the other way round too.

@@ -64,6 +64,7 @@ final class LifeLedger: Sendable {
     ///   - old: What they had before their eyes and replaced.
     ///   - isArchived: Whether that has to be in an archive because the product replaced it.
     func saved(_ bytes: [UInt8], at path: String, replacing old: [UInt8]?, isArchived: Bool) {
+        note("  \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
         state.withLock { state in
             state.texts.append(Text(bytes: bytes, path: path))
             state.added.formUnion(Self.words(in: bytes))
@@ -80,6 +81,12 @@ final class LifeLedger: Sendable {
             state.takenOut.formUnion(Self.words(in: old))
             if !isArchived { state.supersede(old, at: path) }
         }
+    }
+
+    /// Somebody adds to a text that they have before their eyes.
+    func extended(_ old: [UInt8], at path: String, by word: String) {
+        added(word)
+        state.withLock { $0.supersede(old, at: path) }
     }
 
     /// A word was added to whatever was there.

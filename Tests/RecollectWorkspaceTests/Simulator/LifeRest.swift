@@ -26,6 +26,11 @@ struct LifeRest {
         faults += unequalFolders() + leftCopies() + (try lostTexts())
         let hidden = ledger.wordsOutOfSight(among: cloud.files().values)
         if !hidden.isEmpty { faults.append("out of sight: \(hidden.joined(separator: " "))") }
+        if !faults.isEmpty {
+            for (path, bytes) in cloud.files().sorted(by: { $0.key < $1.key }) {
+                ledger.note("at rest, \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
+            }
+        }
         return faults
     }
 

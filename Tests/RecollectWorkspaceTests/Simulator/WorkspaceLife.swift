@@ -187,10 +187,11 @@ final class WorkspaceLife {
         case 8:
             if let path = ledger.one(of: device.files().keys.sorted()) { try? device.evict(path) }
         default:
-            if let path = ledger.one(of: device.files().keys.sorted()), path.hasPrefix("Journal") {
+            let journals = device.files().filter { $0.key.hasPrefix("Journal") }.sorted { $0.key < $1.key }
+            if let (path, old) = ledger.one(of: journals) {
                 let word = ledger.word()
                 device.appendSlowly(path, "\n- by a slow program: \(word)\n")
-                ledger.added(word)
+                ledger.extended(old, at: path, by: word)
             }
         }
         ledger.note("the weather changes on \(device.name)")

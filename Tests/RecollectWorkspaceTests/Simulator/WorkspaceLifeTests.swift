@@ -36,8 +36,8 @@ import Testing
         Issue.record(
             """
             seed \(seed), \(life.behaviour): \(faults.joined(separator: "; "))
-            \(life.ledger.notes.suffix(40).joined(separator: "\n"))
-            \(life.cloud.log(last: 40))
+            \(life.ledger.notes.suffix(Self.lives == 1 ? .max : 40).joined(separator: "\n"))
+            \(life.cloud.log(last: Self.lives == 1 ? .max : 40))
             """)
     }
 }
