@@ -86,8 +86,12 @@ extension SharedWorkspace {
         let main = try fileIfThere(at: path)
         let files = try copies.compactMap { try fileIfThere(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
-        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + versions.map(\.bytes))
+        let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
+        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
         let fold = try ConflictFold(contents, at: path, archive)
+        if fold.outcome == .identical, try copies.contains(where: { try isAheadOfWinner($0, of: path) }) {
+            return (.waiting, [])
+        }
 
         var kept: [WorkspacePath] = []
         for bytes in fold.apart {
@@ -114,8 +118,22 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
-    /// Takes versions that a provider keeps apart into the archive, before they are resolved.
-    private func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
+    /// Whether a copy may have come before the content that it lost against.
+    ///
+    /// A service makes a copy of what lost. Where it lost on this device, the file is still the same as the copy until the winner comes,
+    /// and overwrites it: if the copy were gone then, nobody would see that content again.
+    private func isAheadOfWinner(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
+        guard ConflictName(copy.name)?.isCertain == true else { return false }
+        let files = try archive.index().files
+        guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
+        return file.date <= arrival.date && configuration.now().timeIntervalSince(arrival.date) < Self.longestDelay
+    }
+
+    /// How long after a copy the content that it lost against is waited for, in seconds.
+    static var longestDelay: TimeInterval { 600 }
+
+    /// Takes versions that a provider keeps apart into the archive, before they are resolved, or go with their file.
+    func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
             try archive.found(

@@ -17,8 +17,9 @@ struct LifeRest {
     func faults() async throws -> [String] {
         clearTheWeather()
         try cloud.settle()
-        for device in devices where try await device.workspace.status().isVanished {
-            try await device.workspace.acceptDeletions()
+        for device in devices {
+            device.moment.withLock { $0 += SharedWorkspace.longestDelay }
+            if try await device.workspace.status().isVanished { try await device.workspace.acceptDeletions() }
         }
         let rounds = try await resolve()
         var faults = rounds <= 2 ? [] : ["row 19: resolving took \(rounds) rounds"]
@@ -64,6 +65,7 @@ struct LifeRest {
             try downloadEverything()
             var folded: [FoldedConflict] = []
             for device in devices {
+                device.moment.withLock { $0 += SharedWorkspace.longestDelay }
                 let own = try await device.workspace.resolveConflicts()
                 for one in own {
                     ledger.note("round \(round + 1), \(device.name): \(one.path) \(one.outcome.rawValue), of \(one.copies.map(\.text))")

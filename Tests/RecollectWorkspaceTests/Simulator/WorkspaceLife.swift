@@ -140,16 +140,20 @@ final class WorkspaceLife {
     private func deleteByHand(_ path: String, on device: SimulatedDevice) {
         guard let old = device.files()[path] else { return }
         ledger.note("somebody on \(device.name) deletes \(path)")
+        let versions = (try? device.provider.conflictVersions(of: WorkspacePath(path))) ?? []
         device.delete(path)
-        ledger.removed(old, at: path, isArchived: false)
+        for bytes in [old] + versions.map(\.bytes) { ledger.removed(bytes, at: path, isArchived: false) }
     }
 
     private func trash(_ path: WorkspacePath, on index: Int) async throws {
-        let workspace = devices[index].workspace
+        let (workspace, device) = (devices[index].workspace, devices[index].device)
         try await attempt("\(devices[index].name) trashes \(path)") {
             guard let old = try await self.readIfThere(path, workspace) else { return }
+            let versions = (try? device.provider.conflictVersions(of: path)) ?? []
             try await workspace.trash(path, replacing: old.version)
-            self.ledger.removed(old.bytes, at: path.text, isArchived: true)
+            for bytes in [old.bytes] + versions.map(\.bytes) {
+                self.ledger.removed(bytes, at: path.text, isArchived: true)
+            }
         }
     }
 
@@ -157,8 +161,11 @@ final class WorkspaceLife {
         guard path.names[0] == "notes" else { return }
         let workspace = devices[index].workspace
         let target = try WorkspacePath("notes/moved \(ledger.word()).md")
-        try await attempt("\(devices[index].name) moves \(path) to \(target)") {
+        let device = devices[index].device
+        try await attempt("\(device.name) moves \(path) to \(target)") {
+            let versions = (try? device.provider.conflictVersions(of: path)) ?? []
             try await workspace.move(path, to: target)
+            for version in versions { self.ledger.removed(version.bytes, at: path.text, isArchived: true) }
         }
     }
 
