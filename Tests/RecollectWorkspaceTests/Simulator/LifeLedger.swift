@@ -83,9 +83,8 @@ final class LifeLedger: Sendable {
         }
     }
 
-    /// Somebody adds to a text that they have before their eyes.
-    func extended(_ old: [UInt8], at path: String, by word: String) {
-        added(word)
+    /// A program begins to add to a text that it has before its eyes. What it adds may never be whole.
+    func extended(_ old: [UInt8], at path: String) {
         state.withLock { $0.supersede(old, at: path) }
     }
 

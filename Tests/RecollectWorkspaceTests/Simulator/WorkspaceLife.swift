@@ -196,9 +196,8 @@ final class WorkspaceLife {
         default:
             let journals = device.files().filter { $0.key.hasPrefix("Journal") }.sorted { $0.key < $1.key }
             if let (path, old) = ledger.one(of: journals) {
-                let word = ledger.word()
-                device.appendSlowly(path, "\n- by a slow program: \(word)\n")
-                ledger.extended(old, at: path, by: word)
+                device.appendSlowly(path, "\n- by a slow program: \(ledger.word())\n")
+                ledger.extended(old, at: path)
             }
         }
         ledger.note("the weather changes on \(device.name)")
