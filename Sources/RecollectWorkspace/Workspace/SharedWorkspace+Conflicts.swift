@@ -93,17 +93,7 @@ extension SharedWorkspace {
             return (.waiting, [])
         }
 
-        var kept: [WorkspacePath] = []
-        for bytes in fold.apart {
-            let place = try WorkspacePath(
-                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: ContentHash(of: bytes))])
-            // The same content is there already where another device has folded this.
-            if try fileIfThere(at: place)?.bytes != bytes {
-                _ = try put(
-                    bytes, to: place, replacing: nil, by: .folding, as: .folded, parents: [ContentHash(of: bytes)])
-            }
-            kept.append(place)
-        }
+        let kept = try fold.apart.map { try keep($0, beside: path) }
         try keep(versions, of: main)
         if let whole = fold.whole, whole != main?.bytes {
             _ = try put(
@@ -118,6 +108,25 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
+    /// Writes a content that could not be merged beside its file, and says where.
+    private func keep(_ bytes: [UInt8], beside path: WorkspacePath) throws -> WorkspacePath {
+        let hash = ContentHash(of: bytes)
+        let places = KeptName.lengths.map { digits in
+            WorkspacePath(
+                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: hash, digits: digits)])
+        }
+        // The same content is there already where another device has folded this; another one where somebody has changed it since.
+        var place = places[0]
+        for other in places.dropFirst() {
+            guard let file = try fileIfThere(at: place), file.bytes != bytes else { break }
+            place = other
+        }
+        if try fileIfThere(at: place)?.bytes != bytes {
+            _ = try put(bytes, to: place, replacing: nil, by: .folding, as: .folded, parents: [hash])
+        }
+        return place
+    }
+
     /// Whether a copy may have come before the content that it lost against.
     ///
     /// A service makes a copy of what lost. Where it lost on this device, the file is still the same as the copy until the winner comes,

@@ -47,7 +47,7 @@ final class WorkspaceLife {
             try await act(on: ledger.random(below: devices.count))
             interruptions.isOn.withLock { $0 = false }
         }
-        faults += try await LifeRest(life: self).faults()
+        faults += try await LifeRest(cloud: cloud, ledger: ledger, devices: devices).faults()
         return faults
     }
 
