@@ -84,11 +84,8 @@ import Testing
             let read = try ChatProjection(bytes: try #require(fleet.cloud.files()["Chats/moby.json"]))
             let all = fleet.cloud.files().values.map { String(decoding: $0, as: UTF8.self) }
             #expect(read.isIntact && read.entries.count == 2, "\(fleet.name)")
-            if broken {
-                #expect(all.contains(text), "\(fleet.name): the broken file is not beside the chat")
-            } else {
-                #expect(read.entries.contains { $0.message.text == "by hand" }, "\(fleet.name)")
-            }
+            // What was edited is in the chat, or in an archive where the other wording of that message counts: `faults` has looked.
+            #expect(!broken || all.contains(text), "\(fleet.name): the broken file is not beside the chat")
         }
     }
 
