@@ -73,11 +73,6 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The content that versions of a path which contradict each other came from; `nil` where that is not known here.
-    func shadowBase(of path: WorkspacePath, before contradicting: Set<ContentHash>) throws -> [UInt8]? {
-        try index().files[path]?.shadow(before: contradicting).flatMap { try bytes(of: $0) }
-    }
-
     /// Whether one content of a path went into another one on this device, over any number of writes.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash, at path: WorkspacePath) throws -> Bool {
         try index().files[path]?.isAncestor(ancestor, of: descendant) ?? false

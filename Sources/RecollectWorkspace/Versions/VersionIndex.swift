@@ -56,13 +56,6 @@ extension VersionIndex.File {
         }
     }
 
-    /// What versions that contradict each other came from: the last content from elsewhere that was here, and that nothing contradicted,
-    /// before any of them. Of two that contradict each other neither came from the other, whichever was here first.
-    func shadow(before contradicting: Set<ContentHash>) -> ContentHash? {
-        let first = versions.firstIndex { contradicting.contains($0.hash) } ?? versions.endIndex
-        return versions[..<first].last { $0.kind == .seen }?.hash
-    }
-
     /// Whether one content went into another on this device, and not the other way round too.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)

@@ -183,7 +183,8 @@ struct ConflictFold {
         }
         // What one of two devices folded is not what the other one's version came from; without a base nothing is taken for deleted.
         let wasFolded = try latest.contains { try hashes[$0].map { try archive.wasFolded($0) } ?? false }
-        let base = wasFolded ? nil : try archive.shadowBase(of: path, before: Set(hashes.values))
+        let base =
+            wasFolded ? nil : try archive.shadowBase(of: latest, contradicting: Set(hashes.values), at: path)
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.merged(base: base, versions: mergeable, at: path) {
             whole = merged

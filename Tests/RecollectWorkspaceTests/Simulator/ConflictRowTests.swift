@@ -47,7 +47,8 @@ import Testing
         } catch let error as RecollectError where error.code == .notFound {
             file = nil
         }
-        let there = try file.map { try ChatProjection(bytes: $0.bytes).entries } ?? []
+        // Of what arrives in place a part is here; it is whole later.
+        guard let there = try? file.map({ try ChatProjection(bytes: $0.bytes).entries }) ?? [] else { return 1 }
         let known = Set(history.map(\.message.id))
         history += there.filter { !known.contains($0.message.id) }
         let bytes = ChatProjection(conversation: "moby", entries: history).bytes

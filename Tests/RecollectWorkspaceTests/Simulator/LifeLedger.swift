@@ -21,6 +21,8 @@ final class LifeLedger: Sendable {
         var texts: [Text] = []
         var added: Set<Int> = []
         var takenOut: Set<Int> = []
+        /// Paths at which a program adds in pieces to whatever is there.
+        var slow: Set<String> = []
         var notes: [String] = []
     }
 
@@ -85,7 +87,10 @@ final class LifeLedger: Sendable {
 
     /// A program begins to add to a text that it has before its eyes. What it adds may never be whole.
     func extended(_ old: [UInt8], at path: String) {
-        state.withLock { $0.supersede(old, at: path) }
+        state.withLock { state in
+            state.supersede(old, at: path)
+            state.slow.insert(path)
+        }
     }
 
     /// A word was added to whatever was there.
@@ -105,9 +110,9 @@ final class LifeLedger: Sendable {
 
     // MARK: What is left
 
-    /// The texts that have to be current or archived.
+    /// The texts that have to be current or archived. Where a program writes in pieces, only the words count.
     var owedTexts: [Text] {
-        state.withLock { $0.texts.filter { !$0.isSuperseded } }
+        state.withLock { state in state.texts.filter { !$0.isSuperseded && !state.slow.contains($0.path) } }
     }
 
     /// Words that nobody took out and that are in none of some texts.
