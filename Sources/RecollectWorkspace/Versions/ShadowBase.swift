@@ -7,7 +7,8 @@ extension VersionArchive {
     /// another, and that all of them know: whoever wrote a version that has most of the lines which were new in a content had that before
     /// them. What an editor on this device wrote, or a third device, some version's writer may never have seen; taken for the
     /// base, all that is in it would count as deleted by them.
-    func shadowBase(of versions: [[UInt8]], contradicting: Set<ContentHash>, at path: WorkspacePath) throws -> [UInt8]? {
+    func shadowBase(of versions: [[UInt8]], contradicting: Set<ContentHash>, at path: WorkspacePath) throws -> [UInt8]?
+    {
         guard let file = try index().files[path] else { return nil }
         let log = file.versions.prefix { !contradicting.contains($0.hash) }
         for place in log.indices.suffix(Self.mostLookedAt).reversed() where log[place].kind == .seen {

@@ -32,13 +32,17 @@ import Testing
             #expect(try await fleet.faults() == [])
             let names = fleet.cloud.files().keys.filter { $0.hasPrefix("Chats") }
             #expect(names.allSatisfy { $0 == "Chats/moby.json" }, "\(fleet.name): \(names)")
-            let ids = try fleet.cloud.files()["Chats/moby.json"].map { try ChatProjection(bytes: $0).entries.map(\.message.id) }
+            let ids = try fleet.cloud.files()["Chats/moby.json"].map {
+                try ChatProjection(bytes: $0).entries.map(\.message.id)
+            }
             #expect(Set(ids ?? []) == Set(histories.joined().map(\.message.id)), "\(fleet.name)")
         }
     }
 
     /// Takes in what the file has, and writes all that is known then, if the file does not say that already.
-    private func project(_ history: inout [ChatProjection.Entry], _ fleet: SimulatedFleet, _ index: Int) async throws -> Int {
+    private func project(_ history: inout [ChatProjection.Entry], _ fleet: SimulatedFleet, _ index: Int) async throws
+        -> Int
+    {
         let file: WorkspaceFile?
         do {
             file = try await fleet[index].read(chat, download: .ask)
@@ -74,8 +78,11 @@ import Testing
             try fleet.cloud.settle()
             for device in fleet.devices { _ = try await device.workspace.status() }
             let broken = seed % 2 == 0
-            let text = broken ? "{\"format\": \"recollect.chat/1\", oh" : String(decoding: first.bytes, as: UTF8.self)
-                .replacingOccurrences(of: "\"_0\":\"w1w\"", with: "\"_0\":\"by hand\"")
+            let text =
+                broken
+                ? "{\"format\": \"recollect.chat/1\", oh"
+                : String(decoding: first.bytes, as: UTF8.self)
+                    .replacingOccurrences(of: "\"_0\":\"w1w\"", with: "\"_0\":\"by hand\"")
             fleet.devices[1].device.edit("Chats/moby.json", text)
             fleet.ledger.saved(Array(text.utf8), at: "Chats/moby.json", replacing: nil, isArchived: true)
             let second = ChatProjection(conversation: "moby", entries: first.entries + [message("w2w")])
@@ -101,7 +108,8 @@ import Testing
                 let journal = WorkspaceJournal(workspace: fleet[number % 2], timeZone: .gmt)
                 let moment = Date(timeIntervalSince1970: 1_768_478_400 + TimeInterval(60 * number))
                 try await journal.append(
-                    JournalEntry(id: word, date: moment, text: "It is \(word)."), to: JournalID(userId: "u", agentId: ""))
+                    JournalEntry(id: word, date: moment, text: "It is \(word)."),
+                    to: JournalID(userId: "u", agentId: ""))
             }
             #expect(try await fleet.faults() == [])
             #expect(fleet.cloud.files().count == 1, "\(fleet.name): \(fleet.cloud.files().keys)")
@@ -162,6 +170,14 @@ import Testing
             }
             #expect(try await fleet.faults() == [])
         }
+    }
+
+    @Test("a folder that was made twice twice is folded too")
+    func copiesOfCopies() throws {
+        let original = { try ConflictCopies.original(of: WorkspacePath($0))?.text }
+        #expect(try original("Chats 2 2/moby.json") == "Chats/moby.json")
+        #expect(try original("Journal/user 2/2026-01-15 2 2.md") == "Journal/user/2026-01-15.md")
+        #expect(try original("notes 2 2/moby.md") == nil)
     }
 
     @Test("what cannot be merged is kept also where somebody has changed what was kept before")

@@ -68,7 +68,9 @@ struct LifeRest {
                 device.moment.withLock { $0 += SharedWorkspace.longestDelay }
                 let own = try await device.workspace.resolveConflicts()
                 for one in own {
-                    ledger.note("round \(round + 1), \(device.name): \(one.path) \(one.outcome.rawValue), of \(one.copies.map(\.text))")
+                    ledger.note(
+                        "round \(round + 1), \(device.name): \(one.path) \(one.outcome.rawValue), of \(one.copies.map(\.text))"
+                    )
                 }
                 folded += own
             }

@@ -17,7 +17,9 @@ import Testing
         }
     }
 
-    @Test("row 20: what is not local says so, and is neither overwritten nor removed nor folded", arguments: [CloudBehaviour.Eviction.placeholder, .dataless])
+    @Test(
+        "row 20: what is not local says so, and is neither overwritten nor removed nor folded",
+        arguments: [CloudBehaviour.Eviction.placeholder, .dataless])
     func evicted(kind: CloudBehaviour.Eviction) async throws {
         var behaviour = CloudBehaviour(conflicts: .syncthing)
         behaviour.eviction = kind
@@ -117,7 +119,9 @@ import Testing
             #expect(await code { try await workspace.resolveConflicts() } == .unavailable, "\(fleet.name)")
             #expect(await code { _ = try await workspace.read(known) } == .unavailable, "\(fleet.name)")
             #expect(await code { try await workspace.append("x", to: known) } == .unavailable, "\(fleet.name)")
-            #expect(await code { try await workspace.write("x", to: known, replacing: nil) } == .unavailable, "\(fleet.name)")
+            #expect(
+                await code { try await workspace.write("x", to: known, replacing: nil) } == .unavailable,
+                "\(fleet.name)")
             try fleet.cloud.settle()
             #expect(fleet.cloud.files() == there, "\(fleet.name)")
             device.bringBack()

@@ -146,14 +146,11 @@ final class WorkspaceLife {
     }
 
     private func trash(_ path: WorkspacePath, on index: Int) async throws {
-        let (workspace, device) = (devices[index].workspace, devices[index].device)
+        let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) trashes \(path)") {
             guard let old = try await self.readIfThere(path, workspace) else { return }
-            let versions = (try? device.provider.conflictVersions(of: path)) ?? []
             try await workspace.trash(path, replacing: old.version)
-            for bytes in [old.bytes] + versions.map(\.bytes) {
-                self.ledger.removed(bytes, at: path.text, isArchived: true)
-            }
+            try await self.excuse(path, workspace)
         }
     }
 
@@ -161,11 +158,17 @@ final class WorkspaceLife {
         guard path.names[0] == "notes" else { return }
         let workspace = devices[index].workspace
         let target = try WorkspacePath("notes/moved \(ledger.word()).md")
-        let device = devices[index].device
-        try await attempt("\(device.name) moves \(path) to \(target)") {
-            let versions = (try? device.provider.conflictVersions(of: path)) ?? []
+        try await attempt("\(devices[index].name) moves \(path) to \(target)") {
             try await workspace.move(path, to: target)
-            for version in versions { self.ledger.removed(version.bytes, at: path.text, isArchived: true) }
+            try await self.excuse(path, workspace)
+        }
+    }
+
+    /// What a file was, and what contradicted it, goes into the archive with it: it need not be in sight any more.
+    private func excuse(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws {
+        for version in try await workspace.versions(of: path) {
+            guard let bytes = try? await workspace.content(of: version.hash) else { continue }
+            ledger.removed(bytes, at: path.text, isArchived: true)
         }
     }
 
@@ -173,7 +176,9 @@ final class WorkspaceLife {
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) resolves conflicts") {
             let folded = try await workspace.resolveConflicts()
-            for one in folded { self.ledger.note("  \(one.path): \(one.outcome.rawValue), of \(one.copies.map(\.text))") }
+            for one in folded {
+                self.ledger.note("  \(one.path): \(one.outcome.rawValue), of \(one.copies.map(\.text))")
+            }
         }
     }
 

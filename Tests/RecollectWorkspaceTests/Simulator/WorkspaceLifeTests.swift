@@ -24,6 +24,22 @@ import Testing
         }
     }
 
+    @Test(
+        "lives that once went wrong",
+        arguments: [
+            // A version in conflict was taken for the base; an editor's text too, and one that a third device never saw.
+            36, 19, 1862,
+            // A copy went before what it had lost against was there.
+            173,
+            // A conflicted file was put into the trash, and the version beside it went unseen.
+            23,
+            // Somebody wrote under the name that something was to be kept under.
+            1133,
+        ])
+    func regressions(seed: UInt64) async throws {
+        try await live(seed: seed)
+    }
+
     private func live(seed: UInt64) async throws {
         let life = try WorkspaceLife(seed: seed)
         let faults: [String]

@@ -41,7 +41,8 @@ enum FileRemovalChecks {
             try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text")
         },
         WorkspaceProviderCheck(
-            "remove.takesEmptyFoldersAlone", "A folder goes only when nothing is left in it, and what is gone is no error."
+            "remove.takesEmptyFoldersAlone",
+            "A folder goes only when nothing is left in it, and what is gone is no error."
         ) {
             _, provider in
             let folder = try WorkspacePath("Journal 2")
