@@ -105,3 +105,17 @@ extension RandomAccessCollection where Element == String {
         return self[first...last]
     }
 }
+
+// MARK: - In a day of the journal
+
+extension LabelledBlock {
+    /// The block of some texts.
+    static func text(of alternatives: Set<String>) -> String { LabelledBlock(alternatives: alternatives).text }
+
+    /// What a text that is a block, and nothing else, was made of; the text itself of any other one.
+    static func alternatives(in text: String) -> Set<String> {
+        let lines = text.lines
+        guard let (block, count) = read(lines[...]), count == lines.count else { return [text] }
+        return block.alternatives
+    }
+}

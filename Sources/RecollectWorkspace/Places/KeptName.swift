@@ -5,8 +5,11 @@ import RecollectCore
 /// The content alone decides it, so that all devices make one file of it, and no sync service names its copies like
 /// that.
 enum KeptName {
-    static func name(for name: String, holding hash: ContentHash) -> String {
-        let mark = " (kept \(hash.rawValue.prefix(8)))"
+    /// How many digits of the hash a name may have: more where somebody has another content under the shorter name.
+    static let lengths = [8, 16, 64]
+
+    static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
+        let mark = " (kept \(hash.rawValue.prefix(digits)))"
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         let suffix = name[dot...].utf8.count <= 32 && dot > name.startIndex ? name[dot...] : ""
         var stem = name.dropLast(suffix.count)

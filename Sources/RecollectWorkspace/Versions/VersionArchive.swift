@@ -79,11 +79,6 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The last content of a path that came from elsewhere and that nothing contradicted; `nil` where there was none.
-    func shadowBase(of path: WorkspacePath) throws -> [UInt8]? {
-        try index().files[path]?.shadow.flatMap { try bytes(of: $0) }
-    }
-
     /// Whether one content of a path went into another one on this device, over any number of writes.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash, at path: WorkspacePath) throws -> Bool {
         try index().files[path]?.isAncestor(ancestor, of: descendant) ?? false

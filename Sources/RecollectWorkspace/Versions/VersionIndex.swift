@@ -9,8 +9,6 @@ struct VersionIndex {
         var versions: [WorkspaceVersion] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
-        /// The last content that came from elsewhere and that nothing contradicted.
-        var shadow: ContentHash?
         /// Where in the log its last line ends.
         var end = 0
 
@@ -57,7 +55,6 @@ extension VersionIndex.File {
             let isTold = !wasBegun && line.version.author != nil && versions.suffix(16).contains(line.version)
             guard !isTold else { return }
             versions.append(line.version)
-            if line.version.kind == .seen { shadow = line.version.hash }
         }
     }
 

@@ -12,16 +12,20 @@ enum ConflictCopies {
         var names: [String] = []
         for name in path.names {
             let isFile = names.count == path.names.count - 1
-            guard let copy = ConflictName(name),
-                copy.isCertain || isOurs(copy.original, as: name, in: names, isFile: isFile)
-            else {
-                names.append(name)
-                continue
-            }
-            names.append(copy.original)
+            names.append(original(of: name, in: names, isFile: isFile) ?? name)
         }
         guard names != path.names else { return nil }
         return try? WorkspacePath(names.joined(separator: "/"))
+    }
+
+    /// A copy's original, read down from copies of copies; `nil` for what may be a name of its own.
+    private static func original(of name: String, in folder: [String], isFile: Bool) -> String? {
+        var rest = name
+        while let copy = ConflictName(rest) {
+            if copy.isCertain || isOurs(copy.original, as: name, in: folder, isFile: isFile) { return copy.original }
+            rest = copy.original
+        }
+        return nil
     }
 
     /// The folder that was made twice; `nil` for what may be a folder of its own.

@@ -18,13 +18,15 @@ public struct FoldedConflict: Hashable, Sendable {
         public static let merged = Outcome(rawValue: "merged")
         /// What could not be merged lies beside the file, under `kept`.
         public static let keptBoth = Outcome(rawValue: "keptBoth")
+        /// The copy is what the file is, and what it lost against may be on its way here: the copy stays for some minutes.
+        public static let waiting = Outcome(rawValue: "waiting")
         /// A version is not on this device yet; the download was asked for.
         public static let notLocal = Outcome(rawValue: "notLocal")
         /// Others wrote in the meantime, again and again.
         public static let busy = Outcome(rawValue: "busy")
 
         /// Whether nothing of the conflict is left.
-        public var isResolved: Bool { self != .notLocal && self != .busy }
+        public var isResolved: Bool { ![.waiting, .notLocal, .busy].contains(self) }
     }
 
     /// The file that two devices changed.

@@ -86,20 +86,14 @@ extension SharedWorkspace {
         let main = try fileIfThere(at: path)
         let files = try copies.compactMap { try fileIfThere(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
-        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + versions.map(\.bytes))
+        let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
+        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
         let fold = try ConflictFold(contents, at: path, archive)
-
-        var kept: [WorkspacePath] = []
-        for bytes in fold.apart {
-            let place = try WorkspacePath(
-                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: ContentHash(of: bytes))])
-            // The same content is there already where another device has folded this.
-            if try fileIfThere(at: place)?.bytes != bytes {
-                _ = try put(
-                    bytes, to: place, replacing: nil, by: .recollect, as: .folded, parents: [ContentHash(of: bytes)])
-            }
-            kept.append(place)
+        if fold.outcome == .identical, try copies.contains(where: { try isAheadOfWinner($0, of: path) }) {
+            return (.waiting, [])
         }
+
+        let kept = try fold.apart.map { try keep($0, beside: path) }
         try keep(versions, of: main)
         if let whole = fold.whole, whole != main?.bytes {
             _ = try put(
@@ -114,8 +108,41 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
-    /// Takes versions that a provider keeps apart into the archive, before they are resolved.
-    private func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
+    /// Writes a content that could not be merged beside its file, and says where.
+    private func keep(_ bytes: [UInt8], beside path: WorkspacePath) throws -> WorkspacePath {
+        let hash = ContentHash(of: bytes)
+        let places = KeptName.lengths.map { digits in
+            WorkspacePath(
+                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: hash, digits: digits)])
+        }
+        // The same content is there already where another device has folded this; another one where somebody has changed it since.
+        var place = places[0]
+        for other in places.dropFirst() {
+            guard let file = try fileIfThere(at: place), file.bytes != bytes else { break }
+            place = other
+        }
+        if try fileIfThere(at: place)?.bytes != bytes {
+            _ = try put(bytes, to: place, replacing: nil, by: .recollect, as: .folded, parents: [hash])
+        }
+        return place
+    }
+
+    /// Whether a copy may have come before the content that it lost against.
+    ///
+    /// A service makes a copy of what lost. Where it lost on this device, the file is still the same as the copy until the winner comes,
+    /// and overwrites it: if the copy were gone then, nobody would see that content again.
+    private func isAheadOfWinner(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
+        guard ConflictName(copy.name)?.isCertain == true else { return false }
+        let files = try archive.index().files
+        guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
+        return file.date <= arrival.date && configuration.now().timeIntervalSince(arrival.date) < Self.longestDelay
+    }
+
+    /// How long after a copy the content that it lost against is waited for, in seconds.
+    static var longestDelay: TimeInterval { 600 }
+
+    /// Takes versions that a provider keeps apart into the archive, before they are resolved, or go with their file.
+    func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
             try archive.found(
@@ -156,7 +183,8 @@ struct ConflictFold {
         }
         // What one of two devices folded is not what the other one's version came from; without a base nothing is taken for deleted.
         let wasFolded = try latest.contains { try hashes[$0].map { try archive.wasFolded($0) } ?? false }
-        let base = wasFolded ? nil : try archive.shadowBase(of: path)
+        let base =
+            wasFolded ? nil : try archive.shadowBase(of: latest, contradicting: Set(hashes.values), at: path)
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.merged(base: base, versions: mergeable, at: path) {
             whole = merged

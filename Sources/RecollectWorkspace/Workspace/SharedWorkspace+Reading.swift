@@ -42,9 +42,13 @@ extension SharedWorkspace {
         }
     }
 
-    /// Says `unavailable` of a file that was known here while the guard stands: it may come back.
+    /// Says `unavailable` of a file that is missing, was known here, and may come back because most others are missing too.
+    ///
+    /// Looks whether they are, so that nobody need have looked before.
     func refuseWhileVanished(_ path: WorkspacePath) throws {
-        guard isGuarded.withLock({ $0 }), try archive.index().files[path]?.content != nil else { return }
+        guard try archive.index().files[path]?.content != nil,
+            try isGuarded.withLock({ $0 }) || look().isVanished
+        else { return }
         throw RecollectError(
             .unavailable,
             "\(path) is missing in \(rootURL.path) along with most of the files; bring them back, or accept the deletions"

@@ -23,6 +23,7 @@ extension SharedWorkspace {
                 mark: .begun, path: path,
                 version: WorkspaceVersion(
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
+            try self.keepVersions(of: file)
             try self.archive.begin([arrival, departure], keeping: [file.bytes])
             try self.changing(newPath, [arrival, departure]) {
                 try self.provider.write(file.bytes, to: newPath, replacing: nil)
@@ -59,9 +60,19 @@ extension SharedWorkspace {
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
+        try keepVersions(of: file)
         try archive.begin([change], keeping: [file.bytes])
         try changing(path, [change]) { try provider.remove(path, holding: file.version) }
         try archive.finish([change])
+    }
+
+    /// Takes the versions that contradict a file into the archive: they go with it.
+    private func keepVersions(of file: WorkspaceFile) throws {
+        do {
+            try keep(provider.conflictVersions(of: file.path), of: file)
+        } catch let error as RecollectError where error.code == .notFound {
+            // So is the file, and its removal says so.
+        }
     }
 
     /// Brings back the last content of a file that is not there any more, whoever removed it.

@@ -103,6 +103,8 @@ extension SharedWorkspace {
             let replaced = try current(path, holding: replacing)
             if file.version == replacing { return file }
             contents.append(replaced)
+        } else if try provider.item(at: path) == nil {
+            try refuseWhileVanished(path)
         }
         let change = VersionLine(
             mark: .begun, path: path,

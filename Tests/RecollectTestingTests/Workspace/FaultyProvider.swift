@@ -182,7 +182,14 @@ struct FaultyProvider: WorkspaceProvider {
         return versions + [ConflictVersion(id: "now", bytes: try sound.read(path, limit: .max))]
     }
 
-    func removeFolder(_ path: WorkspacePath) throws -> Bool { try sound.removeFolder(path) }
+    func removeFolder(_ path: WorkspacePath) throws -> Bool {
+        guard fault == .removesFoldersWithTheirFiles else { return try sound.removeFolder(path) }
+        for item in (try? sound.items(in: path)) ?? [] where !item.isFolder {
+            device.delete(item.path.names.joined(separator: "/"))
+        }
+        for item in (try? sound.items(in: path)) ?? [] { _ = try removeFolder(item.path) }
+        return try sound.removeFolder(path)
+    }
 
     func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         try sound.resolve(versions, of: path)

@@ -34,6 +34,7 @@ enum WorkspaceFault: String, CaseIterable, Sendable {
     case removesWithTheFolder = "remove.removesTheFileAlone"
     case removesWithoutComparing = "remove.refusesWhatIsStale"
     case takesTheGoneForRemoved = "remove.namesWhatIsGone"
+    case removesFoldersWithTheirFiles = "remove.takesEmptyFoldersAlone"
 
     case hidesEvictedFiles = "evicted.isListed"
     case downloadsWhenReading = "evicted.readingStartsNoDownload"

@@ -155,7 +155,7 @@ import Testing
         try archive.prune(olderThan: Date(millisecondsSince1970: 5000))
         for archive in [archive, other, another] {
             #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.written, .seen])
-            #expect(try archive.shadowBase(of: path("a.md")) == Array("base".utf8))
+            #expect(try archive.shadowBase(of: [], contradicting: [], at: path("a.md")) == Array("base".utf8))
             #expect(try archive.bytes(of: ContentHash(of: "now".utf8)) == Array("now".utf8))
             #expect(try archive.bytes(of: ContentHash(of: "one".utf8)) == nil)
             #expect(try archive.versions(of: path("t.md")).isEmpty)

@@ -34,7 +34,7 @@ extension CloudState {
             guard let disk = disks[device], disk.isSyncing else { return [] }
             var events: [CloudEvent] = disk.unwritten.keys.sorted().map { .finishWriting(device, $0) }
             for path in disk.edited.sorted() {
-                let composed = ByteString(path.string.precomposedStringWithCanonicalMapping)
+                let composed = SimulatedDisk.composed(path)
                 if composed != path && disk.known[path] == nil {
                     if disk.files[path] == nil || disk.files[composed] == nil { events.append(.compose(device, path)) }
                 } else if !isTooMuch(path, from: disk) {

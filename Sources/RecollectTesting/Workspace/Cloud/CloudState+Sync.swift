@@ -99,7 +99,7 @@ extension CloudState {
     }
 
     mutating func compose(_ path: ByteString, on device: String) {
-        let composed = ByteString(path.string.precomposedStringWithCanonicalMapping)
+        let composed = SimulatedDisk.composed(path)
         move(path, to: composed, on: device)
         note("\(device) spells \(composed.string) in the composed form now")
     }

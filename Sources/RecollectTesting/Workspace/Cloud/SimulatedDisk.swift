@@ -66,8 +66,19 @@ struct SimulatedDisk {
 
     /// What all spellings share that are one name.
     static func key(_ path: ByteString, foldsCase: Bool) -> ByteString {
-        let composed = path.string.precomposedStringWithCanonicalMapping
-        return ByteString(foldsCase ? composed.lowercased() : composed)
+        let composed = composed(path)
+        return foldsCase ? ByteString(composed.string.lowercased()) : composed
+    }
+
+    /// A path in the composed form.
+    static func composed(_ path: ByteString) -> ByteString {
+        var text = path.string
+        // What is ASCII has no other form; asking Foundation takes long.
+        let isASCII = text.withUTF8 { bytes in
+            for byte in bytes where byte >= 0x80 { return false }
+            return true
+        }
+        return isASCII ? path : ByteString(text.precomposedStringWithCanonicalMapping)
     }
 
     /// The folders above a path, the nearest last.

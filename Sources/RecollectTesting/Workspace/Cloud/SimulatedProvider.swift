@@ -18,17 +18,13 @@ public struct SimulatedProvider: WorkspaceProvider {
             guard folder == .root || disk.isFolder(path) else { throw Self.missing(disk, path) }
             let prefix = folder == .root ? "" : SimulatedDisk.key(path, foldsCase: disk.foldsCase).string + "/"
             var items: [WorkspacePath: WorkspaceItem] = [:]
-            // Of two spellings of one path the one that a call for this path would find comes last.
-            let names = (disk.files.keys.map { $0 } + disk.folders).sorted { left, right in
-                (disk.spelling(of: Self.key(left)) == left ? 1 : 0, left) < (
-                    disk.spelling(of: Self.key(right)) == right ? 1 : 0, right
-                )
-            }
-            for name in names {
+            for name in disk.files.keys.map({ $0 }) + disk.folders {
                 let key = SimulatedDisk.key(name, foldsCase: disk.foldsCase).string
                 guard key.hasPrefix(prefix), !key.dropFirst(prefix.count).contains("/"),
                     let path = try? WorkspacePath(name.string)
                 else { continue }
+                // Of two spellings of one path the one that a call for this path would find.
+                guard items[path] == nil || disk.spelling(of: Self.key(name)) == name else { continue }
                 items[path] = item(at: name, named: path, state, disk)
             }
             return Array(items.values)
@@ -226,7 +222,7 @@ public struct SimulatedProvider: WorkspaceProvider {
     }
 
     private static func key(_ name: ByteString) -> ByteString {
-        ByteString(name.string.precomposedStringWithCanonicalMapping)
+        SimulatedDisk.composed(name)
     }
 }
 

@@ -40,5 +40,22 @@ enum FileRemovalChecks {
             try expectCode(.foreignStore, of: "removing a folder") { try provider.remove("Journal", holding: "") }
             try expectEqual(provider.text(at: "Journal/a.md"), "a", "the text")
         },
+        WorkspaceProviderCheck(
+            "remove.takesEmptyFoldersAlone",
+            "A folder goes only when nothing is left in it, and what is gone is no error."
+        ) {
+            _, provider in
+            let folder = try WorkspacePath("Journal 2")
+            try provider.write("a", to: "Journal 2/user/a.md", replacing: nil)
+            try expectEqual(provider.removeFolder(folder), false, "whether a folder with a file went")
+            try expectEqual(provider.text(at: "Journal 2/user/a.md"), "a", "the text of the file in it")
+            try provider.remove("Journal 2/user/a.md", holding: "a")
+            try expectEqual(provider.removeFolder(folder), false, "whether a folder with a folder went")
+            try expectEqual(
+                provider.removeFolder(WorkspacePath("Journal 2/user")), true, "whether the empty folder went")
+            try expectEqual(provider.removeFolder(folder), true, "whether the folder went that was empty then")
+            try expectEqual(provider.item(at: folder), nil, "the folder")
+            try expectEqual(provider.removeFolder(folder), false, "whether it went again")
+        },
     ]
 }

@@ -1,0 +1,116 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+
+@testable import RecollectWorkspace
+
+/// A device of a life: a workspace over its folder, and people who write in that folder without it.
+struct LifeDevice {
+    let device: SimulatedDevice
+    let interruptions: Interruptions
+    let stateURL: URL
+    let moment: Locked<Date>
+    private(set) var workspace: SharedWorkspace
+    /// What somebody read, who may write on that footing much later.
+    var read: [WorkspacePath: WorkspaceFile] = [:]
+
+    var name: String { device.name }
+
+    init(_ device: SimulatedDevice, interruptions: Interruptions, in folder: URL) throws {
+        self.device = device
+        self.interruptions = interruptions
+        stateURL = folder.appendingPathComponent(device.name)
+        moment = Locked(Date(timeIntervalSince1970: 1_768_500_000))
+        workspace = try Self.open(device, interruptions, stateURL, moment)
+    }
+
+    /// Ends the program and starts it again.
+    mutating func restart() throws {
+        read = [:]
+        workspace = try Self.open(device, interruptions, stateURL, moment)
+    }
+
+    private static func open(
+        _ device: SimulatedDevice, _ interruptions: Interruptions, _ stateURL: URL, _ moment: Locked<Date>
+    ) throws -> SharedWorkspace {
+        var configuration = WorkspaceConfiguration(stateURL: stateURL)
+        configuration.now = {
+            moment.withLock { moment in
+                moment += 1
+                return moment
+            }
+        }
+        configuration.sleep = { _ in }
+        let provider = InterruptedProvider(device: device, interruptions: interruptions)
+        return try SharedWorkspace(provider: provider, configuration: configuration)
+    }
+}
+
+/// What happens while a workspace is in the middle of something.
+struct Interruptions: Sendable {
+    let ledger: LifeLedger
+    let isOn = Locked(false)
+
+    /// The cloud goes on, or somebody writes the very file.
+    func happen(at path: WorkspacePath, on device: SimulatedDevice) {
+        guard isOn.withLock({ $0 }) else { return }
+        if ledger.isOneIn(8) { device.cloud.step() }
+        if path != .root, ledger.isOneIn(60) { people(ledger, edit: path.text, on: device) }
+    }
+}
+
+/// Somebody writes a file with an editor: they see what is there, and replace it.
+func people(_ ledger: LifeLedger, edit path: String, on device: SimulatedDevice) {
+    let old = device.files()[path]
+    guard old != nil || !device.evictedFiles().contains(path) else { return }
+    let new = LifeTexts(ledger: ledger).next(at: path, after: old)
+    ledger.note("somebody on \(device.name) writes \(path)")
+    device.edit(path, new)
+    ledger.saved(new, at: path, replacing: old, isArchived: false)
+}
+
+extension WorkspacePath {
+    /// The names joined by `/`.
+    var text: String { names.joined(separator: "/") }
+}
+
+/// The folder of a simulated device, in which others do not stand still while the workspace works.
+struct InterruptedProvider: WorkspaceProvider {
+    let device: SimulatedDevice
+    let interruptions: Interruptions
+
+    var rootURL: URL { device.rootURL }
+
+    private func provider(for path: WorkspacePath) -> SimulatedProvider {
+        interruptions.happen(at: path, on: device)
+        return device.provider
+    }
+
+    func items(in folder: WorkspacePath) throws -> [WorkspaceItem] { try provider(for: .root).items(in: folder) }
+
+    func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider(for: path).item(at: path) }
+
+    func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider(for: path).read(path, limit: limit) }
+
+    func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
+        try provider(for: path).write(bytes, to: path, replacing: expected)
+    }
+
+    func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
+        try provider(for: path).remove(path, holding: expected)
+    }
+
+    func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider(for: .root).removeFolder(path) }
+
+    func requestDownload(of path: WorkspacePath) throws { try provider(for: .root).requestDownload(of: path) }
+
+    func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
+        try provider(for: .root).conflictVersions(of: path)
+    }
+
+    func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
+        try provider(for: .root).resolve(versions, of: path)
+    }
+
+    func wakes() -> AsyncStream<Void> { device.provider.wakes() }
+}

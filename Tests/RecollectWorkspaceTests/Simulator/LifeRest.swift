@@ -1,0 +1,111 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+
+@testable import RecollectWorkspace
+
+/// The end of a life: everything is reachable again, the devices resolve what is to resolve, and then nothing may be missing.
+struct LifeRest {
+    let cloud: SimulatedCloud
+    let ledger: LifeLedger
+    let devices: [LifeDevice]
+
+    init(cloud: SimulatedCloud, ledger: LifeLedger, devices: [LifeDevice]) {
+        (self.cloud, self.ledger, self.devices) = (cloud, ledger, devices)
+    }
+
+    func faults() async throws -> [String] {
+        clearTheWeather()
+        try cloud.settle()
+        for device in devices {
+            device.moment.withLock { $0 += SharedWorkspace.longestDelay }
+            if try await device.workspace.status().isVanished { try await device.workspace.acceptDeletions() }
+        }
+        let rounds = try await resolve()
+        var faults = rounds <= 2 ? [] : ["row 19: resolving took \(rounds) rounds"]
+        try downloadEverything()
+        faults += unequalFolders() + leftCopies() + (try lostTexts())
+        let hidden = ledger.wordsOutOfSight(among: cloud.files().values)
+        if !hidden.isEmpty { faults.append("out of sight: \(hidden.joined(separator: " "))") }
+        if !faults.isEmpty {
+            for (path, bytes) in cloud.files().sorted(by: { $0.key < $1.key }) {
+                ledger.note("at rest, \(path): \(String(decoding: bytes, as: UTF8.self).debugDescription)")
+            }
+        }
+        return faults
+    }
+
+    private func clearTheWeather() {
+        cloud.quota = nil
+        cloud.behaviour.evicts = false
+        cloud.behaviour.arrivesEvicted = false
+        if cloud.behaviour.downloads == .stalled { cloud.behaviour.downloads = .later }
+        for device in devices.map(\.device) {
+            device.isOnline = true
+            device.isUnavailable = false
+            device.capacity = nil
+            device.bringBack()
+            if device.container.accountToken() == nil { device.container.signIn() }
+        }
+    }
+
+    private func downloadEverything() throws {
+        for device in devices.map(\.device) {
+            for path in device.evictedFiles().sorted() {
+                if let path = try? WorkspacePath(path) { try device.provider.requestDownload(of: path) }
+            }
+        }
+        try cloud.settle()
+    }
+
+    /// Lets all devices resolve, each without knowing what the others make of it, until none finds anything.
+    /// - Returns: How many rounds it took.
+    private func resolve() async throws -> Int {
+        for round in 0..<6 {
+            try downloadEverything()
+            var folded: [FoldedConflict] = []
+            for device in devices {
+                device.moment.withLock { $0 += SharedWorkspace.longestDelay }
+                let own = try await device.workspace.resolveConflicts()
+                for one in own {
+                    ledger.note(
+                        "round \(round + 1), \(device.name): \(one.path) \(one.outcome.rawValue), of \(one.copies.map(\.text))"
+                    )
+                }
+                folded += own
+            }
+            if folded.isEmpty { return round }
+            try cloud.settle()
+        }
+        return 6
+    }
+
+    private func unequalFolders() -> [String] {
+        let files = cloud.files()
+        return devices.flatMap { device -> [String] in
+            let own = device.device.files()
+            return Set(files.keys).union(own.keys).filter { files[$0] != own[$0] }.sorted().map {
+                "\($0) is not the same on \(device.name) as at the service"
+            }
+        }
+    }
+
+    private func leftCopies() -> [String] {
+        let names = cloud.files().keys.sorted()
+        return names.filter { name in
+            guard let path = try? WorkspacePath(name), let original = ConflictCopies.original(of: path) else {
+                return false
+            }
+            return names.contains(original.text) || ConflictName(path.name)?.isCertain == true
+        }.map { "the copy \($0) was left" }
+    }
+
+    private func lostTexts() throws -> [String] {
+        let current = Set(devices.flatMap { $0.device.files().values })
+        return try ledger.owedTexts.filter { text in
+            if current.contains(text.bytes) { return false }
+            let hash = ContentHash(of: text.bytes)
+            return try !devices.contains { try $0.workspace.archive.bytes(of: hash) != nil }
+        }.map { "lost: \(String(decoding: $0.bytes, as: UTF8.self).debugDescription) of \($0.path)" }
+    }
+}

@@ -1,0 +1,71 @@
+import Foundation
+import RecollectCore
+
+@testable import RecollectWorkspace
+
+/// What the writers of a life write: each time something with a word of its own in it.
+struct LifeTexts {
+    let ledger: LifeLedger
+
+    static let paths = [
+        "context.md", "Journal/user/2026-01-15.md", "Journal/agent/2026-01-15.md", "Chats/moby.json",
+        "notes/plan.md", "notes/caf\u{E9}.md", "notes/todo 2.md", "Research/moby/full_text.txt", "data.bin",
+    ]
+
+    /// What somebody makes of a text.
+    func next(at path: String, after old: [UInt8]?) -> [UInt8] {
+        if ledger.isOneIn(16), let earlier = ledger.earlierText(at: path) { return earlier }
+        if path.hasSuffix(".bin") { return [0, 0xFF] + Array(ledger.word().utf8) }
+        if path.hasPrefix("Chats/") { return chat(after: old) }
+        let text = String(decoding: old ?? [], as: UTF8.self)
+        if path.hasPrefix("Journal/") { return Array(journal(after: text).utf8) }
+        return Array(markdown(after: text).utf8)
+    }
+
+    private func markdown(after text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        let place = ledger.random(below: lines.count + 1)
+        switch ledger.random(below: 10) {
+        case 0...3: lines.insert("- \(ledger.word())", at: place)
+        case 4: lines += ["## Topic \(ledger.random(below: 3))", "", "Words: \(ledger.word())."]
+        case 5: lines += ["", "A paragraph with \(ledger.word())", "and more of it."]
+        case 6 where place < lines.count: lines[place] += " \(ledger.word())"
+        case 7 where place < lines.count: lines[place] = "Changed to \(ledger.word())"
+        case 8 where lines.count > 2: lines.remove(at: place % lines.count)
+        default: lines.append("- \(ledger.word())")
+        }
+        return lines.map { $0 + "\n" }.joined()
+    }
+
+    private func journal(after text: String) -> String {
+        ledger.isOneIn(2) ? text + "\nA note by hand: \(ledger.word())\n" : markdown(after: text)
+    }
+
+    /// A chat with a message more, or with one that a person changed, or no chat at all.
+    private func chat(after old: [UInt8]?) -> [UInt8] {
+        let read = old.flatMap { try? ChatProjection(bytes: $0) }
+        if ledger.isOneIn(12) { return Array("{\"format\":\"broken \(ledger.word())".utf8) }
+        guard let read else { return chat(adding: ledger.word(), to: []) }
+        if ledger.isOneIn(4), let line = ledger.one(of: read.entries) {
+            let word = ledger.word()
+            ledger.forget(word)
+            let entries = read.entries.map { entry in
+                guard entry.message.id == line.message.id else { return entry }
+                let message = ConversationMessage(
+                    id: entry.message.id, role: entry.message.role, text: "by hand: \(word)",
+                    timestamp: entry.message.timestamp)
+                return ChatProjection.Entry(agentId: entry.agentId, after: entry.after, message: message)
+            }
+            return ChatProjection(conversation: "moby", entries: entries).bytes
+        }
+        return chat(adding: ledger.word(), to: read.entries)
+    }
+
+    private func chat(adding word: String, to entries: [ChatProjection.Entry]) -> [UInt8] {
+        let message = ConversationMessage(
+            id: word, role: .user, text: "said", timestamp: Date(timeIntervalSince1970: 1_768_500_000))
+        let entry = ChatProjection.Entry(agentId: "ahab", after: entries.last?.message.id, message: message)
+        return ChatProjection(conversation: "moby", entries: entries + [entry]).bytes
+    }
+}

@@ -1,0 +1,44 @@
+import Foundation
+import RecollectCore
+import RecollectTesting
+
+@testable import RecollectWorkspace
+
+/// Some devices of a simulated cloud with a workspace on each, for one row of the matrix.
+struct SimulatedFleet {
+    let cloud: SimulatedCloud
+    let ledger: LifeLedger
+    var devices: [LifeDevice]
+    /// What replays it.
+    let name: String
+    private let folder: TestFolder
+
+    init(seed: UInt64, behaviour: CloudBehaviour? = nil, count: Int = 2) throws {
+        let (name, own) = CloudBehaviour.all[Int(seed % UInt64(CloudBehaviour.all.count))]
+        let cloud = SimulatedCloud(seed: seed, behaviour: behaviour ?? own)
+        let ledger = LifeLedger(seed: seed)
+        let folder = try TestFolder()
+        (self.cloud, self.ledger, self.folder) = (cloud, ledger, folder)
+        self.name = "seed \(seed), \(behaviour == nil ? name : "\(own)")"
+        devices = try ["anna", "bert", "carl"].prefix(count).map {
+            try LifeDevice(cloud.device($0), interruptions: Interruptions(ledger: ledger), in: folder.url)
+        }
+    }
+
+    subscript(_ index: Int) -> SharedWorkspace { devices[index].workspace }
+
+    /// Seeds of a row: the same in every run, or the one of `RECOLLECT_SEED`.
+    static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
+        let told = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
+        return told.map { $0...$0 } ?? 1...count
+    }
+
+    /// Brings the devices to rest and says what is wrong then.
+    func faults() async throws -> [String] {
+        try await LifeRest(cloud: cloud, ledger: ledger, devices: devices).faults().map { "\(name): \($0)" }
+    }
+
+    func text(_ path: String, on index: Int = 0) -> String? {
+        devices[index].device.files()[path].map { String(decoding: $0, as: UTF8.self) }
+    }
+}

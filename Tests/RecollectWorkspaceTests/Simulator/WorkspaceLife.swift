@@ -1,0 +1,238 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import RecollectTesting
+
+@testable import RecollectWorkspace
+
+/// A random life of a workspace on two or three devices of a simulated cloud: all of it follows from its seed.
+final class WorkspaceLife {
+    let seed: UInt64
+    let cloud: SimulatedCloud
+    let ledger: LifeLedger
+    let behaviour: String
+    private(set) var devices: [LifeDevice]
+    private let interruptions: Interruptions
+    private let folder: TestFolder
+    private var faults: [String] = []
+
+    init(seed: UInt64) throws {
+        self.seed = seed
+        ledger = LifeLedger(seed: seed)
+        folder = try TestFolder()
+        var (name, behaviour) = CloudBehaviour.all[ledger.random(below: CloudBehaviour.all.count)]
+        if ledger.isOneIn(6) { behaviour.evicts = true }
+        if ledger.isOneIn(10) {
+            behaviour.duplicatesFolders = ledger.isOneIn(2) ? .copies : .splits
+            name += ", which duplicates folders"
+        }
+        cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
+        interruptions = Interruptions(ledger: ledger)
+        let names = ["anna", "bert", "carl"].prefix(ledger.isOneIn(4) ? 3 : 2)
+        self.behaviour = "\(name), \(names.count) devices"
+        devices = []
+        for name in names {
+            let device = cloud.device(name)
+            device.foldsCase = ledger.isOneIn(4)
+            if ledger.isOneIn(6) { device.clockSkew = [-31_536_000, 31_536_000, 3_600][ledger.random(below: 3)] }
+            devices.append(try LifeDevice(device, interruptions: interruptions, in: folder.url))
+        }
+    }
+
+    /// Lives, comes to rest, and says what is wrong then.
+    func faults(steps: Int) async throws -> [String] {
+        for _ in 0..<steps {
+            for _ in 0..<ledger.random(below: 4) { cloud.step() }
+            interruptions.isOn.withLock { $0 = true }
+            try await act(on: ledger.random(below: devices.count))
+            interruptions.isOn.withLock { $0 = false }
+        }
+        faults += try await LifeRest(cloud: cloud, ledger: ledger, devices: devices).faults()
+        return faults
+    }
+
+    // MARK: - What is done
+
+    private func act(on index: Int) async throws {
+        let device = devices[index].device
+        let path = try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "context.md")
+        switch ledger.random(below: 32) {
+        case 0...8: try await write(path, on: index)
+        case 9...10: try await writeStale(on: index)
+        case 11...14: try await append(path, on: index)
+        case 15...19: people(ledger, edit: path.text, on: device)
+        case 20: deleteByHand(path.text, on: device)
+        case 21: try await trash(path, on: index)
+        case 22: try await move(path, on: index)
+        case 23...25: try await resolve(on: index)
+        case 26: try await look(on: index)
+        case 27: try devices[index].restart()
+        case 28...30: changeTheWeather(on: device)
+        default: cloud.duplicate(ledger.one(of: ["Journal", "Journal/user", "Chats", "Research/moby"]) ?? "Journal")
+        }
+    }
+
+    private func write(_ path: WorkspacePath, on index: Int) async throws {
+        let workspace = devices[index].workspace
+        try await attempt("\(devices[index].name) writes \(path)") {
+            let old = try await self.readIfThere(path, workspace)
+            if let old, self.ledger.isOneIn(3) { self.devices[index].read[path] = old }
+            let new = LifeTexts(ledger: self.ledger).next(at: path.text, after: old?.bytes)
+            let written = try await workspace.write(new, to: path, replacing: old?.version, by: self.author())
+            self.ledger.saved(written.bytes, at: path.text, replacing: old?.bytes, isArchived: true)
+        }
+    }
+
+    /// Somebody writes who read the file long ago: row 27.
+    private func writeStale(on index: Int) async throws {
+        guard let (path, old) = ledger.one(of: devices[index].read.sorted { $0.key < $1.key }) else { return }
+        interruptions.isOn.withLock { $0 = false }
+        let new = LifeTexts(ledger: ledger).next(at: path.text, after: old.bytes)
+        let (workspace, device) = (devices[index].workspace, devices[index].device)
+        let before = device.files()[path.text]
+        try await attempt("\(device.name) writes \(path), which it read long ago") {
+            do {
+                try await workspace.write(new, to: path, replacing: old.version)
+                self.ledger.saved(new, at: path.text, replacing: old.bytes, isArchived: true)
+                self.devices[index].read[path] = nil
+                if before != old.bytes { self.faults.append("row 27: a stale write of \(path) was taken") }
+            } catch let error as FileChangedError {
+                if error.current?.bytes != before { self.faults.append("row 27: not the current content of \(path)") }
+                if device.files()[path.text] != before { self.faults.append("row 27: \(path) was changed") }
+                throw error
+            }
+        }
+    }
+
+    private func append(_ path: WorkspacePath, on index: Int) async throws {
+        let (workspace, word) = (devices[index].workspace, ledger.word())
+        switch path.names[0] {
+        case "Journal": try await appendEntry(word, to: path, on: index)
+        case "context.md":
+            try await attempt("\(devices[index].name) appends \(word) under a heading") {
+                try await workspace.context.append("- \(word)", under: "Topic 1", by: .agent("ahab"))
+                self.ledger.added(word)
+            }
+        case "notes":
+            try await attempt("\(devices[index].name) appends \(word) to \(path)") {
+                try await workspace.append("- \(word)\n", to: path)
+                self.ledger.added(word)
+            }
+        default: break
+        }
+    }
+
+    private func appendEntry(_ word: String, to path: WorkspacePath, on index: Int) async throws {
+        // Of a day that is not local the download would be waited for, which this does not live to see.
+        interruptions.isOn.withLock { $0 = false }
+        guard !devices[index].device.evictedFiles().contains(path.text) else { return }
+        let minute = TimeInterval(60 * ledger.random(below: 300))
+        let entry = JournalEntry(
+            id: word, date: Date(timeIntervalSince1970: 1_768_478_400 + minute), text: "It is \(word).")
+        let journal = WorkspaceJournal(workspace: devices[index].workspace, timeZone: .gmt)
+        let id = JournalID(userId: "anna", agentId: path.names[1] == "user" ? "" : "ahab")
+        try await attempt("\(devices[index].name) makes an entry \(word) in \(path)") {
+            try await journal.append(entry, to: id)
+            self.ledger.added(word)
+        }
+    }
+
+    private func deleteByHand(_ path: String, on device: SimulatedDevice) {
+        guard let old = device.files()[path] else { return }
+        ledger.note("somebody on \(device.name) deletes \(path)")
+        let versions = (try? device.provider.conflictVersions(of: WorkspacePath(path))) ?? []
+        device.delete(path)
+        for bytes in [old] + versions.map(\.bytes) { ledger.removed(bytes, at: path, isArchived: false) }
+    }
+
+    private func trash(_ path: WorkspacePath, on index: Int) async throws {
+        let workspace = devices[index].workspace
+        try await attempt("\(devices[index].name) trashes \(path)") {
+            guard let old = try await self.readIfThere(path, workspace) else { return }
+            try await workspace.trash(path, replacing: old.version)
+            try await self.excuse(path, workspace)
+        }
+    }
+
+    private func move(_ path: WorkspacePath, on index: Int) async throws {
+        guard path.names[0] == "notes" else { return }
+        let workspace = devices[index].workspace
+        let target = try WorkspacePath("notes/moved \(ledger.word()).md")
+        try await attempt("\(devices[index].name) moves \(path) to \(target)") {
+            try await workspace.move(path, to: target)
+            try await self.excuse(path, workspace)
+        }
+    }
+
+    /// What a file was, and what contradicted it, goes into the archive with it: it need not be in sight any more.
+    private func excuse(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws {
+        for version in try await workspace.versions(of: path) {
+            guard let bytes = try? await workspace.content(of: version.hash) else { continue }
+            ledger.removed(bytes, at: path.text, isArchived: true)
+        }
+    }
+
+    private func resolve(on index: Int) async throws {
+        let workspace = devices[index].workspace
+        try await attempt("\(devices[index].name) resolves conflicts") {
+            let folded = try await workspace.resolveConflicts()
+            for one in folded {
+                self.ledger.note("  \(one.path): \(one.outcome.rawValue), of \(one.copies.map(\.text))")
+            }
+        }
+    }
+
+    private func look(on index: Int) async throws {
+        let workspace = devices[index].workspace
+        try await attempt("\(devices[index].name) looks") { _ = try await workspace.status() }
+    }
+
+    private func changeTheWeather(on device: SimulatedDevice) {
+        let used = device.files().values.reduce(0) { $0 + $1.count }
+        switch ledger.random(below: 10) {
+        case 0...2: device.isOnline.toggle()
+        case 3: device.isUnavailable.toggle()
+        case 4: cloud.quota = cloud.quota == nil ? cloud.files().values.reduce(100) { $0 + $1.count } : nil
+        case 5: device.capacity = device.capacity == nil ? used + 50 : nil
+        case 6: cloud.behaviour.downloads = cloud.behaviour.downloads == .stalled ? .later : .stalled
+        case 7: device.container.accountToken() == nil ? device.container.signIn() : device.container.signOut()
+        case 8:
+            if let path = ledger.one(of: device.files().keys.sorted()) { try? device.evict(path) }
+        default:
+            let journals = device.files().filter { $0.key.hasPrefix("Journal") }.sorted { $0.key < $1.key }
+            if let (path, old) = ledger.one(of: journals) {
+                device.appendSlowly(path, "\n- by a slow program: \(ledger.word())\n")
+                ledger.extended(old, at: path)
+            }
+        }
+        ledger.note("the weather changes on \(device.name)")
+    }
+
+    // MARK: - How it is done
+
+    private func author() -> WorkspaceAuthor { ledger.isOneIn(2) ? .user : .agent("ahab") }
+
+    private func readIfThere(_ path: WorkspacePath, _ workspace: SharedWorkspace) async throws -> WorkspaceFile? {
+        do {
+            return try await workspace.read(path, download: .ask)
+        } catch let error as RecollectError where error.code == .notFound {
+            return nil
+        }
+    }
+
+    /// Does something that may be refused, with the errors that it may be refused with.
+    private func attempt(_ words: String, _ work: () async throws -> Void) async throws {
+        ledger.note(words)
+        do {
+            try await work()
+        } catch let error as FileChangedError {
+            ledger.note("  refused: \(error.path) has changed")
+        } catch is FileNotYetAvailableError {
+            ledger.note("  refused: not local")
+        } catch let error as RecollectError
+            where [.unavailable, .notLocal, .notFound, .diskFull, .busy, .timedOut].contains(error.code)
+        {
+            ledger.note("  refused: \(error.code.rawValue)")
+        }
+    }
+}
