@@ -69,7 +69,11 @@ extension SharedWorkspace {
                 guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
                 return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
             }.sorted()
-            let isVanished = try !acceptingDeletions && isTooMuch(missing: missing.count, of: known.count)
+            // A copy whose original is there was folded elsewhere.
+            let unexplained = missing.count { path in
+                ConflictCopies.original(of: path).map { found.rows[$0] == nil } ?? true
+            }
+            let isVanished = try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count)
             try stand(guard: isVanished, &state)
             if isVanished {
                 for path in missing { found.rows[path] = table.rows[path] }
