@@ -89,7 +89,7 @@ extension SharedWorkspace {
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
         let fold = try ConflictFold(contents, at: path, archive)
-        if fold.outcome == .identical, try copies.contains(where: { try isAheadOfWinner($0, of: path) }) {
+        if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
             return (.waiting, [])
         }
 
@@ -127,18 +127,18 @@ extension SharedWorkspace {
         return place
     }
 
-    /// Whether a copy may have come before the content that it lost against.
+    /// Whether a copy may have come before the content that it lost against, or before the file that it stands for goes.
     ///
     /// A service makes a copy of what lost. Where it lost on this device, the file is still the same as the copy until the winner comes,
-    /// and overwrites it: if the copy were gone then, nobody would see that content again.
-    private func isAheadOfWinner(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
-        guard ConflictName(copy.name)?.isCertain == true else { return false }
+    /// and overwrites it; and a folder that was made twice may have some of its files in the one and some in the other. If the
+    /// copy were gone then, nobody would see that content again.
+    private func isAhead(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
         let files = try archive.index().files
         guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
         return file.date <= arrival.date && configuration.now().timeIntervalSince(arrival.date) < Self.longestDelay
     }
 
-    /// How long after a copy the content that it lost against is waited for, in seconds.
+    /// How long after a copy what it stands against is waited for, in seconds.
     static var longestDelay: TimeInterval { 600 }
 
     /// Takes versions that a provider keeps apart into the archive, before they are resolved, or go with their file.

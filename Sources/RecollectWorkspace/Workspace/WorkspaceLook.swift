@@ -42,6 +42,7 @@ extension SharedWorkspace {
     func look(acceptingDeletions: Bool = false) throws -> WorkspaceLook {
         try looking.withLock { state in
             let (index, moment) = try archive.snapshot()
+            let now = configuration.now()
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
             // What the log says has its content; what was listed without one has only its row.
             let known = Set(index.contents.keys).union(table.rows.filter { $0.value.hash == nil }.keys)
@@ -59,7 +60,8 @@ extension SharedWorkspace {
             var found = FileTable()
             for item in items where !item.isFolder {
                 found.rows[item.path] = try take(
-                    item, table.rows[item.path], index, since: moment, isContested: conflicted.contains(item.path))
+                    item, table.rows[item.path], index, since: moment, isContested: conflicted.contains(item.path),
+                    now: now)
             }
             let latest = try archive.index()
             let missing = known.subtracting(found.rows.keys).filter { path in
@@ -67,13 +69,17 @@ extension SharedWorkspace {
                 guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
                 return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
             }.sorted()
-            let isVanished = try !acceptingDeletions && isTooMuch(missing: missing.count, of: known.count)
+            // A copy whose original is there was folded elsewhere.
+            let unexplained = missing.count { path in
+                ConflictCopies.original(of: path).map { found.rows[$0] == nil } ?? true
+            }
+            let isVanished = try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count)
             try stand(guard: isVanished)
             if isVanished {
                 for path in missing { found.rows[path] = table.rows[path] }
             } else {
                 let gone = known.subtracting(found.rows.keys).sorted()
-                try archive.foundGone(gone, since: moment, now: configuration.now())
+                try archive.foundGone(gone, since: moment, now: now)
             }
             if found != table || state.table == nil {
                 try archive.setNote(Self.tableName, found.bytes)
@@ -109,9 +115,8 @@ extension SharedWorkspace {
     /// Takes in what one file is now.
     private func take(
         _ item: WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, since moment: VersionArchive.Moment,
-        isContested: Bool
+        isContested: Bool, now: Date
     ) throws -> FileTable.Row {
-        let now = configuration.now()
         guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
         }

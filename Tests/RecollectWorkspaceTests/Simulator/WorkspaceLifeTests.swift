@@ -30,9 +30,11 @@ import Testing
             // A version in conflict was taken for the base; an editor's text too, and one that a third device never saw.
             36, 19, 1862,
             // A copy went before what it had lost against was there.
-            173,
+            173, 102_404, 104_242,
             // A conflicted file was put into the trash, and the version beside it went unseen.
             23,
+            // Copies that another device had folded were taken for files that vanished.
+            872,
             // Somebody wrote under the name that something was to be kept under.
             1133,
         ])
