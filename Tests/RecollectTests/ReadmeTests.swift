@@ -8,7 +8,10 @@ struct ReadmeTests {
 
     @Test(
         "shows the samples that are compiled here, word for word",
-        arguments: ["ReadmeSample.swift", "ReadmeLibrarySample.swift", "ReadmeAgentsSample.swift"])
+        arguments: [
+            "ReadmeSample.swift", "ReadmeLibrarySample.swift", "ReadmeAgentsSample.swift",
+            "ReadmeWorkspaceSample.swift",
+        ])
     func sample(_ file: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
         let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
@@ -62,5 +65,25 @@ struct ReadmeTests {
         #expect(said.map(\.role) == [.user, .assistant, .user, .assistant])
         #expect(said.filter { $0.role == .assistant }.allSatisfy { $0.text.hasPrefix("[scribe] ") })
         #expect(said.last?.text.contains("the ferry to Tromsø leaves at nine.") == true)
+    }
+
+    @Test("tells what its sample of the workspace does")
+    func workspace() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await share(in: folder)
+        let workspace = try SharedWorkspace(
+            root: folder.appendingPathComponent("shared"),
+            configuration: WorkspaceConfiguration(stateURL: folder.appendingPathComponent("state")))
+        #expect(try await workspace.context.read()?.text == "## Likes\n\n- trains\n- whales\n")
+        let files = try await workspace.list(recursively: true).filter { !$0.isFolder }.map(\.path.description)
+        #expect(files.count == 2)
+        #expect(files.first?.hasPrefix("Journal/user/") == true)
+        // Nothing that was replaced or folded is lost.
+        let versions = try await workspace.versions(of: workspace.context.path)
+        #expect(versions.first?.author == .recollect)
+        #expect(versions.last?.author == .agent("planner"))
+        let first = try #require(versions.last)
+        #expect(try await workspace.content(of: first.hash) == Array("## Likes\n\n- ships\n".utf8))
     }
 }

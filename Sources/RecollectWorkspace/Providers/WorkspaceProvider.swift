@@ -26,7 +26,10 @@ public protocol WorkspaceProvider: Sendable {
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8]
 
     /// Gives a file new content, on the disk when this returns; folders above are made.
-    /// - Parameter expected: The hash of the content that it replaces; `nil` where there is to be no file yet.
+    /// - Parameters:
+    ///   - bytes: The whole new content.
+    ///   - path: Which file.
+    ///   - expected: The hash of the content that it replaces; `nil` where there is to be no file yet.
     /// - Throws: `ContentMismatch` where something else is there, which then stays untouched; `notLocal` where the file is there but its
     ///   content is not.
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws

@@ -4,7 +4,9 @@ extension SharedWorkspace {
     /// What lies in a folder, in the order of the paths' bytes.
     ///
     /// Files that others contradict, in copies that lie beside them, are `conflicted`; the copies are listed too. Starts no download.
-    /// - Parameter recursively: Whether what lies in its folders is listed too.
+    /// - Parameters:
+    ///   - folder: Which folder.
+    ///   - recursively: Whether what lies in its folders is listed too.
     /// - Throws: `notFound` where there is no such folder.
     public func list(_ folder: WorkspacePath = .root, recursively: Bool = false) async throws -> [WorkspaceItem] {
         try await reading { try self.items(in: folder, recursively: recursively) }
