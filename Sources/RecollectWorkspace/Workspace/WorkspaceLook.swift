@@ -53,7 +53,9 @@ extension SharedWorkspace {
                 try stand(guard: true)
                 return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
             }
-            let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+            // Contradicted by copies beside them, or by versions that the provider keeps apart.
+            let conflicted = Set(
+                items.compactMap { ConflictCopies.original(of: $0.path) ?? ($0.state == .conflicted ? $0.path : nil) })
             var found = FileTable()
             for item in items where !item.isFolder {
                 found.rows[item.path] = try take(
