@@ -26,7 +26,9 @@
             #expect(FileManager.default.fileExists(atPath: recall.folder + "/shared"))
             let again = try await recall.run("workspace", "init", "--json")
             #expect(try again.code == 0 && again.json()["files"] == 0)
-            for command in [["ls"], ["status"], ["cat", "x.md"], ["write", "x.md", "y", "--new"], ["watch"]] {
+            for command in [
+                ["ls"], ["status"], ["cat", "x.md"], ["write", "x.md", "y", "--new"], ["journal", "x"], ["watch"],
+            ] {
                 let absent = try await recall.run(["workspace"] + command + ["--root", recall.folder + "/absent"])
                 #expect(absent.code == 1 && absent.messages.contains("recall workspace init"), "\(command)")
             }
@@ -149,6 +151,63 @@
             #expect(text.contains("From the left.") && text.contains("From the right."))
             #expect(try await recall.run("workspace", "ls").output == "context.md\n")
             #expect(try await recall.run("workspace", "resolve", "--json").json() == [])
+        }
+
+        @Test("journal writes entries down and reads a day's, yours and an agent's apart")
+        func journal() async throws {
+            let recall = try await made()
+            let none = try await recall.run("workspace", "journal")
+            #expect(none.code == 0 && none.output.hasPrefix("Nothing was written down on 2"), "\(none)")
+            #expect(try await recall.run("workspace", "journal", "--json").json() == [])
+
+            let added = try await recall.run("workspace", "journal", "Bought tea.", "--json")
+            #expect(added.code == 0, "\(added.messages)")
+            let entry = try added.json()
+            let piped = try await recall.run(["workspace", "journal", "-"], input: "Saw a\n\n# heron\n\n")
+            #expect(piped.code == 0, "\(piped.messages)")
+            #expect(try await recall.run("workspace", "journal", "Ann likes tea.", "--agent", "scribe").code == 0)
+
+            // A test at midnight has its entries on two days.
+            let moment = try #require(entry["date"]?.integerValue)
+            let day = JournalDay(of: Date(timeIntervalSince1970: Double(moment) / 1000), in: .gmt).name
+            let both = try [day, "0d"].map { ["--day", $0] }
+            var read: [JSONValue] = []
+            for day in both {
+                for found in try await recall.run(["workspace", "journal", "--json"] + day).json().arrayValue ?? []
+                where !read.contains(found) { read.append(found) }
+            }
+            #expect(read.first == entry && read.map { $0["text"] } == ["Bought tea.", "Saw a\n\n# heron"])
+            let shown = try await recall.run("workspace", "journal", "--day", day).output
+            #expect(
+                shown.wholeMatch(of: /[0-9:]{5}  Bought tea\.\n([0-9:]{5}  Saw a\n\n {7}# heron\n)?/) != nil, "\(shown)"
+            )
+            let file = try await recall.run("workspace", "cat", "Journal/user/\(day).md")
+            #expect(file.output.contains("Bought tea.") && !file.output.contains("Ann likes tea."))
+            let agents = try await recall.run("workspace", "journal", "--agent", "scribe", "--day", day, "--json")
+            #expect(try agents.json().arrayValue?.allSatisfy { $0["text"] == "Ann likes tea." } == true)
+            #expect(
+                try await recall.run("workspace", "journal", "--agent", "other", "--day", day, "--json").json() == [])
+            #expect(try await recall.run("workspace", "ls", "Journal").output == "Journal/agent/\nJournal/user/\n")
+        }
+
+        @Test("a day's file that was written by hand is read, and what cannot be an entry is refused in words")
+        func journalByHand() async throws {
+            let recall = try await made()
+            try recall.write("shared/Journal/user/2026-02-03.md", "## 09:12\n\nBy hand.\n")
+            let read = try await recall.run("workspace", "journal", "--day", "2026-02-03")
+            #expect(read.output == "09:12  By hand.\n", "\(read)")
+            let id = try await recall.run("workspace", "journal", "--day", "2026-02-03", "--json").json()
+            #expect(id.arrayValue?.map { $0["date"] } == [1_770_109_920_000])
+            for arguments in [["x", "--day", "2026-02-03"], ["--day", "some day"], ["--agent", ""]] {
+                #expect(try await recall.run(["workspace", "journal"] + arguments).code == 64, "\(arguments)")
+            }
+            let secret = "ghp" + "_" + "k7Qz91LmX0aB4cD8eF2gH6iJ3nP5rS9tU1vW"
+            for text in ["", " \n", "Use \(secret)"] {
+                let refused = try await recall.run(["workspace", "journal", "-"], input: text)
+                #expect(refused.code == 1 && !refused.messages.isEmpty && !refused.messages.contains(secret), "\(text)")
+            }
+            #expect(try await recall.run("workspace", "ls", "-R").output.contains("Journal/user/2026-02-03.md"))
+            #expect(try await recall.run("workspace", "journal", "--json").json() == [])
         }
 
         @Test("watch tells changes as they come, others' and own")

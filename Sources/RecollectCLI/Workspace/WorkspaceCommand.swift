@@ -4,7 +4,8 @@
     struct WorkspaceCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "workspace",
-            abstract: "The files that you and your agents share: list, read, write, fold conflicts, watch.",
+            abstract:
+                "The files that you and your agents share: list, read, write, keep journals, fold conflicts, watch.",
             discussion: """
                 The workspace is one folder: --root, else the environment variable RECOLLECT_WORKSPACE, else the one of this \
                 machine's user. A sync service may keep it the same on other devices. Nothing in it is overwritten unseen: a write \
@@ -14,8 +15,8 @@
                 """,
             subcommands: [
                 WorkspaceInitCommand.self, WorkspaceStatusCommand.self, WorkspaceListCommand.self,
-                WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceResolveCommand.self,
-                WorkspaceWatchCommand.self,
+                WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceJournalCommand.self,
+                WorkspaceResolveCommand.self, WorkspaceWatchCommand.self,
             ])
     }
 #endif

@@ -20,7 +20,6 @@
         /// - Parameter makes: whether a folder that was named is made where it does not exist. Reading does not: a mistyped folder
         ///   should not become an empty workspace.
         func withWorkspace(makes: Bool = false, _ body: (SharedWorkspace) async throws -> Void) async throws {
-            LoggingSystem.bootstrap { _ in SwiftLogNoOpLogHandler() }
             let workspace = try opened(makes: makes)
             let result: Result<Void, any Error>
             do {
@@ -34,14 +33,18 @@
 
         private func opened(makes: Bool) throws -> SharedWorkspace {
             let variable = ProcessInfo.processInfo.environment["RECOLLECT_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
-            guard let named = root ?? variable else { return SharedWorkspace() }
+            // What is to be told is told below, in words.
+            let logger = Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() }
+            let configuration = WorkspaceConfiguration(logger: logger)
+            guard let named = root ?? variable else { return SharedWorkspace(configuration: configuration) }
             guard makes || FileManager.default.fileExists(atPath: named) else {
                 throw RecollectError(
                     .notFound,
                     "there is no workspace at \(named); make one with `recall workspace init`, or name another with --root"
                 )
             }
-            return try SharedWorkspace(root: URL(fileURLWithPath: named, isDirectory: true))
+            return try SharedWorkspace(
+                root: URL(fileURLWithPath: named, isDirectory: true), configuration: configuration)
         }
 
         private func tellEvents(of workspace: SharedWorkspace) {
@@ -73,6 +76,17 @@
         func path() throws -> WorkspacePath {
             let isFolder = text.utf8.count > 1 && text.hasSuffix("/")
             return try WorkspacePath(isFolder ? String(text.dropLast()) : text)
+        }
+    }
+
+    extension String {
+        /// Reads what was piped in or typed for a file of text.
+        /// - Throws: `invalidArgument` for what is not UTF-8.
+        init(typed bytes: [UInt8]) throws {
+            self.init(decoding: bytes, as: UTF8.self)
+            guard utf8.elementsEqual(bytes) else {
+                throw RecollectError(.invalidArgument, "what is added must be text in UTF-8")
+            }
         }
     }
 

@@ -71,11 +71,7 @@
         ) async throws -> WorkspaceFile {
             let author = agent.map { WorkspaceAuthor.agent($0) } ?? .user
             if append {
-                let text = String(decoding: bytes, as: UTF8.self)
-                guard text.utf8.elementsEqual(bytes) else {
-                    throw RecollectError(.invalidArgument, "what is added must be text in UTF-8")
-                }
-                return try await workspace.append(text, to: path, by: author)
+                return try await workspace.append(String(typed: bytes), to: path, by: author)
             }
             guard let replacing else {
                 return try await workspace.write(bytes, to: path, replacing: nil, by: author)

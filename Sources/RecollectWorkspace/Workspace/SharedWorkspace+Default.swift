@@ -6,6 +6,11 @@ extension SharedWorkspace {
     ///
     /// It is the folder `Recollect/Workspace` in Application Support. Should that folder not open, every call says why.
     public convenience init() {
+        self.init(configuration: WorkspaceConfiguration())
+    }
+
+    /// The same, kept in a way of its own.
+    package convenience init(configuration: WorkspaceConfiguration) {
         let root = DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspace", isDirectory: true)
         let provider: any WorkspaceProvider
         do {
@@ -14,7 +19,8 @@ extension SharedWorkspace {
             provider = ClosedProvider(rootURL: root, reason: error)
         }
         self.init(
-            provider: provider, configuration: WorkspaceConfiguration(), state: StatePlace.standard(root: root))
+            provider: provider, configuration: configuration,
+            state: configuration.stateURL ?? StatePlace.standard(root: root))
     }
 }
 

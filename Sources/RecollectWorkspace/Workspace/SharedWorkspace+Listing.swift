@@ -48,11 +48,12 @@ extension SharedWorkspace {
         try isConflicted(item.path) ? item.conflicted : item
     }
 
-    /// Whether copies that contradict a file lie beside it, or versions that its provider keeps.
+    /// Whether copies that contradict a file lie beside it, or the provider keeps such versions apart.
     func isConflicted(_ path: WorkspacePath) throws -> Bool {
         guard let parent = path.parent else { return false }
-        if try provider.item(at: path)?.state == .conflicted { return true }
-        return try provider.items(in: parent).contains { ConflictCopies.original(of: $0.path) == path }
+        return try provider.items(in: parent).contains {
+            ConflictCopies.original(of: $0.path) == path || ($0.state == .conflicted && $0.path == path)
+        }
     }
 
     func notFound(_ path: WorkspacePath) -> RecollectError {

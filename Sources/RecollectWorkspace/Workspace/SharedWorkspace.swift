@@ -56,7 +56,7 @@ public final class SharedWorkspace: Sendable {
         self.provider = provider
         self.configuration = configuration
         rootURL = provider.rootURL
-        events = StoreEvents()
+        events = StoreEvents(logger: configuration.logger)
         archive = VersionArchive(path: state.path)
     }
 

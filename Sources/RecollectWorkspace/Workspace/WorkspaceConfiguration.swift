@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import RecollectCore
 
 /// How a workspace is kept.
@@ -15,6 +16,8 @@ public struct WorkspaceConfiguration: Sendable {
     public var frequentWrites: Int
     /// What becomes of a write that looks like a credential.
     public var credentials: CredentialPolicy
+    /// Where events are logged.
+    public var logger: Logger
     /// What time it is, for tests.
     package var now: @Sendable () -> Date = { Date() }
     /// How waiting passes, for tests.
@@ -23,13 +26,14 @@ public struct WorkspaceConfiguration: Sendable {
     /// Makes a configuration.
     public init(
         stateURL: URL? = nil, largestFile: Int = 20_000_000, largeFile: Int = 5_000_000, frequentWrites: Int = 20,
-        credentials: CredentialPolicy = .refuse
+        credentials: CredentialPolicy = .refuse, logger: Logger = Logger(label: "recollect.workspace")
     ) {
         self.stateURL = stateURL
         self.largestFile = largestFile
         self.largeFile = largeFile
         self.frequentWrites = frequentWrites
         self.credentials = credentials
+        self.logger = logger
     }
 }
 

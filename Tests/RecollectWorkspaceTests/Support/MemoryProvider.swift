@@ -8,6 +8,8 @@ final class MemoryProvider: WorkspaceProvider {
     struct State {
         var files: [WorkspacePath: (bytes: [UInt8], stamp: Int)] = [:]
         var notLocal: Set<WorkspacePath> = []
+        /// Of which other versions are kept apart.
+        var conflicted: Set<WorkspacePath> = []
         var requested: [WorkspacePath] = []
         var isUnavailable = false
         var stamps = 0
@@ -127,7 +129,8 @@ final class MemoryProvider: WorkspaceProvider {
         state.files[path].map {
             WorkspaceItem(
                 path: path, size: $0.bytes.count, modified: Date(timeIntervalSince1970: 0),
-                state: state.notLocal.contains(path) ? .notLocal : .local, stamp: String($0.stamp))
+                state: state.notLocal.contains(path)
+                    ? .notLocal : state.conflicted.contains(path) ? .conflicted : .local, stamp: String($0.stamp))
         }
     }
 }

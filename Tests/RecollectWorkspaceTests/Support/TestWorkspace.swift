@@ -43,7 +43,9 @@ final class TestWorkspace: Sendable {
 
     /// The text that merging a path's versions starts from.
     func base(_ path: String) throws -> String? {
-        try workspace.archive.shadowBase(of: [], contradicting: [], at: WorkspacePath(path)).map { String(decoding: $0, as: UTF8.self) }
+        try workspace.archive.shadowBase(of: [], contradicting: [], at: WorkspacePath(path)).map {
+            String(decoding: $0, as: UTF8.self)
+        }
     }
 
     /// The versions of a path that were written down as begun and not yet as done.

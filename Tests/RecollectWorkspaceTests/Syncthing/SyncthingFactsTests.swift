@@ -21,7 +21,7 @@ extension SyncthingTests {
         }
 
         private func names(_ folder: URL) throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            try SyncthingPair.names(in: folder)
         }
 
         @Test("an edit on both sides keeps one under the name and the other in a copy, the same on both sides")

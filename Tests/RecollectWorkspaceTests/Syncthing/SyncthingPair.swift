@@ -70,6 +70,13 @@ final class SyncthingPair: Sendable {
         }
     }
 
+    /// The names in a folder as the disk has them, without those of files that Syncthing is still receiving, or gave up.
+    static func names(in folder: URL) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { !$0.hasPrefix(".syncthing.") || $0.hasPrefix(".syncthing.recollect-") }
+            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
     /// The files in a folder by their paths, without Syncthing's own.
     static func files(in folder: URL) throws -> [String: Data] {
         var files: [String: Data] = [:]
@@ -83,7 +90,7 @@ final class SyncthingPair: Sendable {
     }
 
     /// Asks again after each event until something holds; a minute is generous for what takes a second.
-    private func until(_ what: String, _ holds: () async throws -> Bool) async throws {
+    func until(_ what: String, _ holds: () async throws -> Bool) async throws {
         var event: Int64 = 0
         for round in 0..<60 {
             if try await holds() { return }

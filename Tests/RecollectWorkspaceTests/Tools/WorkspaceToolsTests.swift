@@ -106,7 +106,6 @@ struct WorkspaceToolsTests {
             "", " ", ".", "..", "/", "//", "../outside.md", "../../outside.md", "a/../../outside.md",
             "a/./../../outside.md",
             "./../outside.md", "a/..", "a/../b", "/etc/passwd", "//etc/passwd", outside.path, "~", "~/x.md",
-
             "file:///etc/passwd", "file:" + outside.path, "http://example.org/x", "..\\outside.md",
             "a\\..\\..\\outside.md",
             "C:\\x.md", "C:/x.md", "\\\\server\\share", "a\0b.md", "../outside.md\0.md", "a/\u{0}/b", "a\nb.md",

@@ -52,6 +52,19 @@ import Testing
         #expect(try test.base("a.md") == "first")
     }
 
+    @Test("what arrives while the provider keeps other versions of it apart is no base either")
+    func contestedByVersions() async throws {
+        test.files.put("theirs", at: "a.md")
+        test.files.put("theirs", at: "b.md")
+        try test.files.state.withLock { $0.conflicted = [try path("a.md"), try path("b.md")] }
+        #expect(try workspace.look().files[path("a.md")]?.isConflicted == true)
+        #expect(try await test.kinds("a.md") == [.contested] && test.base("a.md") == nil)
+        // A writer who meets it before a look takes it in as the same.
+        test.files.put("later", at: "b.md")
+        try await workspace.write("over it", to: path("b.md"), replacing: ContentHash(of: "later".utf8))
+        #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.base("b.md") == nil)
+    }
+
     @Test("nothing is read where nothing changed, in this program and the next")
     func cheap() async throws {
         putTen()

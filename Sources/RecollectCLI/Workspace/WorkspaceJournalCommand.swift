@@ -1,0 +1,92 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct WorkspaceJournalCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "journal",
+            abstract: "Write something down, or read what was written down on a day.",
+            discussion: """
+                With TEXT an entry of this moment is added; - takes it from standard input. Without, the entries of a day are \
+                read, those left out that were struck out. A day is one where you are, and a file in the workspace: \
+                Journal/user/2026-02-03.md. Text in the shape of a password or key is refused.
+
+                JSON: a list of id, date, text, the latest last; of what was added that entry alone.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        @Option(name: .long, help: ArgumentHelp("An agent's journal instead of yours.", valueName: "id"))
+        var agent: String?
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Read this day, 2026-02-03 or 1d for yesterday; today if left out.", valueName: "day"))
+        var day: Moment?
+
+        @Argument(help: "What to write down; - for standard input.")
+        var text: String?
+
+        func validate() throws {
+            if day != nil, text != nil { throw ValidationError("--day is for reading: an entry is of this moment.") }
+            if agent == "" { throw ValidationError("--agent needs an id.") }
+        }
+
+        func run() async throws {
+            let author = agent.map { WorkspaceAuthor.agent($0) } ?? .user
+            try await options.withWorkspace { workspace in
+                if let text = try wanted() {
+                    let entry = try await workspace.journal.write(text, by: author)
+                    return try await Output.open { output in
+                        let lines = options.json ? [json(of: entry).jsonString] : lines(of: entry, output.style)
+                        for line in lines { try await output.line(line) }
+                    }
+                }
+                try await read(workspace.journal, by: author)
+            }
+        }
+
+        /// What is to be written down; `nil` to read.
+        private func wanted() throws -> String? {
+            guard let text else { return nil }
+            let bytes = try text == "-" ? [UInt8](FileHandle.standardInput.readToEnd() ?? Data()) : Array(text.utf8)
+            let said = try String(typed: bytes).trimmingCharacters(in: .newlines)
+            guard said.contains(where: { !$0.isWhitespace }) else {
+                throw RecollectError(.invalidArgument, "there is nothing to write down")
+            }
+            return said
+        }
+
+        private func read(_ journal: WorkspaceJournal, by author: WorkspaceAuthor) async throws {
+            let moment = day?.date ?? Date()
+            let entries = try await journal.entries(by: author, on: moment)
+            try await Output.open(paged: true) { output in
+                if options.json {
+                    try await output.list(entries, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
+                    return try await output.line(entries.isEmpty ? "[]" : "\n]")
+                }
+                for line in entries.flatMap({ lines(of: $0, output.style) }) { try await output.line(line) }
+                if entries.isEmpty {
+                    try await output.line("Nothing was written down on \(JournalDay(of: moment, in: .current).name).")
+                }
+            }
+        }
+
+        /// The time, and the text beside it.
+        private func lines(of entry: JournalEntry, _ style: Style) -> [String] {
+            let time = style.dim(JournalDay(of: entry.date, in: .current).time(of: entry.date))
+            let text = entry.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            return text.enumerated().map { index, line in
+                line.isEmpty && index > 0 ? "" : (index == 0 ? time : "     ") + "  " + String(line).oneLine
+            }
+        }
+
+        private func json(of entry: JournalEntry) -> JSONValue {
+            [
+                "id": .string(entry.id), "text": .string(entry.text),
+                "date": .integer(Int64((entry.date.timeIntervalSince1970 * 1000).rounded())),
+            ]
+        }
+    }
+#endif
