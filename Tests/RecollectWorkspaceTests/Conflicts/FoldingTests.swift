@@ -9,12 +9,13 @@ import Testing
 private struct Left {
     let folder: TestFolder
     let workspace: SharedWorkspace
+    let now = Locked(Date())
 
     init() throws {
         folder = try TestFolder()
-        workspace = try SharedWorkspace(
-            root: folder.root,
-            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+        var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
+        configuration.now = { [now] in now.withLock { $0 } }
+        workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
     }
 
     func leave(_ text: String, at path: String) throws {
@@ -114,6 +115,10 @@ struct FoldingTests {
         try left.leave("# C\n", at: "Journal 2/user/notes.md")
         try left.leave("hello", at: "Journal/user/notes.md")
         try left.leave("mine", at: "Trips 2/notes.md")
+        // What is the same in both may have come before what it lost against: for that is waited.
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.filter { !$0.outcome.isResolved }.map(\.path.name) == ["b-0123abcd.md"])
+        left.now.withLock { $0 += SharedWorkspace.longestDelay + 1 }
         try await left.workspace.resolveConflicts()
         #expect(
             try await left.files() == [
