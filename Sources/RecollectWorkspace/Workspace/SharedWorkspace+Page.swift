@@ -44,8 +44,14 @@ extension SharedWorkspace {
         lastRead.withLock { $0[path] = file.version }
     }
 
-    /// The folder of iCloud Documents; `nil` where there is no iCloud. May block on Apple's systems: never on the main thread.
-    public func iCloudDocumentsURL() -> URL? { nil }
+    /// The folder of the container that this was opened with, asked for now: iCloud Documents, for a workspace that
+    /// `RecollectApple` opened; `nil` without a container, and while it cannot be found. May block: never on the main thread.
+    public func iCloudDocumentsURL() -> URL? {
+        guard let provider = provider as? AccountProvider, provider.account.isCurrent(in: provider.container) else {
+            return nil
+        }
+        return provider.container.containerURL()
+    }
 
     /// The path of a URL in the root.
     /// - Throws: `invalidArgument` for one outside.

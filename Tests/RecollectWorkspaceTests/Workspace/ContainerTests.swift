@@ -43,7 +43,9 @@ struct ContainerTests {
         #expect(first.rootURL != device.rootURL)
         let second = try open()
         #expect(second.rootURL == device.rootURL)
+        #expect(second.iCloudDocumentsURL()?.standardizedFileURL == device.rootURL.standardizedFileURL)
         device.container.isMissing = true
+        #expect(second.iCloudDocumentsURL() == nil)
         #expect(try await second.lookUpContainer() == nil)
         let third = try open()
         #expect(third.rootURL == second.rootURL)
@@ -58,6 +60,7 @@ struct ContainerTests {
         let workspace = try open()
         try await workspace.write("ours", to: note, replacing: nil)
         device.container.signOut()
+        #expect(workspace.iCloudDocumentsURL() == nil)
         #expect(await isUnavailable { try await workspace.write("theirs?", to: .other, replacing: nil) })
         #expect(await isUnavailable { _ = try await workspace.read(note) })
         #expect(await isUnavailable { try await workspace.lookUpContainer() })
