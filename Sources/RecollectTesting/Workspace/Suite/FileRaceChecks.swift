@@ -13,7 +13,7 @@ enum FileRaceChecks {
             for round in 0..<20 {
                 let (expected, winners) = (known, Locked<[String]>([]))
                 let failures = Locked<[String]>([])
-                DispatchQueue.concurrentPerform(iterations: 8) { writer in
+                Self.atOnce(8) { writer in
                     do {
                         try provider.write("\(round) \(writer)", to: "context.md", replacing: expected)
                         winners.withLock { $0.append("\(round) \(writer)") }
@@ -36,11 +36,15 @@ enum FileRaceChecks {
         ) { _, provider in
             try provider.write("", to: "log.md", replacing: nil)
             let failures = Locked<[String]>([])
-            DispatchQueue.concurrentPerform(iterations: 6) { writer in
-                do {
-                    for line in 0..<5 { try Self.append("\(writer).\(line)", with: provider) }
-                } catch {
-                    failures.withLock { $0.append("\(error)") }
+            for line in 0..<5 {
+                // All know the same content, so that all but one must learn of another, even on a machine that runs one at a time.
+                let known = try provider.text(at: "log.md")
+                Self.atOnce(6) { writer in
+                    do {
+                        try Self.append("\(writer).\(line)", to: known, with: provider)
+                    } catch {
+                        failures.withLock { $0.append("\(error)") }
+                    }
                 }
             }
             try expectEqual(failures.withLock { $0 }, [], "errors")
@@ -55,7 +59,7 @@ enum FileRaceChecks {
             let content: @Sendable (Int) -> String = { round in String(repeating: "\(round % 10)", count: 20_000) }
             try provider.write(content(0), to: "context.md", replacing: nil)
             let failures = Locked<[String]>([])
-            DispatchQueue.concurrentPerform(iterations: 4) { task in
+            Self.atOnce(4) { task in
                 do {
                     for round in 1...12 {
                         guard task != 0 else {
@@ -76,9 +80,22 @@ enum FileRaceChecks {
         },
     ]
 
-    /// Adds a line, by reading and replacing until nobody came between.
-    private static func append(_ line: String, with provider: any WorkspaceProvider) throws {
-        var known = try provider.text(at: "log.md")
+    /// Runs work in threads of its own, each of which the system lets go on while others wait; a queue may run them one by one.
+    private static func atOnce(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+        let all = DispatchGroup()
+        for number in 0..<count {
+            all.enter()
+            Thread.detachNewThread {
+                work(number)
+                all.leave()
+            }
+        }
+        all.wait()
+    }
+
+    /// Adds a line to a content, by replacing what is there until nobody came between.
+    private static func append(_ line: String, to content: String, with provider: any WorkspaceProvider) throws {
+        var known = content
         for _ in 0..<10_000 {
             do {
                 return try provider.write(known + line + "\n", to: "log.md", replacing: known)
