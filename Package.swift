@@ -136,8 +136,7 @@ let package = Package(
                 "RecollectWorkspace", "RecollectTesting", "RecollectSQLite", "RecollectTestSupport",
                 "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            resources: [.copy("Fixtures")]),
+            ]),
         .testTarget(
             name: "RecollectModelsTests",
             dependencies: ["RecollectModels", "RecollectTestServer", "RecollectTestSupport"]),
