@@ -77,9 +77,9 @@ struct PlaceNameTests {
     @Test(
         "row 25: any id has a name that a workspace takes, that is no copy's, that gives it back, and that no other id has"
     )
-    func random() throws {
+    func random() async throws {
         var seen: [String: [UInt8]] = [:]
-        try forRandomCases(10_000, "place names") { random in
+        try await forRandomCases(3_000, "place names") { random in
             let id = random.uglyText(upTo: Int.random(in: 0..<50, using: &random) == 0 ? 200 : 8)
             let name = PlaceName.name(for: id)
             let shown = "\(id.debugDescription) \(name.debugDescription)"
