@@ -24,6 +24,8 @@
             try await options.withWorkspace { workspace in
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
+                // What is told here needs no event.
+                _ = workspace.events.takeUnheard()
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
                     for line in lines { try await output.line(line) }

@@ -7,6 +7,8 @@ enum WorkspaceName {
         if let scalar = name.unicodeScalars.first(where: isForbidden) {
             return "the character \(scalar.escaped(asASCII: true)) in it is not taken by every system"
         }
+        guard hasGoodJoiners(name) else { return "an invisible character in it joins nothing" }
+        if name == "." || name == ".." { return "'.' and '..' are no names: name it from the workspace's folder on" }
         if name.utf8.first == UInt8(ascii: ".") {
             return "names that begin with a dot are hidden, and not synced everywhere"
         }
@@ -29,7 +31,7 @@ enum WorkspaceName {
         // Control characters, and the ends of lines and paragraphs.
         case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
         // Invisible characters, and those that change the direction of what stands around them.
-        case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
+        case 0xAD, 0x61C, 0x180E, 0x200B, 0x200E...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
             0xE0000...0xE007F:
             true
         // No characters at all, which Apple's file system refuses.
@@ -37,6 +39,19 @@ enum WorkspaceName {
         case let value where value & 0xFFFE == 0xFFFE: true
         default: "/\\:*?\"<>|".unicodeScalars.contains(scalar)
         }
+    }
+
+    /// Whether a character is one of the two that join emoji to a family, and letters of Persian or Hindi as they are spelt.
+    static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { 0x200C...0x200D ~= scalar.value }
+
+    /// Whether each joiner stands between two characters that it can join: anywhere else it makes names that look the same.
+    private static func hasGoodJoiners(_ name: String) -> Bool {
+        guard name.unicodeScalars.contains(where: isJoiner) else { return true }
+        let scalars = Array(name.unicodeScalars)
+        func isJoined(_ index: Int) -> Bool {
+            scalars.indices.contains(index) && !scalars[index].isASCII && !isJoiner(scalars[index])
+        }
+        return scalars.indices.allSatisfy { !isJoiner(scalars[$0]) || (isJoined($0 - 1) && isJoined($0 + 1)) }
     }
 
     /// Names of devices with any extension, also where a blank stands before it.

@@ -15,9 +15,9 @@ public struct WorkspacePath: Hashable, Sendable {
     /// Reads a path whose names are parted by `/`.
     /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes, has `.` or
     ///   `..` or an empty name in it, a name over 255 bytes, or one that some system or sync service refuses, skips or
-    ///   changes: control characters and invisible ones, `\ : * ? " < > |`, a hidden name, a blank or a dot at its end,
-    ///   a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs (`*.tmp`, `~$…`, `name~`,
-    ///   `*.nosync`), and what sync services call their own.
+    ///   changes: control characters, invisible ones that join no letters or emoji, `\ : * ? " < > |`, a hidden name, a
+    ///   blank or a dot at its end, a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs
+    ///   (`*.tmp`, `~$…`, `name~`, `*.nosync`), and what sync services call their own.
     public init(_ text: String) throws {
         func refuse(_ reason: String) -> RecollectError {
             RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
@@ -59,14 +59,16 @@ public struct WorkspacePath: Hashable, Sendable {
         return try WorkspacePath(names.isEmpty ? name : "\(description)/\(name)")
     }
 
-    /// What systems that ignore case or the form of letters take for one path has one key.
+    /// What systems that ignore case, the form of letters or what joins them take for one path has one key.
     ///
     /// Takes more for one than any single system does (`ß` and `SS`): for finding twins, not for finding files.
     public var key: String { Self.folded(description) }
 
     /// The folding of `key`, for any name.
     static func folded(_ text: String) -> String {
-        text.uppercased().lowercased().precomposedStringWithCanonicalMapping
+        var folded = text.uppercased().lowercased()
+        folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
+        return folded.precomposedStringWithCanonicalMapping
     }
 
     /// A text as messages show it: in one line and bounded.

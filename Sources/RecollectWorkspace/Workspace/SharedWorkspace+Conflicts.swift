@@ -68,7 +68,7 @@ extension SharedWorkspace {
         for _ in 0..<3 {
             do {
                 let (outcome, kept) = try foldOnce(path, copies)
-                events.post(StoreEvent(kind: .foldedConflict, path: path.description))
+                if outcome.isResolved { events.post(StoreEvent(kind: .foldedConflict, path: path.description)) }
                 return FoldedConflict(path: path, copies: copies, outcome: outcome, kept: kept)
             } catch is FileChangedError {
                 continue

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The members that the page has, as it has them: they block, and name files by URLs.
+/// The members that the guide to shared workspaces of iOS apps has, as it has them: they block, and name files by URLs.
 extension SharedWorkspace {
     /// The folder of a book's research: its full text and its sources.
     ///

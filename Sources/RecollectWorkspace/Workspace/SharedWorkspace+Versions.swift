@@ -4,7 +4,8 @@ import RecollectCore
 extension SharedWorkspace {
     /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
     ///
-    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both.
+    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both. Folders above the new
+    /// path are made.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
     ///   path, where a file is there; `notLocal`, `tooLarge`.
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
@@ -88,7 +89,8 @@ extension SharedWorkspace {
     }
 
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
-    /// somebody looked.
+    /// somebody looked. Does not look itself: `status()` does.
+    /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading { try self.archive.versions(of: path) }
     }

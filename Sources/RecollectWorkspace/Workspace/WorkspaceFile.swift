@@ -47,6 +47,18 @@ public struct FileChangedError: Error, Sendable {
     }
 }
 
+extension FileChangedError: LocalizedError, CustomStringConvertible {
+    /// What happened and what to do; never holds any of the content.
+    public var description: String {
+        guard let current else { return "\(path) was not written: it is not there any more" }
+        return "\(path) was not written: it is not what its writer last read; merge that with the version "
+            + "\(current.version.rawValue), which is there now, and write again"
+    }
+
+    /// The description: what an alert shows as `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+
 /// A file is known, but its content is not on this device yet; the download was asked for.
 public struct FileNotYetAvailableError: Error, Sendable {
     /// The file; `nil` where the error was made without one.
@@ -56,4 +68,14 @@ public struct FileNotYetAvailableError: Error, Sendable {
     public init(url: URL? = nil) {
         self.url = url
     }
+}
+
+extension FileNotYetAvailableError: LocalizedError, CustomStringConvertible {
+    /// What happened and what to do.
+    public var description: String {
+        "\(url?.lastPathComponent ?? "The file") is not on this device yet; its download was asked for: try again later"
+    }
+
+    /// The description: what an alert shows as `localizedDescription`.
+    public var errorDescription: String? { description }
 }

@@ -30,7 +30,8 @@ struct WorkspacePathTests {
             ".DS_Store", "desktop.ini", "Desktop.INI", ".stfolder", ".stversions", ".stignore", ".syncthing.x.tmp",
             "~syncthing~x.tmp", ".recollect-1234", "a\u{200B}b", "a\u{200F}", "a\u{202E}gpj.exe", "\u{2066}a",
             "a\u{2060}", "\u{FEFF}a",
-            "a\u{AD}b", "a\u{2028}b", "a\u{FFFF}", "a\u{E0041}",
+            "a\u{AD}b", "a\u{2028}b", "a\u{FFFF}", "a\u{E0041}", "context\u{200D}.md", "a\u{200C}b", "\u{200D}é",
+            "é\u{200D}", "é\u{200C}\u{200D}é", "é\u{200D}a",
         ])
     func refused(_ name: String) {
         for text in [name, "Journal/\(name)", "\(name)/x.md"] {
@@ -48,7 +49,7 @@ struct WorkspacePathTests {
             "name-DESKTOP.md", "x.sync-conflict-20250115-123456-ABCDEFG.md", "Ann's notes, 50% & more #1 (final)!.md",
             "日本語/メモ.md",
             "نص.md", "console.md", "com.md", "COM10", "LPT", "auxiliary", "a.b.c", "a..b", "tmpfile", "x.tmp.md",
-            "_sync/v1", "😀.md",
+            "_sync/v1", "😀.md", "👨\u{200D}👩\u{200D}👧.md", "❤\u{FE0F}\u{200D}🔥", "می\u{200C}خواهم.md", "क्\u{200D}ष",
             "ﬁ.md", "-rf", "--", "%41", "{}", "[a]", "a b", "a~b", "~a",
         ])
     func taken(_ text: String) throws {
@@ -93,6 +94,8 @@ struct WorkspacePathTests {
             #expect(try WorkspacePath(left).key == WorkspacePath(right).key)
         }
         #expect(try WorkspacePath("a").key != WorkspacePath("b").key)
+        let (joined, apart) = (try WorkspacePath("می\u{200C}خواهم"), try WorkspacePath("میخواهم"))
+        #expect(joined != apart && joined.key == apart.key)
     }
 
     @Test("parent, appending, order, text")

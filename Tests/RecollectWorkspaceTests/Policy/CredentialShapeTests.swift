@@ -216,6 +216,25 @@ struct CredentialShapeTests {
         #expect(error.code == .credential && error.message.contains("context.md") && !"\(error)".contains(key))
     }
 
+    @Test(
+        "a credential that stood in the file already is nobody's who adds to it; a second one is refused, by its line")
+    func known() throws {
+        var invented = Invented(random: SeededGenerator(seed: 2))
+        let (path, theirs) = (try WorkspacePath("context.md"), "# Known\npassword = \(invented.key(20))\n")
+        let block = "-----BEGIN PRIVATE KEY-----\n\(invented.key(64))\n-----END PRIVATE KEY-----\n"
+        for old in [theirs, block, theirs + block] {
+            for text in [old, old + "- ships\n", "- ships\n" + old, "- ships\n"] {
+                try CredentialShape.refuse(text, replacing: old, at: path)
+            }
+            let second = try #require(throws: RecollectError.self) {
+                try CredentialShape.refuse(
+                    old + "- ships\napi_key = \(invented.key(24))\n", replacing: old, at: path)
+            }
+            let line = old.count { $0 == "\n" } + 2
+            #expect(second.code == .credential && second.message.contains("line \(line) "), "\(second)")
+        }
+    }
+
     @Test("20 MB are looked through in one pass, also where every byte may begin something")
     func large() {
         let size = 20_000_000

@@ -201,5 +201,12 @@ import Testing
         }
         #expect(try StatePlace.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
         #expect(StatePlace.standard(root: root).path.contains("Recollect/Workspaces/"))
+        // The one that is taken where none is named lies in some folders, too.
+        for above in [
+            DefaultDirectory.applicationSupport, DefaultDirectory.applicationSupport.deletingLastPathComponent(),
+        ] {
+            #expect(await code { _ = try StatePlace.url(nil, root: above) } == .invalidArgument, "\(above)")
+        }
+        #expect(try StatePlace.url(nil, root: root) == StatePlace.standard(root: root))
     }
 }
