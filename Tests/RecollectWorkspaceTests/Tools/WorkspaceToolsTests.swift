@@ -40,6 +40,9 @@ private final class ToolBench {
         #expect(
             result.isError && result.content["error"]?.stringValue?.isEmpty == false,
             "\(name): \(arguments.jsonString.prefix(400))")
+        // Where the workspace lies is no matter of the model's server.
+        #expect(
+            !result.content.jsonString.contains(folder.lastPathComponent), "\(result.content.jsonString.prefix(400))")
         return result.content
     }
 }
