@@ -126,7 +126,9 @@ public struct WorkspaceTools: Sendable {
             do {
                 return try await run(arguments)
             } catch let error as RecollectError where Self.forModel.contains(error.code) {
-                throw ToolArguments.Failure(message: withoutRoot(error.message))
+                // What an argument is refused for quotes it as the model wrote it.
+                let isQuoted = error.code == .invalidArgument
+                throw ToolArguments.Failure(message: isQuoted ? error.message : withoutRoot(error.message))
             } catch let error as FileNotYetAvailableError {
                 let name = error.url?.lastPathComponent ?? "The file"
                 throw ToolArguments.Failure(
