@@ -67,7 +67,9 @@ public struct WorkspacePath: Hashable, Sendable {
     /// The folding of `key`, for any name.
     static func folded(_ text: String) -> String {
         var folded = text.uppercased().lowercased()
-        folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
+        if folded.unicodeScalars.contains(where: WorkspaceName.isJoiner) {
+            folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
+        }
         return folded.precomposedStringWithCanonicalMapping
     }
 

@@ -149,6 +149,7 @@ struct CredentialShapeTests {
             "case .token: parseToken2()",
             "private_key: /etc/ssl/private/host1.pem", "privateKey: ~/.ssh/id_ed25519",
             "secret_key: https://vault.example/1a2b3c4d",
+            "\"encryptionKey\": \"arn:aws:kms:us-west-2:123456789012:alias/aws/s3\"",
             "passwordHash: $2b$12$KIXQ8Zq3n1vY5s7u9w1y3e", "password_sha1 = 5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8",
             "nextPageToken: \"CAUQAA9xz81kqLw\"", "csrf_token = \"9f86d081884c7d65\"", "page-token=9f86d081884c7d65",
             "token: CAUQAA9xz81kqLw",

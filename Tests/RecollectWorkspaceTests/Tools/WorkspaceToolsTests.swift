@@ -40,6 +40,11 @@ private final class ToolBench {
         #expect(
             result.isError && result.content["error"]?.stringValue?.isEmpty == false,
             "\(name): \(arguments.jsonString.prefix(400))")
+        // Where the workspace lies is no matter of the model's server, unless the model said so itself.
+        let lies = folder.lastPathComponent
+        #expect(
+            !result.content.jsonString.contains(lies) || arguments.jsonString.contains(lies),
+            "\(result.content.jsonString.prefix(400))")
         return result.content
     }
 }
