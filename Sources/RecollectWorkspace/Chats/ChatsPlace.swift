@@ -113,7 +113,7 @@ extension SharedWorkspace {
     fileprivate func lastPublished(at path: WorkspacePath) throws -> ChatProjection? {
         let own = try archive.index().files[path]?.versions.last { $0.author == .recollect && $0.kind == .written }
         // What is not kept any more, or cannot be read, tells nothing.
-        return try own.flatMap { try archive.bytes(of: $0.hash) }.flatMap { try? ChatProjection(bytes: $0) }
+        return try own.flatMap { try archive.wholeBytes(of: $0.hash) }.flatMap { try? ChatProjection(bytes: $0) }
     }
 }
 

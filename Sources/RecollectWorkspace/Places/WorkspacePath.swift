@@ -13,7 +13,7 @@ public struct WorkspacePath: Hashable, Sendable {
     public static let root = WorkspacePath(checked: [])
 
     /// Reads a path whose names are parted by `/`.
-    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes, has `.` or
+    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes or 64 names, has `.` or
     ///   `..` or an empty name in it, a name over 255 bytes, or one that some system or sync service refuses, skips or
     ///   changes: control characters, invisible ones that join no letters or emoji, `\ : * ? " < > |`, a hidden name, a
     ///   blank or a dot at its end, a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs
@@ -31,6 +31,7 @@ public struct WorkspacePath: Hashable, Sendable {
         let names = composed.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
+        guard names.count <= Self.deepest else { throw refuse("it has over \(Self.deepest) names") }
         for name in names {
             if let reason = WorkspaceName.refusal(of: name) { throw refuse(reason) }
         }
@@ -81,6 +82,9 @@ public struct WorkspacePath: Hashable, Sendable {
 
     /// Bytes of all names with the `/` between them: what all systems take with a root before it.
     private static let longest = 1_000
+
+    /// Each folder on the way to a file is open while that is: a device lets a program have few.
+    private static let deepest = 64
 }
 
 extension WorkspacePath: CustomStringConvertible {

@@ -264,7 +264,9 @@ final class VersionArchive: Sendable {
     private static func refresh(_ state: inout State, from folder: OpenFolder) throws {
         guard let log = try ifThere({ try folder.file(logName, forWriting: false) }) else { return state = State() }
         let header = try log.read(at: 0, count: format.utf8.count + 37)
-        if header != state.header {
+        let size = try log.size()
+        // A log that is shorter than it was came back from a backup.
+        if header != state.header || size < max(1, state.end) {
             guard header.starts(with: format.utf8), header.last == UInt8(ascii: "\n") else {
                 let isNewer = header.starts(with: "recollect-archive ".utf8)
                 throw RecollectError(
@@ -275,7 +277,6 @@ final class VersionArchive: Sendable {
             }
             state = State(header: header, end: header.count)
         }
-        let size = try log.size()
         guard size > state.end else { return }
         let bytes = try log.read(at: state.end, count: size - state.end)
         guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return }
@@ -317,7 +318,11 @@ final class VersionArchive: Sendable {
         let name = ObjectName(ContentHash(of: bytes))
         let objects = try made("objects", in: folder)
         let place = try made(name.folder, in: objects)
-        if try ifThere({ try place.file(name.file, forWriting: false).size() }) == bytes.count { return }
+        // What was damaged since is written anew.
+        let isKept = try ifThere {
+            try place.file(name.file, forWriting: false).read(at: 0, count: bytes.count + 1) == bytes
+        }
+        if isKept ?? false { return }
         _ = try place.replace(name.file) { try $0.write(bytes, at: 0) }
     }
 

@@ -20,7 +20,7 @@ extension SharedWorkspace {
                 return item.isFolder ? item : try self.markingConflict(of: item)
             }
             guard let last = try self.archive.index().files[path]?.versions.last else { throw self.notFound(path) }
-            let size = try self.archive.bytes(of: last.hash)?.count ?? 0
+            let size = try self.archive.wholeBytes(of: last.hash)?.count ?? 0
             return WorkspaceItem(path: path, size: size, modified: last.date, state: .gone)
         }
     }

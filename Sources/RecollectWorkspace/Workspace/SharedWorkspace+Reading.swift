@@ -98,3 +98,10 @@ extension SharedWorkspace {
 
     static var downloadPoll: Duration { .seconds(2) }
 }
+
+extension RecollectError {
+    /// Whether it keeps from one file alone: the others can be read and written all the same.
+    var isOfOneFile: Bool {
+        [.notFound, .notLocal, .tooLarge, .foreignStore, .permissionDenied, .inputOutput].contains(code)
+    }
+}

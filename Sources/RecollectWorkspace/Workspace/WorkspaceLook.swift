@@ -129,9 +129,8 @@ extension SharedWorkspace {
         let bytes: [UInt8]
         do {
             bytes = try provider.read(item.path, limit: configuration.largestFile)
-        } catch let error as RecollectError where [.notFound, .notLocal, .tooLarge, .foreignStore].contains(error.code)
-        {
-            // It changes while it is looked at: the next look tells more.
+        } catch let error as RecollectError where error.isOfOneFile {
+            // It changes while it is looked at, or cannot be read: the next look may tell more.
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
         let hash = ContentHash(of: bytes)

@@ -67,7 +67,7 @@ struct WorkspacePathTests {
         #expect(try WorkspacePath(name).names.count == 1)
     }
 
-    @Test("a name may have 255 bytes and a path 1,000")
+    @Test("a name may have 255 bytes and a path 1,000, and 64 names")
     func lengths() throws {
         _ = try WorkspacePath(String(repeating: "x", count: 255))
         #expect(throws: RecollectError.self) { try WorkspacePath(String(repeating: "x", count: 256)) }
@@ -77,6 +77,10 @@ struct WorkspacePathTests {
         _ = try WorkspacePath(String(repeating: folder, count: 9) + String(repeating: "z", count: 100))
         #expect(throws: RecollectError.self) {
             try WorkspacePath(String(repeating: folder, count: 9) + String(repeating: "z", count: 101))
+        }
+        _ = try WorkspacePath(Array(repeating: "x", count: 64).joined(separator: "/"))
+        #expect(throws: RecollectError.self) {
+            try WorkspacePath(Array(repeating: "x", count: 65).joined(separator: "/"))
         }
         // A decomposed name counts as it will be on the disk.
         _ = try WorkspacePath(String(repeating: "e\u{301}", count: 127))

@@ -73,6 +73,7 @@ struct CredentialShapeTests {
         let texts = [
             "password = \(password)", "password=\(password)", "PASSWORD=\(password)", "password: \(password)",
             "Password: \(password).", "**Password:** \(password)", "- Password : `\(password)`", "passwd=\(password);",
+            "{\\\"password\\\": \\\"\(password)\\\"}", "\"text\":\"my password: \\\"\(password)\\\"\"",
             "\"password\": \"\(password)\",", "'password' => '\(password)'", "let password = \"\(password)\"",
             "let password: String = \"\(password)\"", "db_password: '\(password)'", "DB_PASSWORD='\(password)'",
             "  dbPassword := \"\(password)\"", "The Wi-Fi password: \(password)", "pwd=\(password)",

@@ -255,6 +255,8 @@ struct WorkspaceToolsTests {
             ("read_file", [:]), ("read_file", ["path": 1]), ("read_file", ["path": "x", "offset": -1]),
             ("read_file", "x"),
             ("read_file", ["path": "absent.md"]), ("read_file", ["path": "x", "lines": 3]),
+            ("read_file", .object(["path": "x", String(repeating: "y", count: 100_000): 1])),
+            ("search_files", ["query": .string(String(repeating: "x ", count: 10_000))]),
             ("list_files", ["recursive": "yes"]),
             ("list_files", ["folder": "absent"]), ("write_file", ["path": "x.md", "text": "y"]),
             ("write_file", ["path": "x.md", "version": "new"]),

@@ -89,13 +89,24 @@ import Testing
         try note("text", .written)
         for (text, expected) in [
             ("recollect-archive 2 \(UUID().uuidString)\n", RecollectError.Code.newerSchema),
-            ("something else altogether, and longer than a header is\n", .damaged),
+            ("something else altogether, and longer than a header is\n", .damaged), ("", .damaged),
         ] {
             try Data(text.utf8).write(to: logURL)
             #expect(await code { _ = try another.index() } == expected)
             #expect(await code { try another.finish([]) } == expected)
             #expect(try String(contentsOf: logURL, encoding: .utf8) == text)
         }
+    }
+
+    @Test("a log that comes back from a backup while it is in use is read anew")
+    func rolledBack() throws {
+        try note("one", .written, at: "a.md")
+        let old = try Data(contentsOf: logURL)
+        try note("two", .written, at: "b.md")
+        try old.write(to: logURL)
+        try note("three", .written, at: "c.md")
+        #expect(try archive.index().contents == another.index().contents)
+        #expect(try Set(archive.index().files.keys) == [path("a.md"), path("c.md")])
     }
 
     @Test("only this user may read what is kept")
@@ -172,10 +183,12 @@ import Testing
         try note("text", .written)
         let hash = ContentHash(of: "text".utf8).rawValue
         let object = test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
-        try Data("te".utf8).write(to: object)
-        #expect(await code { _ = try archive.bytes(of: ContentHash(rawValue: hash)) } == .damaged)
-        try note("text", .written)
-        #expect(try archive.bytes(of: ContentHash(rawValue: hash)) == Array("text".utf8))
+        for damaged in ["te", "tEXT", "text and more"] {
+            try Data(damaged.utf8).write(to: object)
+            #expect(await code { _ = try archive.bytes(of: ContentHash(rawValue: hash)) } == .damaged)
+            try note("text", .written)
+            #expect(try archive.bytes(of: ContentHash(rawValue: hash)) == Array("text".utf8))
+        }
     }
 
     @Test("removed while it is in use, it begins anew")

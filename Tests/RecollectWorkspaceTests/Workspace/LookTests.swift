@@ -117,6 +117,25 @@ import Testing
         #expect(test.files.state.withLock { $0.requested }.isEmpty)
     }
 
+    @Test("a file that cannot be read keeps nobody from the others, and is not taken for removed")
+    func unreadable() async throws {
+        test.files.put("whale", at: "a.md")
+        test.files.put("whale too", at: "b.md")
+        _ = try workspace.look()
+        let shut = try path("a.md")
+        test.files.state.withLock { _ = $0.unreadable.insert(shut) }
+        test.files.put("another whale", at: "a.md")
+        test.files.put("whale three", at: "b.md")
+        #expect(try Set(workspace.look().files.keys) == [path("a.md"), path("b.md")])
+        #expect(try await test.texts("a.md") == ["whale"])
+        #expect(try await test.texts("b.md") == ["whale too", "whale three"])
+        let found = try await workspace.search(WorkspaceQuery("whale"))
+        #expect(found.files.map(\.path.description) == ["b.md"] && found.filesNotSearched == 1)
+        test.files.state.withLock { $0.unreadable = [] }
+        _ = try workspace.look()
+        #expect(try await test.texts("a.md") == ["whale", "another whale"])
+    }
+
     @Test("what is no text is not archived when it comes, but before it is replaced here")
     func binary() async throws {
         test.files.put([0xFF, 0x00, 0x01], at: "a.png")
