@@ -19,6 +19,15 @@ public struct WorkspaceFile: Hashable, Sendable {
 
     /// The content as text; what is not UTF-8 in it is replaced by `U+FFFD`.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The content as text that is to be written back.
+    /// - Throws: `unreadable` for a file that is not UTF-8: what `text` replaces would be lost.
+    func wholeText() throws -> String {
+        guard let text = String(validUTF8: bytes) else {
+            throw RecollectError(.unreadable, "\(path) is no UTF-8 text; read its bytes with read(_:download:)")
+        }
+        return text
+    }
 }
 
 /// Who writes: kept with every version on this device.

@@ -251,6 +251,8 @@ struct WorkspaceToolsTests {
         try await bench.workspace.write([0xFF, 0xFE, 0x00], to: WorkspacePath("image.png"), replacing: nil)
         _ = try await bench.fail("read_file", ["path": "image.png"])
         _ = try await bench.fail("write_file", ["path": "image.png", "text": "x", "version": "new"])
+        _ = try await bench.fail("append_file", ["path": "image.png", "text": "x"])
+        #expect(try await bench.workspace.read(WorkspacePath("image.png")).bytes == [0xFF, 0xFE, 0x00])
         for (tool, arguments) in [
             ("read_file", [:]), ("read_file", ["path": 1]), ("read_file", ["path": "x", "offset": -1]),
             ("read_file", "x"),

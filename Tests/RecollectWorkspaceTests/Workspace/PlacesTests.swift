@@ -27,6 +27,10 @@ import Testing
         #expect(await changed { try await context.write("newer", replacing: file.version) }?.current?.text == "new")
         #expect(await code { try await context.append("x", under: " ") } == .invalidArgument)
         #expect(await code { try await context.append("x", under: "a\nb") } == .invalidArgument)
+        let latin = Array("# Caf".utf8) + [0xE9, 0x0A]
+        test.files.put(latin, at: "context.md")
+        #expect(await code { try await context.append("x", under: "Tone") } == .unreadable)
+        #expect(try await context.read()?.bytes == latin)
     }
 
     @Test(
