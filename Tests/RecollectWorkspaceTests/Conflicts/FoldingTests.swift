@@ -78,6 +78,21 @@ struct FoldingTests {
         #expect(try await left.files() == ["context.md": "- one\n- three\n- four\n"])
     }
 
+    @Test("row 18: what was written on this device is no base: what the other one did not write was not deleted there")
+    func ownWriteIsNoBase() async throws {
+        let left = try Left()
+        let path = try WorkspacePath("context.md")
+        try left.leave("- tea\n", at: "context.md")
+        var file = try await left.workspace.read(path)
+        for text in ["- tea\n- a\n- b\n- c\n", "- tea\n- a\n- b\n- c\n- d\n"] {
+            file = try await left.workspace.write(text, to: path, replacing: file.version)
+        }
+        // Most of it was written there too, so that its writer seems to have known the rest.
+        try left.leave("- tea\n- a\n- b\n", at: "context.sync-conflict-20261121-101112-ABCDEFG.md")
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.files() == ["context.md": file.text])
+    }
+
     @Test("a version that was written by somebody who knew the other one stays as it is")
     func superseded() async throws {
         let left = try Left()
@@ -90,7 +105,7 @@ struct FoldingTests {
         #expect(try await left.files().count == 1)
     }
 
-    @Test("what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
+    @Test("row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
     func opaque() async throws {
         var all: [[String: String]] = []
         for contents in [["full", "whole"], ["whole", "full"]] {
@@ -139,7 +154,7 @@ struct FoldingTests {
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
-    @Test("a chat that is broken does not keep the whole one from being read, and is kept")
+    @Test("row 16: a chat that is broken does not keep the whole one from being read, and is kept")
     func brokenChat() async throws {
         let left = try Left()
         let chat = ChatProjection(
