@@ -105,7 +105,8 @@ struct FoldingTests {
         #expect(try await left.files().count == 1)
     }
 
-    @Test("row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
+    @Test(
+        "row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
     func opaque() async throws {
         var all: [[String: String]] = []
         for contents in [["full", "whole"], ["whole", "full"]] {

@@ -258,7 +258,9 @@ struct FolderProviderTests {
         #expect(try provider.names() == ["Journal"])
     }
 
-    @Test("row 26: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again")
+    @Test(
+        "row 26: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again"
+    )
     func gone() throws {
         try provider.write("x", to: "a.md", replacing: nil)
         let away = folder.url.appendingPathComponent("away")
