@@ -122,6 +122,29 @@ struct FoldingTests {
         #expect(Set(all[0].values) == ["full", "whole"])
     }
 
+    @Test("row 19: devices of which one alone knows the base fold each other's folds to the same bytes")
+    func foldsOfFolds() async throws {
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        let (knowing, other) = (try Left(), try Left())
+        try knowing.leave("- a\n- b\n- c\n- d\n", at: "context.md")
+        _ = try await knowing.workspace.status()
+        var folds: [String] = []
+        for left in [knowing, other] {
+            try left.leave("- a\n- b\n- c\n- d\n- x\n", at: "context.md")
+            try left.leave("- b\n- c\n- d\n- y\n", at: copy)
+            try await left.workspace.resolveConflicts()
+            folds.append(try #require(try await left.files()["context.md"]))
+        }
+        #expect(folds == ["- b\n- c\n- d\n- x\n- y\n", "- a\n- b\n- c\n- d\n- x\n- y\n"])
+        for left in [knowing, other] {
+            try left.leave(folds[0], at: "context.md")
+            try left.leave(folds[1], at: copy)
+            try await left.workspace.resolveConflicts()
+        }
+        #expect(try await knowing.files() == other.files())
+        #expect(try await other.files() == ["context.md": folds[1]])
+    }
+
     @Test("folders that were made twice become one, and nothing is left of the second")
     func folders() async throws {
         let left = try Left()

@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("a copy that came before the content it lost against stays until that is here")
+    @Test("row 5: a copy that came before the content it lost against stays until that is here")
     func copyBeforeWinner() async throws {
         let fleet = try SimulatedFleet(seed: 1, behaviour: .syncthing)
         let copy = "context.sync-conflict-20260115-120003-IAHOH7J.md"
