@@ -25,14 +25,19 @@ logs="$copy/.build/mutations"
 limit=
 ! command -v timeout >/dev/null 2>&1 || limit='timeout 400'
 
-# The names of the mutations that begin as one of the arguments, or of all.
+# The names of all mutations.
+all() {
+    for patch in "$patches"/*.patch; do
+        basename "$patch" .patch
+    done
+}
+
+# The names of those that begin as one of the arguments; without any, of all.
 chosen() {
-    [ $# -gt 0 ] || set -- ''
-    for name; do
-        found=$(cd "$patches" && ls | sed -n 's/\.patch$//p' | awk -v name="$name" 'index($0, name) == 1')
-        [ -n "$found" ] || stop "There is no mutation '$name'; there are" "$(cd "$patches" && ls | sed -n 's/\.patch$//p')"
-        echo "$found"
-    done | sort -u
+    [ $# -gt 0 ] || all
+    for beginning; do
+        all | grep "^$beginning" || stop "There is no mutation '$beginning'; there are" "$(all)"
+    done
 }
 
 # A line of a patch's head: head Rows row-20-…
@@ -142,8 +147,9 @@ mutate() {
 }
 
 names=$(chosen "$@") || exit 1
+names=$(echo "$names" | sort -u)
 began=$(date +%s)
-echo "== the working tree, copied to $copy and built"
+echo "== the working tree, copied to $copy and built (the first time all of it)"
 copy_tree
 build "$logs/build.log" || stop "$(tail -n 40 "$logs/build.log")" "It does not build even with every rule in place."
 echo '== every rule in place'
@@ -160,9 +166,11 @@ for name in $names; do
     printf '%s\t%s\n' "$name" "$result" | tee -a "$logs/table" | awk -F '\t' '{ printf "%-15s%-32s %s\n", $2, $1, $3 }'
 done
 
-printf '\n| Rows | Mutation | | By |\n|---|---|---|---|\n'
+# As docs/synced-folders.md has it.
+printf '\n| Row | Mutation | What is wrong then | Turned red |\n|---|---|---|---|\n'
 while IFS="$(printf '\t')" read -r name result by; do
-    printf '| %s | `%s` | %s | %s |\n' "$(head_of Rows "$name")" "$name" "$result" "$by"
+    [ "$result" = red ] || by="$result: $by"
+    printf '| %s | `%s` | %s | %s |\n' "$(head_of Rows "$name")" "$name" "$(head_of Breaks "$name")" "$by"
 done <"$logs/table"
 total=$(grep -c . "$logs/table")
 red=$(grep -c "	red	" "$logs/table") || true
