@@ -127,6 +127,10 @@ verdict() {
             return
         fi
         by="$by${by:+, }$first"
+        # Where the suite bears the row's name, a test in it too.
+        if told failed "$log" | grep -a -q -F " Suite $first"; then
+            by="$by, $(told failed "$log" | grep -a -E '^[^ ]+ Test ' | test_names | head -n 1)"
+        fi
     done
     printf 'red\t%s\n' "${by:-$(echo "$red" | head -n 1)}"
 }
