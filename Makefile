@@ -1,6 +1,6 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test lint bench format doc clean
+.PHONY: help run test mutations lint bench format doc clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -16,6 +16,9 @@ help:
 	@echo '                SEARCH=words  what to search for'
 	@echo 'make test     all that CI runs'
 	@echo '                STEPS=…       some of: lint dependencies plain samples tests'
+	@echo 'make mutations'
+	@echo '              break rules of the workspace on purpose, and look whether their tests turn red'
+	@echo '                NAMES=…       some of Tests/Mutations, by their names or beginnings of them'
 	@echo 'make lint     the format alone'
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
@@ -27,6 +30,9 @@ run:
 
 test:
 	@Scripts/test.sh $(STEPS)
+
+mutations:
+	@Scripts/mutations.sh $(NAMES)
 
 lint:
 	@Scripts/test.sh lint
@@ -41,5 +47,5 @@ doc:
 	@Scripts/doc.sh
 
 clean:
-	rm -rf .build .build-plain .build-doc Benchmarks/.build Samples/AgentSquadGuides/.build \
+	rm -rf .build .build-plain .build-doc .build-mutations Benchmarks/.build Samples/AgentSquadGuides/.build \
 		Samples/SessionStorageGuide/.build

@@ -78,6 +78,21 @@ struct FoldingTests {
         #expect(try await left.files() == ["context.md": "- one\n- three\n- four\n"])
     }
 
+    @Test("row 18: what was written on this device is no base: what the other one did not write was not deleted there")
+    func ownWriteIsNoBase() async throws {
+        let left = try Left()
+        let path = try WorkspacePath("context.md")
+        try left.leave("- tea\n", at: "context.md")
+        var file = try await left.workspace.read(path)
+        for text in ["- tea\n- a\n- b\n- c\n", "- tea\n- a\n- b\n- c\n- d\n"] {
+            file = try await left.workspace.write(text, to: path, replacing: file.version)
+        }
+        // Most of it was written there too, so that its writer seems to have known the rest.
+        try left.leave("- tea\n- a\n- b\n", at: "context.sync-conflict-20261121-101112-ABCDEFG.md")
+        try await left.workspace.resolveConflicts()
+        #expect(try await left.files() == ["context.md": file.text])
+    }
+
     @Test("a version that was written by somebody who knew the other one stays as it is")
     func superseded() async throws {
         let left = try Left()
@@ -90,7 +105,8 @@ struct FoldingTests {
         #expect(try await left.files().count == 1)
     }
 
-    @Test("what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
+    @Test(
+        "row 19: what has no structure is kept side by side, the same on both devices, whichever of both was the copy")
     func opaque() async throws {
         var all: [[String: String]] = []
         for contents in [["full", "whole"], ["whole", "full"]] {
@@ -104,6 +120,29 @@ struct FoldingTests {
         }
         #expect(all[0] == all[1] && all[0].count == 2)
         #expect(Set(all[0].values) == ["full", "whole"])
+    }
+
+    @Test("row 19: devices of which one alone knows the base fold each other's folds to the same bytes")
+    func foldsOfFolds() async throws {
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        let (knowing, other) = (try Left(), try Left())
+        try knowing.leave("- a\n- b\n- c\n- d\n", at: "context.md")
+        _ = try await knowing.workspace.status()
+        var folds: [String] = []
+        for left in [knowing, other] {
+            try left.leave("- a\n- b\n- c\n- d\n- x\n", at: "context.md")
+            try left.leave("- b\n- c\n- d\n- y\n", at: copy)
+            try await left.workspace.resolveConflicts()
+            folds.append(try #require(try await left.files()["context.md"]))
+        }
+        #expect(folds == ["- b\n- c\n- d\n- x\n- y\n", "- a\n- b\n- c\n- d\n- x\n- y\n"])
+        for left in [knowing, other] {
+            try left.leave(folds[0], at: "context.md")
+            try left.leave(folds[1], at: copy)
+            try await left.workspace.resolveConflicts()
+        }
+        #expect(try await knowing.files() == other.files())
+        #expect(try await other.files() == ["context.md": folds[1]])
     }
 
     @Test("folders that were made twice become one, and nothing is left of the second")
@@ -193,7 +232,7 @@ struct FoldingTests {
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
-    @Test("a chat that is broken does not keep the whole one from being read, and is kept")
+    @Test("row 16: a chat that is broken does not keep the whole one from being read, and is kept")
     func brokenChat() async throws {
         let left = try Left()
         let chat = ChatProjection(

@@ -27,7 +27,7 @@ struct FolderProviderRaceTests {
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("a foreign writer that comes between the look and the write keeps its text")
+    @Test("row 27: a foreign writer that comes between the look and the write keeps its text")
     func quicker() throws {
         try folder.put("old", at: "a.md")
         let provider = try provider([{ try $0.put("foreign", at: "a.md") }])

@@ -235,7 +235,7 @@ struct FolderProviderTests {
         #expect(try provider.text("é.md") == "composed", "the file itself is no version of it")
     }
 
-    @Test("an old placeholder is listed as its file, which is not local; a file beside it counts")
+    @Test("row 20: an old placeholder is listed as its file, which is not local; a file beside it counts")
     func placeholders() throws {
         try folder.put("bplist", at: "Journal/.day.md.icloud")
         let path = try WorkspacePath("Journal/day.md")
@@ -261,7 +261,9 @@ struct FolderProviderTests {
         #expect(try provider.names() == ["Journal"])
     }
 
-    @Test("a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again")
+    @Test(
+        "row 26: a root that is removed, moved away or replaced is unavailable, never empty; moved back it is there again"
+    )
     func gone() throws {
         try provider.write("x", to: "a.md", replacing: nil)
         let away = folder.url.appendingPathComponent("away")
@@ -345,7 +347,7 @@ struct FolderProviderTests {
     }
 
     @Test(
-        "a full disk is named, the old content stays, nothing is left, and writing goes on with space",
+        "row 23: a full disk is named, the old content stays, nothing is left, and writing goes on with space",
         .enabled(if: TinyDisk.isPossible))
     func diskFull() throws {
         let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)

@@ -102,7 +102,7 @@ struct WorkspaceToolsTests {
         _ = try await bench.succeed("write_file", ["path": "context.md", "text": "y", "version": "new"])
     }
 
-    @Test("no path leaves the workspace, whatever is tried")
+    @Test("row 25: no path leaves the workspace, whatever is tried")
     func paths() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside.md")
@@ -154,7 +154,7 @@ struct WorkspaceToolsTests {
             ])
     }
 
-    @Test("symbolic links are neither followed nor listed, also where they are made in between")
+    @Test("row 25: symbolic links are neither followed nor listed, also where they are made in between")
     func links() async throws {
         let bench = try ToolBench()
         let outside = bench.folder.appendingPathComponent("outside", isDirectory: true)

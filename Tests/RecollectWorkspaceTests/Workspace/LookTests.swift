@@ -97,7 +97,7 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads)
     }
 
-    @Test("a file that is not local is never read, nor taken for removed; one that was known keeps its content")
+    @Test("row 20: a file that is not local is never read, nor taken for removed; one that was known keeps its content")
     func notLocal() async throws {
         test.files.put("text", at: "a.md")
         _ = try workspace.look()
@@ -136,7 +136,7 @@ import Testing
         #expect(try await test.texts("a.md") == ["whale", "another whale"])
     }
 
-    @Test("what is no text is not archived when it comes, but before it is replaced here")
+    @Test("row 27: what is no text is not archived when it comes, but before it is replaced here")
     func binary() async throws {
         test.files.put([0xFF, 0x00, 0x01], at: "a.png")
         _ = try workspace.look()
@@ -146,7 +146,7 @@ import Testing
         #expect(try await workspace.content(of: hash) == [0xFF, 0x00, 0x01])
     }
 
-    @Test("a write that another process has begun is not taken for somebody else's")
+    @Test("row 18: a write that another process has begun is not taken for somebody else's")
     func otherProcess() async throws {
         let other = try test.another()
         let change = VersionLine(
@@ -181,7 +181,7 @@ import Testing
         #expect(try await test.kinds("a.md") == [.written, .written])
     }
 
-    @Test("twins are told once")
+    @Test("row 24: twins are told once")
     func twins() async throws {
         test.files.put("a", at: "Notes.md")
         test.files.put("b", at: "notes.md")
