@@ -11,9 +11,7 @@ enum WorkspaceName {
             return "names that begin with a dot are hidden, and not synced everywhere"
         }
         if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
-        if name.unicodeScalars.first?.properties.isWhitespace == true
-            || name.unicodeScalars.last?.properties.isWhitespace == true
-        {
+        if [name.unicodeScalars.first, name.unicodeScalars.last].contains(where: { $0.map(isBlank) ?? false }) {
             return "blanks at a name's ends are lost on some systems"
         }
         let lowercased = name.lowercased()
@@ -35,8 +33,14 @@ enum WorkspaceName {
         // No characters at all, which Apple's file system refuses.
         case 0xFDD0...0xFDEF: true
         case let value where value & 0xFFFE == 0xFFFE: true
-        default: "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+        // " * / : < > ? \ |
+        case 0x22, 0x2A, 0x2F, 0x3A, 0x3C, 0x3E, 0x3F, 0x5C, 0x7C: true
+        default: false
         }
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII ? scalar == " " : scalar.properties.isWhitespace
     }
 
     /// Names of devices with any extension, also where a blank stands before it.

@@ -8,7 +8,7 @@ struct SearchedWords {
 
     init(_ text: String) {
         words = Array(Set(Self.folded(text).split(whereSeparator: \.isWhitespace).map(String.init))).sorted()
-        bytes = words.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } ? words.map { Array($0.utf8) } : nil
+        bytes = words.allSatisfy(\.isASCII) ? words.map { Array($0.utf8) } : nil
     }
 
     var isEmpty: Bool { words.isEmpty }
