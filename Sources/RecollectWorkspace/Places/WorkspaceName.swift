@@ -45,6 +45,8 @@ enum WorkspaceName {
 
     /// Names of devices with any extension, also where a blank stands before it.
     private static func isDevice(_ lowercased: String) -> Bool {
+        // Most names are none for their first letter.
+        guard let first = lowercased.utf8.first, "acnlp".utf8.contains(first) else { return false }
         let stem = lowercased.prefix { $0 != "." }.reversed().drop { $0 == " " }.reversed()
         let name = String(stem)
         if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(name) { return true }
