@@ -125,6 +125,6 @@ public enum PlaceName {
     }
 
     private static func isComposed(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 < 0x80 } || text.precomposedStringWithCanonicalMapping.hasSameBytes(as: text)
+        text.composed.hasSameBytes(as: text)
     }
 }

@@ -13,9 +13,7 @@ enum WorkspaceName {
             return "names that begin with a dot are hidden, and not synced everywhere"
         }
         if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
-        if name.unicodeScalars.first?.properties.isWhitespace == true
-            || name.unicodeScalars.last?.properties.isWhitespace == true
-        {
+        if [name.unicodeScalars.first, name.unicodeScalars.last].contains(where: { $0.map(isBlank) ?? false }) {
             return "blanks at a name's ends are lost on some systems"
         }
         let lowercased = name.lowercased()
@@ -37,7 +35,9 @@ enum WorkspaceName {
         // No characters at all, which Apple's file system refuses.
         case 0xFDD0...0xFDEF: true
         case let value where value & 0xFFFE == 0xFFFE: true
-        default: "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+        // " * / : < > ? \ |
+        case 0x22, 0x2A, 0x2F, 0x3A, 0x3C, 0x3E, 0x3F, 0x5C, 0x7C: true
+        default: false
         }
     }
 
@@ -54,8 +54,14 @@ enum WorkspaceName {
         return scalars.indices.allSatisfy { !isJoiner(scalars[$0]) || (isJoined($0 - 1) && isJoined($0 + 1)) }
     }
 
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII ? scalar == " " : scalar.properties.isWhitespace
+    }
+
     /// Names of devices with any extension, also where a blank stands before it.
     private static func isDevice(_ lowercased: String) -> Bool {
+        // Most names are none for their first letter.
+        guard let first = lowercased.utf8.first, "acnlp".utf8.contains(first) else { return false }
         let stem = lowercased.prefix { $0 != "." }.reversed().drop { $0 == " " }.reversed()
         let name = String(stem)
         if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(name) { return true }

@@ -8,6 +8,8 @@ import RecollectCore
 public struct WorkspacePath: Hashable, Sendable {
     /// The names, from the root on; empty for the root itself.
     public let names: [String]
+    /// The names with `/` between them.
+    public let description: String
 
     /// The root.
     public static let root = WorkspacePath(checked: [])
@@ -22,7 +24,7 @@ public struct WorkspacePath: Hashable, Sendable {
         func refuse(_ reason: String) -> RecollectError {
             RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
         }
-        let composed = text.precomposedStringWithCanonicalMapping
+        let composed = text.composed
         guard !composed.isEmpty else { throw refuse("it is empty") }
         guard composed.utf8.first != UInt8(ascii: "/") else {
             throw refuse("it begins with '/': name it from the workspace's folder on")
@@ -41,6 +43,7 @@ public struct WorkspacePath: Hashable, Sendable {
     /// Takes names that are known to be valid.
     init(checked names: [String]) {
         self.names = names
+        description = names.joined(separator: "/")
     }
 
     /// The last name; empty for the root.
@@ -57,6 +60,11 @@ public struct WorkspacePath: Hashable, Sendable {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
         }
+        // Only the name is new. Where it is no good, the whole path says so.
+        if let last = try? WorkspacePath(name) {
+            let path = WorkspacePath(checked: names + last.names)
+            if path.description.utf8.count <= Self.longest { return path }
+        }
         return try WorkspacePath(names.isEmpty ? name : "\(description)/\(name)")
     }
 
@@ -67,11 +75,12 @@ public struct WorkspacePath: Hashable, Sendable {
 
     /// The folding of `key`, for any name.
     static func folded(_ text: String) -> String {
+        if text.isASCII { return text.lowercased() }
         var folded = text.uppercased().lowercased()
         if folded.unicodeScalars.contains(where: WorkspaceName.isJoiner) {
             folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
         }
-        return folded.precomposedStringWithCanonicalMapping
+        return folded.composed
     }
 
     /// A text as messages show it: in one line and bounded.
@@ -87,10 +96,7 @@ public struct WorkspacePath: Hashable, Sendable {
     private static let deepest = 64
 }
 
-extension WorkspacePath: CustomStringConvertible {
-    /// The names with `/` between them.
-    public var description: String { names.joined(separator: "/") }
-}
+extension WorkspacePath: CustomStringConvertible {}
 
 extension WorkspacePath: Comparable {
     /// Whether one path's bytes come before the other's.
@@ -100,8 +106,12 @@ extension WorkspacePath: Comparable {
 
     /// Whether the bytes are the same.
     public static func == (left: WorkspacePath, right: WorkspacePath) -> Bool {
-        left.names.count == right.names.count
-            && zip(left.names, right.names).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        left.description.hasSameBytes(as: right.description)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(description)
     }
 }
 
@@ -117,4 +127,12 @@ extension WorkspacePath: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
+}
+
+extension String {
+    /// Whether the text has but one form.
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    /// The text in composed form (NFC).
+    var composed: String { isASCII ? self : precomposedStringWithCanonicalMapping }
 }

@@ -97,7 +97,9 @@ public final class FolderProvider: WorkspaceProvider {
     /// - Throws: `unavailable`, and what a disk throws.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try explaining("read", self.path(of: path)) {
-            guard let parent = path.parent, let folder = try folder(at: parent) else { return [] }
+            guard let parent = path.parent, !path.name.isASCII,
+                let folder = try folder(at: parent)
+            else { return [] }
             return try FoundFile.otherForms(of: path, in: folder).map { name in
                 ConflictVersion(id: name, bytes: try FoundFile.read(name, in: folder))
             }

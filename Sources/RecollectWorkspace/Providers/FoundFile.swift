@@ -57,12 +57,13 @@ struct FoundFile {
     static func name(_ name: String, in folder: OpenFolder) throws -> String? {
         // On a file system that folds case or forms this finds what it takes for the name.
         if try folder.entry(name) != nil { return name }
-        if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
+        guard !name.isASCII else { return nil }
         return try forms(of: name, in: folder).min(by: byBytes)
     }
 
     /// The files that lie beside a path's file under other forms of its name.
     static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
+        guard !path.name.isASCII else { return [] }
         var forms = try forms(of: path.name, in: folder)
         // The file itself is one of them, under whichever form it lies there.
         guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }

@@ -8,7 +8,7 @@ struct SearchedWords {
 
     init(_ text: String) {
         words = Array(Set(Self.folded(text).split(whereSeparator: \.isWhitespace).map(String.init))).sorted()
-        bytes = words.map { word in word.utf8.allSatisfy { $0 < 0x80 } ? Array(word.utf8) : nil }
+        bytes = words.map { $0.isASCII ? Array($0.utf8) : nil }
     }
 
     var isEmpty: Bool { words.isEmpty }

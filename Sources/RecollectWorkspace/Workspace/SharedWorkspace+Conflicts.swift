@@ -150,10 +150,8 @@ extension SharedWorkspace {
     func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
-            try archive.found(
-                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment,
-                isContested: true,
-                now: configuration.now())
+            let found = FoundContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
+            try archive.found([found], since: archive.snapshot().moment, now: configuration.now())
         }
     }
 }

@@ -27,6 +27,13 @@ extension SharedWorkspace {
 
     /// `list`, blocking.
     func items(in folder: WorkspacePath, recursively: Bool) throws -> [WorkspaceItem] {
+        try listing(of: folder, recursively: recursively).items
+    }
+
+    /// `list`, blocking, and the files of which copies are listed, which may not be there themselves.
+    func listing(
+        of folder: WorkspacePath, recursively: Bool
+    ) throws -> (items: [WorkspaceItem], copied: Set<WorkspacePath>) {
         var items: [WorkspaceItem] = []
         var folders = [folder]
         while let folder = folders.popLast() {
@@ -40,8 +47,8 @@ extension SharedWorkspace {
             items += listed
             if recursively { folders += listed.filter(\.isFolder).map(\.path) }
         }
-        let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
-        return items.map { conflicted.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }
+        let copied = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+        return (items.map { copied.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }, copied)
     }
 
     private func markingConflict(of item: WorkspaceItem) throws -> WorkspaceItem {

@@ -25,18 +25,18 @@ extension SharedWorkspace {
                 version: WorkspaceVersion(
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
             try self.keepVersions(of: file)
-            try self.archive.begin([arrival, departure], keeping: [file.bytes])
-            try self.changing(newPath, [arrival, departure]) {
+            let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
+            try self.changing(newPath, begun) {
                 try self.provider.write(file.bytes, to: newPath, replacing: nil)
             }
-            try self.archive.finish([arrival])
+            try self.archive.finish([begun[0]])
             do {
-                try self.changing(path, [departure]) { try self.provider.remove(path, holding: file.version) }
+                try self.changing(path, [begun[1]]) { try self.provider.remove(path, holding: file.version) }
             } catch let error as FileChangedError {
                 try self.discard(newPath, file, by: author)
                 throw error
             }
-            try self.archive.finish([departure])
+            try self.archive.finish([begun[1]])
             self.ownChanges.wake()
         }
     }
@@ -62,9 +62,9 @@ extension SharedWorkspace {
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         try keepVersions(of: file)
-        try archive.begin([change], keeping: [file.bytes])
-        try changing(path, [change]) { try provider.remove(path, holding: file.version) }
-        try archive.finish([change])
+        let begun = try archive.begin([change], keeping: [file.bytes])
+        try changing(path, begun) { try provider.remove(path, holding: file.version) }
+        try archive.finish(begun)
     }
 
     /// Takes the versions that contradict a file into the archive: they go with it.

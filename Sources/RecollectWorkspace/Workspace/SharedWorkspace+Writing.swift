@@ -104,9 +104,9 @@ extension SharedWorkspace {
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: kind,
                 parents: parents ?? [replacing].compactMap { $0 }))
-        try archive.begin([change], keeping: [bytes] + [replaced].compactMap { $0 })
-        try changing(path, [change]) { try provider.write(bytes, to: path, replacing: replacing) }
-        try archive.finish([change])
+        let begun = try archive.begin([change], keeping: [bytes] + [replaced].compactMap { $0 })
+        try changing(path, begun) { try provider.write(bytes, to: path, replacing: replacing) }
+        try archive.finish(begun)
         warn(of: file)
         ownChanges.wake()
         return file
@@ -130,9 +130,9 @@ extension SharedWorkspace {
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
-            try archive.found(
-                expected, keeping: file.bytes, at: path, since: moment, isContested: try isConflicted(path),
-                now: configuration.now())
+            let found = FoundContent(
+                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path))
+            try archive.found([found], since: moment, now: configuration.now())
         }
         return file.bytes
     }

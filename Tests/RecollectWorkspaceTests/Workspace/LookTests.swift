@@ -78,6 +78,16 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads + 1)
     }
 
+    @Test("a first look at more than one batch holds misses nothing, and reads each file once")
+    func manyFiles() async throws {
+        for number in 0..<1_005 { test.files.put("text \(number)", at: "\(number).md") }
+        #expect(try workspace.look().files.values.allSatisfy { $0.content != nil && !$0.isOwn })
+        #expect(test.files.state.withLock { $0.reads } == 1_005)
+        #expect(try workspace.archive.index().contents.count == 1_005)
+        #expect(try workspace.archive.size().contents == 1_005)
+        #expect(try await test.texts("1004.md") == ["text 1004"])
+    }
+
     @Test("a stamp that may hide a second change is not trusted")
     func restless() throws {
         let moment = Locked(Date(timeIntervalSince1970: 1))
