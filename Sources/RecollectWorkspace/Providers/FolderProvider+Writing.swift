@@ -37,7 +37,7 @@ extension FolderProvider {
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged)
+                    try replace(names.spelling(of: found.name), in: folder, holding: expected, by: staged)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
@@ -121,15 +121,17 @@ extension FolderProvider {
 
     /// Gives somebody else's file its name again, or one that says what it is where that is taken.
     private func putBack(_ aside: String, to name: String, in folder: OpenFolder) throws {
-        do {
-            try folder.renameExclusively(aside, to: name)
-        } catch let failure as POSIXFailure where failure.number == EEXIST {
-            guard let hash = try content(of: aside, in: folder), try content(of: name, in: folder) != hash else {
-                return try folder.remove(aside)
+        let hash = try content(of: aside, in: folder)
+        let kept = hash.map { hash in KeptName.lengths.map { KeptName.name(for: name, holding: hash, digits: $0) } }
+        for place in [name] + (kept ?? []) {
+            do {
+                try folder.renameExclusively(aside, to: place)
+                return try folder.synchronize()
+            } catch let failure as POSIXFailure where failure.number == EEXIST {
+                if try content(of: place, in: folder) == hash { return try folder.remove(aside) }
             }
-            try folder.rename(aside, to: KeptName.name(for: name, holding: hash))
         }
-        try folder.synchronize()
+        throw POSIXFailure(EEXIST)
     }
 
     /// The hash of what a regular file holds; `nil` where there is none.

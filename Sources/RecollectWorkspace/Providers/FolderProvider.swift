@@ -73,6 +73,22 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// The path under which a file or folder lies, on a file system that ignores case; elsewhere the path itself.
+    /// - Throws: `unavailable`.
+    public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
+        try explaining("look at", self.path(of: path)) {
+            var folder: OpenFolder? = try openRoot()
+            var names: [String] = []
+            for name in path.names {
+                let found = try folder.flatMap { try FoundFile.name(name, in: $0) }
+                try names.append(found.flatMap { try folder?.names().spelling(of: $0) } ?? name)
+                // Below a file there is nothing, and whoever wants to read or write it is told so.
+                folder = found.flatMap { try? folder?.folder($0) }
+            }
+            return (try? WorkspacePath(names.joined(separator: "/"))) ?? path
+        }
+    }
+
     /// The bytes of a file; never starts a download. A program that writes into the file meanwhile may be read
     /// half-way.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes, `unavailable`, `foreignStore`.

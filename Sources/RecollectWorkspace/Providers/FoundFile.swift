@@ -67,13 +67,6 @@ struct FoundFile {
         return try forms.filter { try folder.entry($0)?.kind == .file }.sorted(by: byBytes)
     }
 
-    /// The name among those of its folder: the file's own spelling where the file system took another one for it.
-    func spelling(among names: [String]) -> String {
-        if names.contains(where: { $0.hasSameBytes(as: name) }) { return name }
-        let key = WorkspacePath.folded(name)
-        return names.first { WorkspacePath.folded($0) == key } ?? name
-    }
-
     private static func byBytes(_ left: String, _ right: String) -> Bool {
         left.utf8.lexicographicallyPrecedes(right.utf8)
     }
@@ -89,5 +82,14 @@ struct FoundFile {
 
     private static func tooLarge(_ path: String, _ limit: Int) -> RecollectError {
         RecollectError(.tooLarge, "\(path) has over \(limit) bytes; read it with another program, or raise the limit")
+    }
+}
+
+extension [String] {
+    /// The name among those of a folder that its file system took for another one; that one itself where it is there.
+    func spelling(of name: String) -> String {
+        if contains(where: { $0.hasSameBytes(as: name) }) { return name }
+        let key = WorkspacePath.folded(name)
+        return first { WorkspacePath.folded($0) == key } ?? name
     }
 }

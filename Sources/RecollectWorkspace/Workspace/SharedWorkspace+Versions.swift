@@ -10,8 +10,9 @@ extension SharedWorkspace {
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
         try await writing {
+            guard path != newPath else { return try self.refuseFolder(path) }
+            let (path, newPath) = try (self.provider.spelling(of: path), self.provider.spelling(of: newPath))
             try self.refuseFolder(path)
-            guard path != newPath else { return }
             guard let file = try self.fileIfThere(at: path) else { throw self.notFound(path) }
             _ = try self.current(path, holding: file.version)
             let date = self.configuration.now().wholeMilliseconds
@@ -47,6 +48,7 @@ extension SharedWorkspace {
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
         try await writing {
+            let path = try self.provider.spelling(of: path)
             try self.refuseFolder(path)
             let bytes = try self.current(path, holding: replacing)
             try self.discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
@@ -90,7 +92,10 @@ extension SharedWorkspace {
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
     /// somebody looked.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
-        try await reading { try self.archive.versions(of: path) }
+        try await reading {
+            // Told also while the folder is gone.
+            try self.archive.versions(of: (try? self.provider.spelling(of: path)) ?? path)
+        }
     }
 
     /// The bytes of a version. Contents that are no text are kept when they are replaced here.

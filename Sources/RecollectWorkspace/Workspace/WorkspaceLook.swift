@@ -55,7 +55,7 @@ extension SharedWorkspace {
                 return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
             }
             let conflicted = Set(
-                items.compactMap { ConflictCopies.original(of: $0.path) }
+                ConflictCopies.originals(among: items).values
                     + items.filter { $0.state == .conflicted }.map(\.path))
             var found = FileTable()
             for item in items where !item.isFolder {
