@@ -41,6 +41,13 @@
     }
 
     extension SharedWorkspace {
+        /// Makes `SharedWorkspace()` the workspace in iCloud Documents, in this process: call it once, when the app starts.
+        ///
+        /// Never waits for iCloud. Where nobody is signed in, or iCloud is out of reach, it is a local replica, which merges later.
+        public static func useICloud(containerIdentifier: String? = nil) {
+            use(ICloudContainer(identifier: containerIdentifier))
+        }
+
         /// Opens the workspace in iCloud Documents: the remembered container of the account that is signed in, else the local replica.
         ///
         /// Never waits for iCloud. What `lookUpContainer()` finds is used by the next instance, into which `mergeReplica()` folds the

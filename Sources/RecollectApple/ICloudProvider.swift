@@ -34,6 +34,9 @@
             try folder.item(at: path).map(told)
         }
 
+        /// The path under which a file or folder lies: the containers of most systems ignore case.
+        public func spelling(of path: WorkspacePath) throws -> WorkspacePath { try folder.spelling(of: path) }
+
         /// The bytes of a file, by a coordinated read; never starts a download.
         /// - Throws: besides what every provider throws `timedOut`, where others hold the file for longer than the bound.
         public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
@@ -135,15 +138,16 @@
             let cloud = CloudItemState(
                 status: values.ubiquitousItemDownloadingStatus?.rawValue,
                 isDownloading: values.ubiquitousItemIsDownloading ?? false,
-                hasUnresolvedVersions: values.ubiquitousItemHasUnresolvedConflicts ?? false)
+                hasUnresolvedVersions: values.ubiquitousItemHasUnresolvedConflicts ?? false,
+                isUploaded: values.ubiquitousItemIsUploaded, uploadError: values.ubiquitousItemUploadingError)
             return WorkspaceItem(
                 path: item.path, isFolder: false, size: item.size, modified: item.modified,
-                state: cloud.state(of: item.state), stamp: item.stamp)
+                state: cloud.state(of: item.state), stamp: item.stamp, upload: cloud.upload)
         }
 
         private static let keys: Set<URLResourceKey> = [
             .ubiquitousItemDownloadingStatusKey, .ubiquitousItemIsDownloadingKey,
-            .ubiquitousItemHasUnresolvedConflictsKey,
+            .ubiquitousItemHasUnresolvedConflictsKey, .ubiquitousItemIsUploadedKey, .ubiquitousItemUploadingErrorKey,
         ]
     }
 #endif

@@ -139,6 +139,7 @@
             }
             let status = try await recall.run("workspace", "status", "--json")
             #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isVanished"] == false)
+            #expect(try status.json()["notUploaded"] == [] && status.json()["overQuota"] == [])
             #expect(try await recall.run("workspace", "status").output.contains("6 files"))
             for index in 0..<5 { try FileManager.default.removeItem(atPath: recall.folder + "/shared/\(index).md") }
             let vanished = try await recall.run("workspace", "status")

@@ -2,7 +2,12 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// `workspace default`: writes `context.md` in the workspace that is opened without arguments, and says where that lies and what it
+/// `workspace merge CONTAINER STATE`: merges the replica into a container that is a plain folder, and says how many files are left.
+///
+/// `workspace merged CONTAINER`: names that container as the one of a workspace that is opened without arguments, opens it, waits until
+/// `context.md` is there, and says where it lies and what it reads there.
+///
+/// `workspace default [CONTAINER]`: names that container, if any; writes `context.md` in the workspace that is opened without arguments, and says where that lies and what it
 /// reads there, or the code of what is thrown.
 ///
 /// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and says `wrote N` after each.
@@ -12,7 +17,18 @@ import RecollectWorkspace
 /// `workspace life ROOT STATE COUNT`: writes `a.md` with the texts `life N`, moves it to `b.md` and back, puts it into the trash and brings
 /// it back, again and again, and says `wrote N` after each write.
 func workspace(_ arguments: [String]) async throws {
-    guard arguments[0] != "default" else { return await defaultWorkspace() }
+    let container = arguments.count > 1 ? FolderContainer(folder: URL(fileURLWithPath: arguments[1])) : nil
+    switch arguments[0] {
+    case "default": return await defaultWorkspace(in: container)
+    case "merged": return try await mergedWorkspace(in: container)
+    case "merge":
+        guard let container else { return }
+        let workspace = try SharedWorkspace(
+            container: container,
+            configuration: WorkspaceConfiguration(stateURL: URL(fileURLWithPath: arguments[2])))
+        return say("left \(try await workspace.mergeReplica().left.count)")
+    default: break
+    }
     let workspace = try SharedWorkspace(
         root: URL(fileURLWithPath: arguments[1]),
         configuration: WorkspaceConfiguration(stateURL: URL(fileURLWithPath: arguments[2])))
@@ -41,14 +57,39 @@ func workspace(_ arguments: [String]) async throws {
     }
 }
 
-private func defaultWorkspace() async {
+private func defaultWorkspace(in container: FolderContainer?) async {
+    if let container { SharedWorkspace.use(container) }
     let workspace = SharedWorkspace()
     say(workspace.rootURL.path)
     do {
         let file = workspace.rootURL.appendingPathComponent("context.md")
         try workspace.writeFile("text", to: file)
         say(try workspace.readFile(at: file))
+        // Asked for by the workspace too; this one is waited for.
+        if try await workspace.lookUpContainer() != nil { say("found") }
     } catch {
         say((error as? RecollectError)?.code.rawValue ?? "\(error)")
     }
+}
+
+private func mergedWorkspace(in container: FolderContainer?) async throws {
+    if let container { SharedWorkspace.use(container) }
+    let workspace = SharedWorkspace()
+    say(workspace.rootURL.path)
+    let changes = workspace.changes()
+    let path = try WorkspacePath("context.md")
+    if try await workspace.list().isEmpty {
+        for await change in changes where change.path == path { break }
+    }
+    say(try await workspace.read(path).text)
+}
+
+/// A plain folder that stands for a cloud's, of an account that is always signed in.
+private struct FolderContainer: WorkspaceContainer {
+    let folder: URL
+
+    func accountToken() -> Data? { Data("anna".utf8) }
+    func containerURL() -> URL? { folder }
+    func provider(at url: URL) throws -> any WorkspaceProvider { try FolderProvider(root: url) }
+    func accountChanges() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }

@@ -11,8 +11,8 @@
                 When most of the files are missing at once, nothing is concluded from that until they are back, or until \
                 --accept-deletions says that they were deleted on purpose. Exit code 2 says that they are missing, or the folder is.
 
-                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, twins, \
-                archivedContents, archivedBytes.
+                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, notUploaded, \
+                overQuota, twins, archivedContents, archivedBytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -41,6 +41,7 @@
                 "isVanished": .bool(status.isVanished), "missing": list(status.missing),
                 "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
+                "notUploaded": list(status.notUploaded), "overQuota": list(status.overQuota),
                 "twins": .array(status.twins.map(list)),
                 "archivedContents": .integer(Int64(status.archivedContents)),
                 "archivedBytes": .integer(Int64(status.archivedBytes)),
@@ -62,6 +63,7 @@
                         + "on this device only"),
             ]
             lines += listed("Conflicts", status.conflicted) + listed("Not here", status.notLocal)
+            lines += listed("Not uploaded", status.notUploaded) + listed("Over quota", status.overQuota)
             lines += status.twins.map { fact("Twins", $0.map(\.description.oneLine).joined(separator: "  ")) }
             lines += listed("Missing", status.missing)
             if !status.isAvailable { lines += ["", style.red("The folder cannot be reached.")] }

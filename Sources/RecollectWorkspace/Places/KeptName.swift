@@ -8,6 +8,13 @@ enum KeptName {
     /// How many digits of the hash a name may have: more where somebody has another content under the shorter name.
     static let lengths = [8, 16, 64]
 
+    /// Where a content may lie beside a file, the first place first.
+    static func places(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
+        lengths.map {
+            WorkspacePath(checked: path.names.dropLast() + [name(for: path.name, holding: hash, digits: $0)])
+        }
+    }
+
     static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
         let mark = " (kept \(hash.rawValue.prefix(digits)))"
         let dot = name.lastIndex(of: ".") ?? name.endIndex

@@ -38,7 +38,7 @@ extension FolderProvider {
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged, mine)
+                    try replace(names.spelling(of: found.name), in: folder, holding: expected, by: staged, mine)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
@@ -127,8 +127,10 @@ extension FolderProvider {
     /// Gives somebody else's file its name again, or one that says what it is where that is taken.
     private func putBack(_ aside: String, to name: String, in folder: OpenFolder) throws {
         let hash = try? content(of: aside, in: folder)
-        // What cannot be read gets a name of chance, and so does what would take a name that somebody has given another file.
-        let kept = [hash, ContentHash(of: aside.utf8)].compactMap { $0 }.map { KeptName.name(for: name, holding: $0) }
+        // What cannot be read gets a name of chance, and so does what would take names that somebody has given other files.
+        let kept =
+            (hash.map { hash in KeptName.lengths.map { KeptName.name(for: name, holding: hash, digits: $0) } } ?? [])
+            + [KeptName.name(for: name, holding: ContentHash(of: aside.utf8))]
         for place in [name] + kept {
             do {
                 try folder.renameExclusively(aside, to: place)

@@ -73,6 +73,26 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// The path under which a file or folder lies, on a file system that ignores case; elsewhere the path itself.
+    /// - Throws: `unavailable`.
+    public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
+        try explaining("look at", self.path(of: path)) {
+            var folder: OpenFolder? = try openRoot()
+            var names: [String] = []
+            for name in path.names {
+                guard let parent = folder, let found = try FoundFile.name(name, in: parent) else {
+                    names.append(name)
+                    folder = nil
+                    continue
+                }
+                names.append(try FoundFile.spelling(of: found, in: parent))
+                // Below a file there is nothing, and whoever wants to read or write it is told so.
+                folder = try? parent.folder(found)
+            }
+            return (try? WorkspacePath(names.joined(separator: "/"))) ?? path
+        }
+    }
+
     /// The bytes of a file; never starts a download. A program that writes into the file meanwhile may be read
     /// half-way.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes, `unavailable`, `foreignStore`.

@@ -61,6 +61,14 @@ struct FoundFile {
         return try forms(of: name, in: folder).min(by: byBytes)
     }
 
+    /// The name under which a file lies that the file system found by another one.
+    static func spelling(of name: String, in folder: OpenFolder) throws -> String {
+        // Names are looked through only where one in the other case is there too.
+        let other = [name.uppercased(), name.lowercased()].first { !$0.hasSameBytes(as: name) }
+        guard let other, try folder.entry(other) != nil else { return name }
+        return try folder.names().spelling(of: name)
+    }
+
     /// The files that lie beside a path's file under other forms of its name.
     static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
         guard !path.name.isASCII else { return [] }
@@ -69,13 +77,6 @@ struct FoundFile {
         guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }
         forms.removeAll { $0.hasSameBytes(as: own) }
         return try forms.filter { try folder.entry($0)?.kind == .file }.sorted(by: byBytes)
-    }
-
-    /// The name among those of its folder: the file's own spelling where the file system took another one for it.
-    func spelling(among names: [String]) -> String {
-        if names.contains(where: { $0.hasSameBytes(as: name) }) { return name }
-        let key = WorkspacePath.folded(name)
-        return names.first { WorkspacePath.folded($0) == key } ?? name
     }
 
     private static func byBytes(_ left: String, _ right: String) -> Bool {
@@ -93,5 +94,14 @@ struct FoundFile {
 
     private static func tooLarge(_ path: String, _ limit: Int) -> RecollectError {
         RecollectError(.tooLarge, "\(path) has over \(limit) bytes; read it with another program, or raise the limit")
+    }
+}
+
+extension [String] {
+    /// The name among those of a folder that its file system took for another one; that one itself where it is there.
+    func spelling(of name: String) -> String {
+        if contains(where: { $0.hasSameBytes(as: name) }) { return name }
+        let key = WorkspacePath.folded(name)
+        return first { WorkspacePath.folded($0) == key } ?? name
     }
 }

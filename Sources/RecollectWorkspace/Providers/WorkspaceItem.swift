@@ -14,11 +14,13 @@ public struct WorkspaceItem: Hashable, Sendable {
     public let state: FileState
     /// Changes whenever the content may have changed, and only then is the content read again.
     public let stamp: String
+    /// Whether the sync service has its content; `nil` where the provider cannot tell, as in a plain folder.
+    public let upload: UploadState?
 
     /// Makes an item.
     public init(
         path: WorkspacePath, isFolder: Bool = false, size: Int = 0, modified: Date? = nil, state: FileState = .local,
-        stamp: String = ""
+        stamp: String = "", upload: UploadState? = nil
     ) {
         self.path = path
         self.isFolder = isFolder
@@ -26,6 +28,7 @@ public struct WorkspaceItem: Hashable, Sendable {
         self.modified = modified
         self.state = state
         self.stamp = stamp
+        self.upload = upload
     }
 }
 
@@ -49,4 +52,24 @@ public struct FileState: RawRepresentable, Hashable, Sendable {
     public static let conflicted = FileState(rawValue: "conflicted")
     /// The file was there and is not any more.
     public static let gone = FileState(rawValue: "gone")
+}
+
+/// Whether a sync service has what a file holds on this device.
+public struct UploadState: RawRepresentable, Hashable, Sendable {
+    /// The state's name, stable across versions.
+    public let rawValue: String
+
+    /// Makes a state from its name.
+    public init(rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// The service has it.
+    public static let done = UploadState(rawValue: "done")
+    /// It is yet to come there: the device is offline, or others are before it.
+    public static let waiting = UploadState(rawValue: "waiting")
+    /// The service has no room for it: it comes there when there is.
+    public static let overQuota = UploadState(rawValue: "overQuota")
+    /// The service refused it for another reason, and tries again.
+    public static let failed = UploadState(rawValue: "failed")
 }

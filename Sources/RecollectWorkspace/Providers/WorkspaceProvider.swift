@@ -21,6 +21,10 @@ public protocol WorkspaceProvider: Sendable {
     /// One file or folder; `nil` where there is none.
     func item(at path: WorkspacePath) throws -> WorkspaceItem?
 
+    /// The path under which a file or folder lies, where the provider takes several spellings for one (`Notes.md`, `notes.md`). What is
+    /// not there is spelled as it is asked for, in the folders that are.
+    func spelling(of path: WorkspacePath) throws -> WorkspacePath
+
     /// The bytes of a file. Never starts a download.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes.
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8]
@@ -57,6 +61,9 @@ public protocol WorkspaceProvider: Sendable {
 }
 
 extension WorkspaceProvider {
+    /// The path itself: each spelling is a file of its own.
+    public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
+
     /// No versions: the provider keeps conflicts as files, or has none.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] { [] }
 

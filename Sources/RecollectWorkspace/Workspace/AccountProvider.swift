@@ -12,7 +12,24 @@ final class AccountProvider: WorkspaceProvider {
     private let opened = Locked<(any WorkspaceProvider)?>(nil)
     private let open: @Sendable () throws -> any WorkspaceProvider
 
-    init(
+    /// The remembered folder of the account that is signed in, else its replica, or nobody's.
+    /// - Parameter configuration: Its state folder is the container's; afterwards it is the one of that folder.
+    convenience init(in container: any WorkspaceContainer, _ configuration: inout WorkspaceConfiguration) throws {
+        let account = RememberedContainer(token: container.accountToken(), state: configuration.stateURL)
+        try account.adoptNobodys()
+        if let url = try account.url() {
+            configuration.stateURL = account.state
+            self.init(url, of: account, in: container) { try container.provider(at: url) }
+        } else {
+            let replica = account.replica
+            configuration.stateURL = replica.state
+            // Made now: later it could be made again in the place of one that another account took over.
+            let files = try FolderProvider(root: replica.files)
+            self.init(files.rootURL, of: account, in: container) { files }
+        }
+    }
+
+    private init(
         _ rootURL: URL, of account: RememberedContainer, in container: any WorkspaceContainer,
         open: @escaping @Sendable () throws -> any WorkspaceProvider
     ) {
@@ -47,6 +64,8 @@ final class AccountProvider: WorkspaceProvider {
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] { try provider().items(in: folder) }
 
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider().item(at: path) }
+
+    func spelling(of path: WorkspacePath) throws -> WorkspacePath { try provider().spelling(of: path) }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider().read(path, limit: limit) }
 

@@ -18,6 +18,23 @@ enum ConflictCopies {
         return try? WorkspacePath(names.joined(separator: "/"))
     }
 
+    /// The copies among some items, with the file that each contradicts.
+    ///
+    /// Where a service takes names that differ in case alone for one, it gives the second of them a copy's name, and the file that it
+    /// stands against has the other spelling.
+    static func originals(among items: [WorkspaceItem]) -> [WorkspacePath: WorkspacePath] {
+        let files = Set(items.lazy.filter { !$0.isFolder }.map(\.path))
+        var originals: [WorkspacePath: WorkspacePath] = [:]
+        for file in files { originals[file] = original(of: file) }
+        let astray = originals.filter { !files.contains($0.value) }
+        guard !astray.isEmpty else { return originals }
+        let twins = Dictionary(grouping: files.filter { originals[$0] == nil }, by: \.key)
+        for (copy, original) in astray {
+            if let twin = twins[original.key]?.min() { originals[copy] = twin }
+        }
+        return originals
+    }
+
     /// A copy's original, read down from copies of copies; `nil` for what may be a name of its own.
     private static func original(of name: String, in folder: [String], isFile: Bool) -> String? {
         var rest = name

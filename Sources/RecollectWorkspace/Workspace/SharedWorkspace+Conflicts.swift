@@ -34,12 +34,10 @@ extension SharedWorkspace {
     private func conflicts(among items: [WorkspaceItem]) throws -> [WorkspacePath: [WorkspacePath]] {
         let there = Set(items.map(\.path))
         var copies: [WorkspacePath: [WorkspacePath]] = [:]
-        for item in items where !item.isFolder {
-            // Where the original is gone a name that people give too is just a name.
-            guard let original = ConflictCopies.original(of: item.path),
-                there.contains(original) || isCertain(item.path)
-            else { continue }
-            copies[original, default: []].append(item.path)
+        // Where the original is gone a name that people give too is just a name.
+        for (copy, original) in ConflictCopies.originals(among: items)
+        where there.contains(original) || isCertain(copy) {
+            copies[original, default: []].append(copy)
         }
         for item in items where item.state == .conflicted && !item.isFolder && copies[item.path] == nil {
             // What goes wrong with them is told by folding them.
@@ -74,6 +72,7 @@ extension SharedWorkspace {
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
+                // What cannot be asked for now is asked for at the next folding: until then the conflict waits, and says so.
                 for path in [path] + copies { try? provider.requestDownload(of: path) }
                 return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
             } catch let error as RecollectError where error.isOfOneFile {
@@ -92,7 +91,11 @@ extension SharedWorkspace {
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
-        let fold = try isFolder ? ConflictFold(apart: contents) : ConflictFold(contents, at: path, archive)
+        // What a twin of another spelling holds came of no version of this file.
+        let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
+        let fold =
+            try isFolder
+            ? ConflictFold(apart: contents) : ConflictFold(contents, at: path, archive, hasBase: !isTwin)
         if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
             return (.waiting, [])
         }
@@ -112,23 +115,32 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
-    /// Writes a content that could not be merged beside its file, and says where.
-    private func keep(_ bytes: [UInt8], beside path: WorkspacePath) throws -> WorkspacePath {
+    /// Writes a content that could not be merged beside its file, blocking, and says where.
+    /// - Throws: `notLocal` where what lies there is not here; its download is asked for. `FileChangedError` where each of the names is
+    ///   somebody else's.
+    func keep(
+        _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
+        as kind: WorkspaceVersion.Kind = .folded
+    ) throws -> WorkspacePath {
         let hash = ContentHash(of: bytes)
-        let places = KeptName.lengths.map { digits in
-            WorkspacePath(
-                checked: path.names.dropLast() + [KeptName.name(for: path.name, holding: hash, digits: digits)])
+        var taken = FileChangedError(path: path, current: nil)
+        for place in KeptName.places(for: hash, beside: path) {
+            let there: WorkspaceFile?
+            do {
+                there = try fileIfThere(at: place)
+            } catch let error as RecollectError where error.code == .notLocal {
+                try provider.requestDownload(of: place)
+                throw error
+            }
+            guard let there else {
+                let parents = kind == .folded ? [hash] : []
+                return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
+            }
+            // The same content is there already where another device has folded this; another one where somebody has changed it since.
+            if there.version == hash { return place }
+            taken = FileChangedError(path: place, current: there)
         }
-        // The same content is there already where another device has folded this; another one where somebody has changed it since.
-        var place = places[0]
-        for other in places.dropFirst() {
-            guard let file = try fileIfThere(at: place), file.bytes != bytes else { break }
-            place = other
-        }
-        if try fileIfThere(at: place)?.bytes != bytes {
-            _ = try put(bytes, to: place, replacing: nil, by: .recollect, as: .folded, parents: [hash])
-        }
-        return place
+        throw taken
     }
 
     /// Whether a copy may have come before the content that it lost against, or before the file that it stands for goes.
@@ -180,7 +192,7 @@ struct ConflictFold {
         contents.map { ($0, ContentHash(of: $0).rawValue) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive) throws {
+    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive, hasBase: Bool) throws {
         let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
         let ordered = Self.ordered(contents)
         let latest = try ordered.filter { one in
@@ -198,7 +210,8 @@ struct ConflictFold {
         // What one of two devices folded is not what the other one's version came from; without a base nothing is taken for deleted.
         let wasFolded = try latest.contains { try hashes[$0].map { try archive.wasFolded($0) } ?? false }
         let base =
-            wasFolded ? nil : try archive.shadowBase(of: latest, contradicting: Set(hashes.values), at: path)
+            wasFolded || !hasBase
+            ? nil : try archive.shadowBase(of: latest, contradicting: Set(hashes.values), at: path)
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.merged(base: base, versions: mergeable, at: path) {
             whole = merged

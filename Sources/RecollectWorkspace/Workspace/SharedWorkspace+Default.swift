@@ -5,17 +5,43 @@ extension SharedWorkspace {
     /// Opens the workspace of this app on this device, as the guide to shared workspaces has it: never blocks on a
     /// cloud, never throws.
     ///
-    /// It is the folder `Recollect/Workspace` in Application Support. Should that folder not open, every call says why.
+    /// In an app that named a container (`use(_:)`) it is that container's folder, if an earlier instance found it for the account that is
+    /// signed in, else a local replica. Off the main thread it looks the container up for the next instance, and merges into this one what
+    /// was written in a replica; what goes wrong there is tried again by the next instance, and told by `lookUpContainer()` and
+    /// `mergeReplica()`. In any other app it is the folder `Recollect/Workspace` in Application Support.
+    ///
+    /// Should the folder not open, every call says why.
     public convenience init() {
-        self.init(configuration: WorkspaceConfiguration())
+        let container = Self.container.withLock { $0 }
+        self.init(in: container, configuration: WorkspaceConfiguration())
+        guard container != nil else { return }
+        Task.detached(priority: .utility) { [self] in
+            // Nobody waits for these; who wants to hear of a failure calls them.
+            _ = try? await lookUpContainer()
+            _ = try? await mergeReplica(download: .ask)
+        }
     }
 
-    /// The same, kept in a way of its own.
-    package convenience init(configuration: WorkspaceConfiguration) {
+    /// Names the container of `SharedWorkspace()` in this process. Call it once, before the first one is opened; those that are open stay
+    /// where they are.
+    public static func use(_ container: any WorkspaceContainer) {
+        Self.container.withLock { $0 = container }
+    }
+
+    private static let container = Locked<(any WorkspaceContainer)?>(nil)
+
+    /// The same in a container, or in none, kept in a way of its own.
+    package convenience init(in container: (any WorkspaceContainer)? = nil, configuration: WorkspaceConfiguration) {
         let root = DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspace", isDirectory: true)
+        var configuration = configuration
         let provider: any WorkspaceProvider
         do {
-            provider = try FolderProvider(root: root)
+            provider =
+                if let container {
+                    try AccountProvider(in: container, &configuration)
+                } else {
+                    try FolderProvider(root: root)
+                }
         } catch {
             provider = ClosedProvider(rootURL: root, reason: error)
         }

@@ -47,7 +47,7 @@ extension SharedWorkspace {
             items += listed
             if recursively { folders += listed.filter(\.isFolder).map(\.path) }
         }
-        let copied = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+        let copied = Set(ConflictCopies.originals(among: items).values)
         return (items.map { copied.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }, copied)
     }
 
@@ -58,9 +58,9 @@ extension SharedWorkspace {
     /// Whether copies that contradict a file lie beside it, or the provider keeps such versions apart.
     func isConflicted(_ path: WorkspacePath) throws -> Bool {
         guard let parent = path.parent else { return false }
-        return try provider.items(in: parent).contains {
-            ConflictCopies.original(of: $0.path) == path || ($0.state == .conflicted && $0.path == path)
-        }
+        let items = try provider.items(in: parent)
+        return items.contains { $0.state == .conflicted && $0.path == path }
+            || ConflictCopies.originals(among: items).values.contains(path)
     }
 
     func notFound(_ path: WorkspacePath) -> RecollectError {
@@ -73,6 +73,7 @@ extension WorkspaceItem {
     fileprivate var conflicted: WorkspaceItem {
         guard state == .local else { return self }
         return WorkspaceItem(
-            path: path, isFolder: isFolder, size: size, modified: modified, state: .conflicted, stamp: stamp)
+            path: path, isFolder: isFolder, size: size, modified: modified, state: .conflicted, stamp: stamp,
+            upload: upload)
     }
 }

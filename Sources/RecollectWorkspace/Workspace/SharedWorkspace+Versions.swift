@@ -11,8 +11,9 @@ extension SharedWorkspace {
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
         try await writing {
+            guard path != newPath else { return try self.refuseFolder(path) }
+            let (path, newPath) = try (self.provider.spelling(of: path), self.provider.spelling(of: newPath))
             try self.refuseFolder(path)
-            guard path != newPath else { return }
             guard let file = try self.fileIfThere(at: path) else { throw self.notFound(path) }
             _ = try self.current(path, holding: file.version)
             let date = self.configuration.now().wholeMilliseconds
@@ -48,6 +49,7 @@ extension SharedWorkspace {
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
         try await writing {
+            let path = try self.provider.spelling(of: path)
             try self.refuseFolder(path)
             let bytes = try self.current(path, holding: replacing)
             try self.discard(path, WorkspaceFile(path: path, bytes: bytes), by: author)
@@ -92,7 +94,10 @@ extension SharedWorkspace {
     /// somebody looked. Does not look itself: `status()` does.
     /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
-        try await reading { try self.archive.versions(of: path) }
+        try await reading {
+            // Told also while the folder is gone.
+            try self.archive.versions(of: (try? self.provider.spelling(of: path)) ?? path)
+        }
     }
 
     /// The bytes of a version. Contents that are no text are kept when they are replaced here.

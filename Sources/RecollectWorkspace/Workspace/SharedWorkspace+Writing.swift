@@ -89,10 +89,13 @@ extension SharedWorkspace {
     /// The order is what makes a kill harmless: the replaced and the new content are on the disk, and a line that says who is about to
     /// write it, before the file changes. If the line that says that it was written is missing after that, the next look finds
     /// the content that was begun, and adds it.
+    /// - Parameter others: Contents that went into this one, to be kept with it.
     func put(
         _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor,
-        as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil
+        as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil, keeping others: [[UInt8]] = []
     ) throws -> WorkspaceFile {
+        // The archive knows a file by the name that it has: by another one nobody would find it.
+        let path = try provider.spelling(of: path)
         try checkSize(bytes, at: path)
         let file = WorkspaceFile(path: path, bytes: bytes)
         let replaced = try replacing.map { try current(path, holding: $0) }
@@ -104,9 +107,11 @@ extension SharedWorkspace {
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: kind,
                 parents: parents ?? [replacing].compactMap { $0 }))
-        let begun = try archive.begin([change], keeping: [bytes] + [replaced].compactMap { $0 })
-        try changing(path, begun) { try provider.write(bytes, to: path, replacing: replacing) }
-        try archive.finish(begun)
+        try rememberingFailure {
+            let begun = try archive.begin([change], keeping: others + [bytes] + [replaced].compactMap { $0 })
+            try changing(path, begun) { try provider.write(bytes, to: path, replacing: replacing) }
+            try archive.finish(begun)
+        }
         warn(of: file)
         ownChanges.wake()
         return file
@@ -137,6 +142,17 @@ extension SharedWorkspace {
         return file.bytes
     }
 
+    /// Remembers a failure of the disk for `status()`, until a write succeeds.
+    private func rememberingFailure(_ write: () throws -> Void) throws {
+        do {
+            try write()
+            lastFailure.withLock { $0 = nil }
+        } catch let error as RecollectError where error.code.isDisks {
+            lastFailure.withLock { $0 = error }
+            throw error
+        }
+    }
+
     private func checkSize(_ bytes: [UInt8], at path: WorkspacePath) throws {
         guard path != .root else { throw RecollectError(.invalidArgument, "the root is no file: name a file in it") }
         guard bytes.count <= configuration.largestFile else {
@@ -150,7 +166,8 @@ extension SharedWorkspace {
         }
     }
 
-    private func refuseCredential(in bytes: [UInt8], replacing old: [UInt8], at path: WorkspacePath) throws {
+    /// - Throws: `credential` for a text in the shape of one that the old one has not, unless the configuration allows it.
+    func refuseCredential(in bytes: [UInt8], replacing old: [UInt8], at path: WorkspacePath) throws {
         guard case .refuse = configuration.credentials, bytes.isText else { return }
         try CredentialShape.refuse(
             String(decoding: bytes, as: UTF8.self), replacing: String(decoding: old, as: UTF8.self), at: path)
@@ -164,5 +181,12 @@ extension SharedWorkspace {
         if counters.count(file.path, at: configuration.now()) == configuration.frequentWrites + 1 {
             events.post(StoreEvent(kind: .frequentWrites, path: file.path.description))
         }
+    }
+}
+
+extension RecollectError.Code {
+    /// Whether the disk is the reason, and not what is written or what is there.
+    fileprivate var isDisks: Bool {
+        [.diskFull, .readOnly, .permissionDenied, .tooManyOpenFiles, .inputOutput].contains(self)
     }
 }

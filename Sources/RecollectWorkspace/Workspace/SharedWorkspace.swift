@@ -30,6 +30,8 @@ public final class SharedWorkspace: Sendable {
     let isGuarded = Locked(false)
     /// What `readFile(at:)` gave last, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
+    /// Why the last write failed, if the disk was the reason.
+    let lastFailure = Locked<RecollectError?>(nil)
     let ownChanges = Wakes()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
     let writes = DispatchQueue(label: "recollect.workspace.writes")

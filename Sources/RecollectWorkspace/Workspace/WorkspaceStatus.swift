@@ -19,6 +19,13 @@ public struct WorkspaceStatus: Sendable {
     public var conflicted: [WorkspacePath] = []
     /// Files whose content is not on this device, those on their way too.
     public var notLocal: [WorkspacePath] = []
+    /// Files whose content the sync service does not have yet, where the provider can tell; they are safe on this device alone.
+    public var notUploaded: [WorkspacePath] = []
+    /// Those of `notUploaded` for which the service has no room.
+    public var overQuota: [WorkspacePath] = []
+    /// Why the last write of this instance failed, if the disk was the reason (`diskFull`, `readOnly`, `permissionDenied`,
+    /// `tooManyOpenFiles`, `inputOutput`); `nil` again once a write succeeded.
+    public var lastFailure: RecollectError?
     /// Groups of files whose names some systems take for one.
     public var twins: [[WorkspacePath]] = []
     /// How often this instance wrote which file in the last minute.
@@ -43,6 +50,9 @@ extension SharedWorkspace {
             status.bytes = files.reduce(0) { $0 + $1.size }
             status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
             status.notLocal = files.filter { $0.state != .local && $0.state != .conflicted }.map(\.path)
+            status.notUploaded = files.filter { $0.upload.map { $0 != .done } ?? false }.map(\.path)
+            status.overQuota = files.filter { $0.upload == .overQuota }.map(\.path)
+            status.lastFailure = self.lastFailure.withLock { $0 }
             status.twins = Dictionary(grouping: files.map(\.path), by: \.key).values.filter { $0.count > 1 }
                 .map { $0.sorted() }.sorted { $0[0] < $1[0] }
             status.writesInLastMinute = self.counters.snapshot(at: self.configuration.now()).mapValues(\.lastMinute)

@@ -224,6 +224,21 @@ struct FoldingTests {
         #expect(try await left.files() == ["a.md": "same"])
     }
 
+    @Test(
+        "row 24: a twin that a service renamed because it folds case goes into the other one, and takes nothing out of it"
+    )
+    func caseConflict() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "notes/plan.md")
+        _ = try await left.workspace.status()
+        left.now.withLock { $0 += 10 }
+        try left.leave("- one\n- two\n", at: "notes/plan.md")
+        try left.leave("- twin\n", at: "notes/Plan (Case Conflict).md")
+        #expect(try await left.workspace.status().conflicted == [WorkspacePath("notes/plan.md")])
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await left.files() == ["notes/plan.md": "- one\n- twin\n- two\n"])
+    }
+
     @Test("a copy whose original is gone comes back in its place")
     func withoutOriginal() async throws {
         let left = try Left()

@@ -26,6 +26,21 @@ struct CloudItemStateTests {
         let cloud = CloudItemState(status: status, isDownloading: isDownloading, hasUnresolvedVersions: hasVersions)
         #expect(cloud.state(of: FileState(rawValue: listed)).rawValue == state)
     }
+
+    @Test("what iCloud does not have yet waits, and where that has a reason says which")
+    func uploads() {
+        func upload(_ isUploaded: Bool?, _ error: CocoaError.Code? = nil) -> UploadState? {
+            CloudItemState(
+                status: nil, isDownloading: false, hasUnresolvedVersions: false, isUploaded: isUploaded,
+                uploadError: error.map { CocoaError($0) }
+            ).upload
+        }
+        #expect(upload(nil) == nil && upload(nil, .ubiquitousFileNotUploadedDueToQuota) == nil)
+        #expect(upload(true) == .done && upload(true, .ubiquitousFileNotUploadedDueToQuota) == .done)
+        #expect(upload(false) == .waiting)
+        #expect(upload(false, .ubiquitousFileNotUploadedDueToQuota) == .overQuota)
+        #expect(upload(false, .ubiquitousFileUbiquityServerNotAvailable) == .failed)
+    }
 }
 
 @Suite("Work that is waited for within a bound")

@@ -61,12 +61,20 @@ struct Interruptions: Sendable {
 
 /// Somebody writes a file with an editor: they see what is there, and replace it.
 func people(_ ledger: LifeLedger, edit path: String, on device: SimulatedDevice) {
+    let path = spelling(of: path, on: device)
     let old = device.files()[path]
     guard old != nil || !device.evictedFiles().contains(path) else { return }
     let new = LifeTexts(ledger: ledger).next(at: path, after: old)
     ledger.note("somebody on \(device.name) writes \(path)")
     device.edit(path, new)
     ledger.saved(new, at: path, replacing: old, isArchived: false)
+}
+
+/// The name of a file as its device spells it.
+func spelling(of path: String, on device: SimulatedDevice) -> String {
+    guard device.foldsCase else { return path }
+    let names = device.files().keys.sorted() + device.evictedFiles().sorted()
+    return names.first { $0.lowercased() == path.lowercased() } ?? path
 }
 
 extension WorkspacePath {
@@ -89,6 +97,9 @@ struct InterruptedProvider: WorkspaceProvider {
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] { try provider(for: .root).items(in: folder) }
 
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider(for: path).item(at: path) }
+
+    /// Nothing happens meanwhile: it is asked together with what follows.
+    func spelling(of path: WorkspacePath) throws -> WorkspacePath { try device.provider.spelling(of: path) }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] { try provider(for: path).read(path, limit: limit) }
 

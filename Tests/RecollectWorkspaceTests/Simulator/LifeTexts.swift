@@ -12,6 +12,10 @@ struct LifeTexts {
         "notes/plan.md", "notes/caf\u{E9}.md", "notes/todo 2.md", "Research/moby/full_text.txt", "data.bin",
     ]
 
+    /// Names that some systems take for others of `paths`.
+    static let twins = ["Context.md", "notes/Plan.md", "notes/CAF\u{C9}.md", "Journal/user/2026-01-15.MD"]
+    static let twinFolders = ["Notes/plan.md", "journal/user/2026-01-15.md"]
+
     /// What somebody makes of a text.
     func next(at path: String, after old: [UInt8]?) -> [UInt8] {
         if ledger.isOneIn(16), let earlier = ledger.earlierText(at: path) { return earlier }

@@ -80,26 +80,59 @@ import Testing
         #expect(try await waiting.value.text == "here")
     }
 
-    @Test("row 23: a full disk refuses a write and loses nothing; over the quota the folder here works on")
+    @Test(
+        "row 23: a full disk refuses a write and loses nothing; over the quota the folder here works on; the status tells both"
+    )
     func full() async throws {
         for seed in SimulatedFleet.seeds(20) {
             let fleet = try SimulatedFleet(seed: seed)
             let device = fleet.devices[0].device
             let workspace = fleet[0]
             let old = try await workspace.write("- one\n", to: note, replacing: nil)
+            var status = try await workspace.status()
+            #expect(status.notUploaded == [note] && status.overQuota.isEmpty && status.lastFailure == nil)
             device.capacity = 8
             #expect(await code { try await workspace.append("- two, and more than fits\n", to: note) } == .diskFull)
             #expect(try await workspace.read(note) == old)
-            #expect(try await workspace.status().isAvailable)
+            status = try await workspace.status()
+            #expect(status.isAvailable && status.lastFailure?.code == .diskFull)
             device.capacity = nil
             fleet.cloud.quota = 2
             try await workspace.append("- two, and more than fits\n", to: note)
             try fleet.cloud.settle()
             #expect(fleet.cloud.isOverQuota && fleet.devices[1].device.files().isEmpty, "\(fleet.name)")
             #expect(try await workspace.read(note).text == "- one\n- two, and more than fits\n")
+            status = try await workspace.status()
+            #expect(status.notUploaded == [note] && status.overQuota == [note] && status.lastFailure == nil)
             #expect(try await fleet.faults() == [])
             #expect(fleet.text(note.text, on: 1) == "- one\n- two, and more than fits\n", "\(fleet.name)")
+            status = try await workspace.status()
+            #expect(status.notUploaded.isEmpty && status.overQuota.isEmpty, "\(fleet.name)")
         }
+    }
+
+    @Test(
+        "row 24: where a disk folds case, a file that is written by another spelling is known by the name that it has")
+    func spelling() async throws {
+        let cloud = SimulatedCloud(seed: 1)
+        cloud.device("anna").foldsCase = true
+        let folder = try TestFolder()
+        let device = try LifeDevice(
+            cloud.device("anna"), interruptions: Interruptions(ledger: LifeLedger(seed: 1)), in: folder.url)
+        let workspace = device.workspace
+        let old = try await workspace.write("- one\n", to: note, replacing: nil)
+        let other = WorkspacePath(checked: ["Notes", "NOTE.md"])
+        let new = try await workspace.write("- two\n", to: other, replacing: old.version, by: .agent("ahab"))
+        #expect(new.path == note)
+        try await workspace.write("- new\n", to: WorkspacePath(checked: ["NOTES", "new.md"]), replacing: nil)
+        #expect(device.device.files().keys.sorted() == ["notes/new.md", "notes/note.md"])
+        _ = try await workspace.status()
+        for path in [note, other] {
+            #expect(try await workspace.versions(of: path).map(\.author) == [.agent("ahab"), .user])
+        }
+        try await workspace.trash(other, replacing: new.version)
+        _ = try await workspace.status()
+        #expect(try await workspace.versions(of: note).map(\.kind) == [.trashed, .written, .written])
     }
 
     @Test("row 26: when everything disappears at once, nothing is concluded from it, not even after a restart")

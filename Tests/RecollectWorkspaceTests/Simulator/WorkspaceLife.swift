@@ -13,11 +13,14 @@ final class WorkspaceLife {
     let behaviour: String
     private(set) var devices: [LifeDevice]
     private let interruptions: Interruptions
+    private let hasTwins: Bool
     private let folder: TestFolder
     private var faults: [String] = []
 
-    init(seed: UInt64) throws {
+    /// - Parameter hasTwins: Whether people give names that differ in case alone, or in the form of their letters.
+    init(seed: UInt64, hasTwins: Bool = false) throws {
         self.seed = seed
+        self.hasTwins = hasTwins
         ledger = LifeLedger(seed: seed)
         folder = try TestFolder()
         var (name, behaviour) = CloudBehaviour.all[ledger.random(below: CloudBehaviour.all.count)]
@@ -55,12 +58,14 @@ final class WorkspaceLife {
 
     private func act(on index: Int) async throws {
         let device = devices[index].device
-        let path = try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "context.md")
+        let path = try path()
         switch ledger.random(below: 32) {
         case 0...8: try await write(path, on: index)
         case 9...10: try await writeStale(on: index)
         case 11...14: try await append(path, on: index)
-        case 15...19: people(ledger, edit: path.text, on: device)
+        case 15...19:
+            let isDecomposed = hasTwins && ledger.isOneIn(3)
+            people(ledger, edit: isDecomposed ? path.text.decomposedStringWithCanonicalMapping : path.text, on: device)
         case 20: deleteByHand(path.text, on: device)
         case 21: try await trash(path, on: index)
         case 22: try await move(path, on: index)
@@ -70,6 +75,13 @@ final class WorkspaceLife {
         case 28...30: changeTheWeather(on: device)
         default: cloud.duplicate(ledger.one(of: ["Journal", "Journal/user", "Chats", "Research/moby"]) ?? "Journal")
         }
+    }
+
+    private func path() throws -> WorkspacePath {
+        guard hasTwins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
+        // A service that folds case has one spelling of a folder for all, which the simulator does not do.
+        let twins = LifeTexts.twins + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
+        return try WorkspacePath(ledger.one(of: twins) ?? "")
     }
 
     private func write(_ path: WorkspacePath, on index: Int) async throws {
@@ -89,7 +101,7 @@ final class WorkspaceLife {
         interruptions.isOn.withLock { $0 = false }
         let new = LifeTexts(ledger: ledger).next(at: path.text, after: old.bytes)
         let (workspace, device) = (devices[index].workspace, devices[index].device)
-        let before = device.files()[path.text]
+        let before = device.files()[spelling(of: path.text, on: device)]
         try await attempt("\(device.name) writes \(path), which it read long ago") {
             do {
                 try await workspace.write(new, to: path, replacing: old.version)
@@ -98,7 +110,9 @@ final class WorkspaceLife {
                 if before != old.bytes { self.faults.append("row 27: a stale write of \(path) was taken") }
             } catch let error as FileChangedError {
                 if error.current?.bytes != before { self.faults.append("row 27: not the current content of \(path)") }
-                if device.files()[path.text] != before { self.faults.append("row 27: \(path) was changed") }
+                if device.files()[spelling(of: path.text, on: device)] != before {
+                    self.faults.append("row 27: \(path) was changed")
+                }
                 throw error
             }
         }
@@ -125,7 +139,8 @@ final class WorkspaceLife {
     private func appendEntry(_ word: String, to path: WorkspacePath, on index: Int) async throws {
         // Of a day that is not local the download would be waited for, which this does not live to see.
         interruptions.isOn.withLock { $0 = false }
-        guard !devices[index].device.evictedFiles().contains(path.text) else { return }
+        let day = spelling(of: "Journal/\(path.names[1])/2026-01-15.md", on: devices[index].device)
+        guard !devices[index].device.evictedFiles().contains(day) else { return }
         let minute = TimeInterval(60 * ledger.random(below: 300))
         let entry = JournalEntry(
             id: word, date: Date(timeIntervalSince1970: 1_768_478_400 + minute), text: "It is \(word).")
@@ -146,6 +161,7 @@ final class WorkspaceLife {
     }
 
     private func trash(_ path: WorkspacePath, on index: Int) async throws {
+        let path = try WorkspacePath(spelling(of: path.text, on: devices[index].device))
         let workspace = devices[index].workspace
         try await attempt("\(devices[index].name) trashes \(path)") {
             guard let old = try await self.readIfThere(path, workspace) else { return }
@@ -156,6 +172,7 @@ final class WorkspaceLife {
 
     private func move(_ path: WorkspacePath, on index: Int) async throws {
         guard path.names[0] == "notes" else { return }
+        let path = try WorkspacePath(spelling(of: path.text, on: devices[index].device))
         let workspace = devices[index].workspace
         let target = try WorkspacePath("notes/moved \(ledger.word()).md")
         try await attempt("\(devices[index].name) moves \(path) to \(target)") {

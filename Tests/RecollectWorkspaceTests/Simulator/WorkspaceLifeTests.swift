@@ -24,6 +24,13 @@ import Testing
         }
     }
 
+    @Test("row 24: and so where people give names that differ in case alone, or in the form of their letters")
+    func twins() async throws {
+        let count = UInt64((Self.lives ?? 512) / 8)
+        let first = Self.seed ?? (Self.lives == nil ? 1 : .random(in: 0...(.max / 2)))
+        for seed in first..<(first + max(1, count)) { try await live(seed: seed, hasTwins: true) }
+    }
+
     @Test(
         "lives that once went wrong",
         arguments: [
@@ -42,8 +49,8 @@ import Testing
         try await live(seed: seed)
     }
 
-    private func live(seed: UInt64) async throws {
-        let life = try WorkspaceLife(seed: seed)
+    private func live(seed: UInt64, hasTwins: Bool = false) async throws {
+        let life = try WorkspaceLife(seed: seed, hasTwins: hasTwins)
         let faults: [String]
         do {
             faults = try await life.faults(steps: 16)

@@ -177,6 +177,18 @@ import Testing
         #expect(try await lines().last == "foreignStore")
     }
 
+    @Test(
+        "opened without arguments where a container was named it is the replica, then the container, and that has all of the replica's",
+        .timeLimit(.minutes(5)))
+    func standardContainer() async throws {
+        let (home, cloud) = (url.appendingPathComponent("home2").path, url.appendingPathComponent("cloud").path)
+        let environment = ["/usr/bin/env", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data"]
+        let first = try await Worker(["workspace", "default", cloud], under: environment).finish()
+        #expect(first.first?.hasPrefix("\(home)/data/Recollect/Container/") == true)
+        #expect(first.first?.hasSuffix("/replica/files") == true && first.dropFirst() == ["text", "found"])
+        #expect(try await Worker(["workspace", "merged", cloud], under: environment).finish() == [cloud, "text"])
+    }
+
     @Test("killed at any moment: nothing is lost, nothing false is said")
     func killed() async throws {
         for round in 0..<15 {

@@ -104,11 +104,11 @@ extension CloudState {
         return used - (bytes(at: path)?.count ?? 0) + file.bytes.count > quota
     }
 
-    /// Whether the disk has room for what stands at the service, and no twin in its way. Syncthing leaves such a file out and says so,
+    /// Whether the disk has room for what stands at the service, and no twin in its way, of a folder above it neither. Syncthing leaves such a file out and says so,
     /// rather than write into the twin.
     private func canTake(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
         guard let bytes = bytes(at: path) else { return true }
-        if disk.files[path] == nil && disk.foldsCase && disk.spelling(of: path) != nil { return false }
+        if disk.files[path] == nil && disk.foldsCase && disk.place(for: path) != path { return false }
         return behaviour.arrivesEvicted || disk.hasRoom(for: bytes.count, at: path)
     }
 

@@ -42,9 +42,13 @@ public struct SimulatedDevice: Sendable {
         read { disk in Set(disk.files.filter { $0.value.state != .local }.map(\.key.string)) }
     }
 
-    /// Gives a file a content, whatever is there.
+    /// Gives a file a content, whatever is there; on a disk that folds case, the file that has the name in any case.
     public func edit(_ path: String, _ bytes: [UInt8]) {
-        cloud.change { $0.edit(ByteString(path), to: bytes, on: name) }
+        cloud.change { state in
+            let disk = state.disks[name] ?? SimulatedDisk()
+            let place = disk.foldsCase ? disk.place(for: ByteString(path)) : ByteString(path)
+            state.edit(place, to: bytes, on: name)
+        }
     }
 
     /// Gives a file a text, whatever is there.

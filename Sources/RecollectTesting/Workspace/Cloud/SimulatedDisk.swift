@@ -64,6 +64,27 @@ struct SimulatedDisk {
         return folders.contains { Self.key($0, foldsCase: foldsCase) == asked }
     }
 
+    /// The files here whose names differ from one in the form of their letters alone.
+    func otherForms(of path: ByteString) -> [ByteString] {
+        guard path.string.utf8.contains(where: { $0 >= 0x80 }) else { return [] }
+        let composed = Self.composed(path)
+        return files.filter { $0.key != path && $0.value.state == .local && Self.composed($0.key) == composed }.keys
+            .sorted()
+    }
+
+    /// Where a program's file lies that it asks for by some path: in the folders that are there, as the disk spells them.
+    func place(for path: ByteString) -> ByteString {
+        if let there = spelling(of: path) { return there }
+        guard foldsCase else { return path }
+        for folder in Self.folders(above: path).reversed() {
+            if folders.contains(folder) { return path }
+            let asked = Self.key(folder, foldsCase: true)
+            guard let there = folders.filter({ Self.key($0, foldsCase: true) == asked }).min() else { continue }
+            return ByteString(there.string + path.string.dropFirst(folder.string.count))
+        }
+        return path
+    }
+
     /// What all spellings share that are one name.
     static func key(_ path: ByteString, foldsCase: Bool) -> ByteString {
         let composed = composed(path)

@@ -40,15 +40,28 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
+    /// The path as the disk spells it.
+    public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
+        try read { _, disk in (try? WorkspacePath(disk.place(for: Self.key(path)).string)) ?? path }
+    }
+
     private func item(
         at name: ByteString, named path: WorkspacePath, _ state: CloudState, _ disk: SimulatedDisk
     ) -> WorkspaceItem {
         guard let file = disk.files[name] else { return WorkspaceItem(path: path, isFolder: true) }
         let isUnknown = file.state != .local && state.behaviour.eviction == .placeholder
-        let isConflicted = file.state == .local && !versions(of: name, state, disk).isEmpty
+        let isConflicted =
+            file.state == .local
+            && !(versions(of: name, state, disk).isEmpty && disk.otherForms(of: name).isEmpty)
         return WorkspaceItem(
             path: path, size: isUnknown ? 0 : file.bytes.count, modified: file.modified,
-            state: isConflicted ? .conflicted : file.state, stamp: "\(file.stamp)")
+            state: isConflicted ? .conflicted : file.state, stamp: "\(file.stamp)",
+            upload: upload(of: name, state, disk))
+    }
+
+    private func upload(of name: ByteString, _ state: CloudState, _ disk: SimulatedDisk) -> UploadState {
+        guard disk.edited.contains(name) || disk.unwritten[name] != nil else { return .done }
+        return state.isTooMuch(name, from: disk) ? .overQuota : .waiting
     }
 
     /// The bytes of a file; starts no download.
@@ -129,20 +142,31 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     // MARK: - Versions
 
-    /// The versions that lost; seen once the content that won is on the device.
+    /// The versions that lost; seen once the content that won is on the device. Files whose names differ in the form of their letters
+    /// alone are versions of one, too.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try read { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
-            return versions(of: name, state, disk).map { id in
-                ConflictVersion(id: "\(id)", bytes: state.revisions[id].bytes ?? [])
-            }
+            let forms = disk.otherForms(of: name).map { Self.version($0, disk) }
+            return forms
+                + versions(of: name, state, disk).map { id in
+                    ConflictVersion(id: "\(id)", bytes: state.revisions[id].bytes ?? [])
+                }
         }
+    }
+
+    /// Another form of a file's name, as a version.
+    private static func version(_ form: ByteString, _ disk: SimulatedDisk) -> ConflictVersion {
+        ConflictVersion(id: "form", bytes: disk.files[form]?.bytes ?? [])
     }
 
     /// Marks versions as resolved here; the other devices hear of it in a later step.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         try change { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
+            for form in disk.otherForms(of: name) where versions.contains(Self.version(form, disk)) {
+                state.edit(form, to: nil, on: device.name)
+            }
             let open = Set(self.versions(of: name, state, disk)).intersection(versions.compactMap { Int($0.id) })
             guard !open.isEmpty else { return }
             state.change(device.name) { $0.resolved[name, default: []].formUnion(open) }

@@ -51,6 +51,8 @@ enum FileNameChecks {
                 try provider.write("large", to: "Notes.md", replacing: "small")
                 try expectEqual(provider.text(at: "notes.md"), "large", "the text by the other spelling")
                 try expectEqual(provider.items(in: .root).count, 1, "the count of files")
+                try expectEqual(
+                    provider.spelling(of: WorkspacePath("Notes.md")), WorkspacePath("notes.md"), "the spelling")
             }
         },
     ]
