@@ -55,11 +55,11 @@ let package = Package(
         .target(
             name: "RecollectAgents",
             dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")]),
-        .target(name: "CRename"),
+        .target(name: "CFiles"),
         .target(
             name: "RecollectWorkspace",
             dependencies: [
-                "RecollectCore", "CRename",
+                "RecollectCore", "CFiles",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),

@@ -43,7 +43,8 @@
     extension SharedWorkspace {
         /// Opens the workspace in iCloud Documents: the remembered container of the account that is signed in, else the local replica.
         ///
-        /// Never waits for iCloud. A container that is found later is used by the next instance, and the replica merges into it.
+        /// Never waits for iCloud. What `lookUpContainer()` finds is used by the next instance, into which `mergeReplica()` folds the
+        /// replica: nothing calls either by itself.
         /// - Throws: what opening a workspace over a container throws.
         public static func iCloud(
             containerIdentifier: String? = nil, configuration: WorkspaceConfiguration = WorkspaceConfiguration()

@@ -94,7 +94,7 @@
         /// Waits until the screen has shown a text after what was last waited for, and gives all that came before it.
         @discardableResult
         func expect(
-            _ wanted: String, seconds: Int = 30, sourceLocation: SourceLocation = #_sourceLocation
+            _ wanted: String, seconds: Int = 300, sourceLocation: SourceLocation = #_sourceLocation
         ) async throws -> String {
             let found: String? = await withCheckedContinuation { done in
                 queue.async { done.resume(returning: self.wait(for: wanted, seconds: seconds)) }
@@ -135,7 +135,7 @@
         }
 
         /// Waits for the program's end. Returns its exit code; for one that a signal killed, 1000 and the signal.
-        func end(seconds: Int = 30) async -> Int32 {
+        func end(seconds: Int = 300) async -> Int32 {
             await withCheckedContinuation { done in
                 queue.async {
                     // What it still writes must be read, or it never ends.

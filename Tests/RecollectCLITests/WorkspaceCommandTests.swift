@@ -75,6 +75,10 @@
             #expect(listed?.last?["author"] == "you" && listed?.last?["state"] == "local")
             let long = try await recall.run("workspace", "ls", "-l", "theirs.md").output
             #expect(long.contains("elsewhere") && long.contains("6 bytes"), "\(long)")
+            // Nobody has looked since, and still it is not told as mine.
+            try Data("t".utf8).write(to: URL(fileURLWithPath: recall.folder + "/shared/Notes/tea.md"))
+            let foreign = try await recall.run("workspace", "ls", "-l", "Notes/tea.md").output
+            #expect(foreign.contains("elsewhere") && foreign.contains(" 1 byte "), "\(foreign)")
         }
 
         @Test("row 27: a stale version is refused with exit code 1, and what changed is shown")
@@ -94,7 +98,9 @@
             let there = try await recall.run("workspace", "write", "context.md", "mine", "--new")
             #expect(there.code == 1 && there.messages.contains(current))
             let gone = try await recall.run("workspace", "write", "absent.md", "mine", "--replacing", version)
-            #expect(gone.code == 1 && gone.messages.contains("no absent.md"))
+            #expect(gone.code == 1 && gone.messages.contains("no absent.md; make it with --new"), "\(gone)")
+            let unknown = try await recall.run("workspace", "write", "context.md", "mine", "--replacing", "00000000")
+            #expect(unknown.code == 1 && unknown.messages.contains("is not that version but version \(current)"))
             #expect(try String(contentsOf: file, encoding: .utf8) == "kept\nnew line\n")
         }
 
@@ -115,6 +121,12 @@
                 #expect(try await recall.run(["workspace", "write", "x.md", "y"] + options).code == 64)
             }
             #expect(try await recall.run("workspace", "cat", "absent.md").code == 1)
+            try recall.write("shared/folder/x.md", "x")
+            let folder = try await recall.run("workspace", "cat", "folder")
+            #expect(folder.code == 1 && folder.messages.contains("folder is a folder"), "\(folder)")
+            try FileManager.default.removeItem(atPath: recall.folder + "/shared/folder")
+            let around = try await recall.run("workspace", "status", "--root", recall.folder)
+            #expect(around.code == 1 && around.messages.contains("lies inside the workspace"), "\(around)")
             #expect(try await recall.run("workspace", "ls", "--root", "").code == 64)
             #expect(try await recall.run("workspace", "ls", "-R").output.isEmpty)
         }
@@ -131,6 +143,7 @@
             for index in 0..<5 { try FileManager.default.removeItem(atPath: recall.folder + "/shared/\(index).md") }
             let vanished = try await recall.run("workspace", "status")
             #expect(vanished.code == 2 && vanished.output.contains("--accept-deletions"), "\(vanished)")
+            #expect(vanished.messages.isEmpty)
             #expect(try await recall.run("workspace", "status", "--accept-deletions").code == 0)
             #expect(try await recall.run("workspace", "status", "--json").json()["files"] == 1)
         }
@@ -151,6 +164,9 @@
             #expect(text.contains("From the left.") && text.contains("From the right."))
             #expect(try await recall.run("workspace", "ls").output == "context.md\n")
             #expect(try await recall.run("workspace", "resolve", "--json").json() == [])
+            try recall.write("shared/context.sync-conflict-20260203-100000-ABCDEFG.md", text)
+            let early = try await recall.run("workspace", "resolve")
+            #expect(early.code == 2 && early.output.hasPrefix("context.md: left for now"), "\(early)")
         }
 
         @Test("journal writes entries down and reads a day's, yours and an agent's apart")

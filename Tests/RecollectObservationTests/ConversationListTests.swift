@@ -7,7 +7,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("A list of conversations", .timeLimit(.minutes(2))) @MainActor struct ConversationListTests {
+@Suite("A list of conversations", .timeLimit(.minutes(10))) @MainActor struct ConversationListTests {
     @Test("nothing is read before the list is started, whatever is set on it")
     func nothingBeforeStart() async throws {
         let history = WatchedHistory(memory())

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("A list is what the history is", .timeLimit(.minutes(5))) @MainActor struct ListPropertyTests {
+@Suite("A list is what the history is", .timeLimit(.minutes(10))) @MainActor struct ListPropertyTests {
     @Test("the order and the conditions are those of the database, also for awkward titles and ids")
     func orderOfTheDatabase() async throws {
         let history = memory()

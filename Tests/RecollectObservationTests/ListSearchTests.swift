@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("Search in a list", .timeLimit(.minutes(1))) @MainActor struct ListSearchTests {
+@Suite("Search in a list", .timeLimit(.minutes(10))) @MainActor struct ListSearchTests {
     private let base = memory()
     private let history: WatchedHistory
     private let clock = ManualClock()

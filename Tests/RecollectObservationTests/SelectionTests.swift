@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectObservation
 
-@Suite("Selection and actions", .timeLimit(.minutes(1))) @MainActor struct SelectionTests {
+@Suite("Selection and actions", .timeLimit(.minutes(10))) @MainActor struct SelectionTests {
     @Test("a selection stays while the list moves, and when it leaves what was read")
     func stays() async throws {
         let history = memory()

@@ -15,4 +15,9 @@ public struct SeededGenerator: RandomNumberGenerator {
         value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
         return value ^ (value >> 31)
     }
+
+    /// A size up to a greatest one, a small one more often: what goes wrong mostly shows in small cases, and they cost less.
+    public mutating func size(upTo greatest: Int) -> Int {
+        min(Int.random(in: 0...greatest, using: &self), Int.random(in: 0...greatest, using: &self))
+    }
 }

@@ -7,6 +7,8 @@ import RecollectWorkspace
 ///
 /// `workspace append ROOT STATE PATH WRITER COUNT`: appends the lines `WRITER N` to a file, and says `wrote N` after each.
 ///
+/// `workspace look ROOT STATE`: looks at a workspace once, and says `looked`.
+///
 /// `workspace life ROOT STATE COUNT`: writes `a.md` with the texts `life N`, moves it to `b.md` and back, puts it into the trash and brings
 /// it back, again and again, and says `wrote N` after each write.
 func workspace(_ arguments: [String]) async throws {
@@ -21,6 +23,9 @@ func workspace(_ arguments: [String]) async throws {
                 "\(arguments[4]) \(number)\n", to: WorkspacePath(arguments[3]), by: .agent(arguments[4]))
             say("wrote \(number)")
         }
+    case "look":
+        _ = try await workspace.status()
+        say("looked")
     default:
         let (path, other) = (try WorkspacePath("a.md"), try WorkspacePath("b.md"))
         for number in 0..<(Int(arguments[3]) ?? 0) {

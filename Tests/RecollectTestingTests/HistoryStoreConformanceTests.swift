@@ -15,28 +15,14 @@ struct HistoryStoreConformanceTests {
 
     @Test("has a broken history for every check, and a check for every broken history")
     func everyCheckCanFail() {
-        let caught = Set(HistoryFault.allCases.map(\.caughtBy))
-        let names = Set(HistoryStoreConformance.checks.map(\.name))
-        #expect(names.subtracting(caught).sorted() == [])
-        #expect(caught.subtracting(names).sorted() == [])
+        expectEveryCheckCanFail(HistoryFault.self, of: HistoryStoreConformance.checks)
     }
 
     @Test(
         "catches a broken history by the check that names its fault, while most others pass",
         arguments: HistoryFault.allCases)
     func catchesEveryFault(_ fault: HistoryFault) async throws {
-        let fixture = FaultyHistoryStore.fixture(fault)
-        let checks = HistoryStoreConformance.checks
-        let named = try #require(checks.first { $0.name == fault.caughtBy })
-        let failure = await #expect(throws: ConformanceFailure.self) { try await named.run(on: fixture) }
-        #expect(failure?.check == fault.caughtBy)
-        // Every fourth of the other checks, others for each fault: all of them for every fault would take minutes.
-        let place = try #require(HistoryFault.allCases.firstIndex(of: fault))
-        let sample = checks.enumerated().filter { $0.offset % 4 == place % 4 }.map(\.element)
-            .filter { $0.name != named.name && !$0.isLong }
-        var others = 0
-        for check in sample where (try? await check.run(on: fixture)) == nil { others += 1 }
-        #expect(others <= sample.count / 3, "\(others) of \(sample.count) other checks failed")
+        try await expectCaught(fault, by: HistoryStoreConformance.checks, on: FaultyHistoryStore.fixture(fault))
     }
 
     @Test("reports every check of a history in one table")

@@ -15,36 +15,14 @@ struct SessionStorageConformanceTests {
 
     @Test("has a broken storage for every check, and a check for every broken storage")
     func everyCheckCanFail() {
-        let caught = Set(SessionFault.allCases.map(\.caughtBy))
-        let names = Set(SessionStorageConformance.checks.map(\.name))
-        #expect(names.subtracting(caught).sorted() == [])
-        #expect(caught.subtracting(names).sorted() == [])
+        expectEveryCheckCanFail(SessionFault.self, of: SessionStorageConformance.checks)
     }
 
     @Test(
         "catches a broken storage by the check that names its fault, while most others pass",
         arguments: SessionFault.allCases)
     func catchesEveryFault(_ fault: SessionFault) async throws {
-        let fixture = FaultySessionStorage.fixture(fault)
-        let checks = SessionStorageConformance.checks
-        let named = try #require(checks.first { $0.name == fault.caughtBy })
-        // A race shows only where tasks meet, which a busy machine may put off: the check has some tries.
-        var failure: ConformanceFailure?
-        for _ in 0..<20 where failure == nil {
-            do {
-                _ = try await named.run(on: fixture)
-            } catch let error as ConformanceFailure {
-                failure = error
-            }
-        }
-        #expect(failure?.check == fault.caughtBy)
-        // Every fourth of the other checks, others for each fault: all of them for every fault would take minutes.
-        let place = try #require(SessionFault.allCases.firstIndex(of: fault))
-        let sample = checks.enumerated().filter { $0.offset % 4 == place % 4 }.map(\.element)
-            .filter { $0.name != named.name && !$0.isLong }
-        var others = 0
-        for check in sample where (try? await check.run(on: fixture)) == nil { others += 1 }
-        #expect(others <= sample.count / 3, "\(others) of \(sample.count) other checks failed")
+        try await expectCaught(fault, by: SessionStorageConformance.checks, on: FaultySessionStorage.fixture(fault))
     }
 
     @Test("reports every check of a storage in one table")

@@ -3,7 +3,8 @@ import Foundation
 
 /// What can be measured, by the name that the command line takes.
 enum Work: String, CaseIterable, ExpressibleByArgument {
-    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents
+    case save, relaxed, window, group, files, search, imports, sessions, transcripts, opening, migration, agents,
+        workspace
 }
 
 /// How much is done: the sizes that the table promises, or small ones to see that everything runs.
@@ -16,15 +17,19 @@ struct Sizes {
     var library = 100_000
     /// That stream at once.
     var streams = 1_000
+    /// In a workspace.
+    var files = 5_000
 
-    static let quick = Sizes(turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100)
+    static let quick = Sizes(
+        turns: 4_000, messages: 50_000, rounds: 8, imports: 2, library: 5_000, streams: 100, files: 500)
 }
 
 @main
 struct Benchmarks: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "RecollectBenchmarks",
-        abstract: "Measures Recollect against the bare C API of SQLite, both in alternating stretches of one run.",
+        abstract:
+            "Measures Recollect against the bare C API of SQLite, or of the system, both in alternating stretches of one run.",
         subcommands: [Measure.self, ImportOnce.self, MigrateOnce.self, StreamOnce.self], defaultSubcommand: Measure.self
     )
 }
@@ -70,6 +75,7 @@ struct Measure: AsyncParsableCommand {
         case .opening: try await openingLines(messages: sizes.library, rounds: sizes.rounds)
         case .migration: try await migrationLines(messages: sizes.library)
         case .agents: try await agentLines(rounds: sizes.rounds, sessions: sizes.streams)
+        case .workspace: try await workspaceLines(files: sizes.files, rounds: sizes.rounds)
         }
     }
 

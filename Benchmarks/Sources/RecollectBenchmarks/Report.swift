@@ -92,8 +92,8 @@ final class Report {
             - System: \(ProcessInfo.processInfo.operatingSystemVersionString)
             - SQLite \(String(cString: sqlite3_libversion())), \(Self.compiler)
 
-            The floor is the same work straight on SQLite's C API with prepared statements, in stretches that alternate with
-            ours in one run. The ratio is the median of the stretches' own ratios, so that noise, which both meet, hardly
+            The floor is the same work straight on SQLite's C API with prepared statements, or on the system's calls for
+            files, in stretches that alternate with ours in one run. The ratio is the median of the stretches' own ratios, so that noise, which both meet, hardly
             counts. Each row's floor is told in `Benchmarks/Sources`.
 
             \(Line.header)

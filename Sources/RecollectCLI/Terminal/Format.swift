@@ -73,7 +73,7 @@
 
         /// A number of bytes: `512 bytes`, `9.9 MB`.
         static func bytes(_ count: Int64) -> String {
-            if count < 1000 { return "\(count) bytes" }
+            if count < 1000 { return Self.count(Int(count), "byte") }
             var (value, unit) = (Double(count) / 1000, "KB")
             for larger in ["MB", "GB", "TB"] where value >= 999.95 {
                 (value, unit) = (value / 1000, larger)

@@ -9,7 +9,8 @@
             abstract: "List files, in the order of their paths.",
             discussion: """
                 -l tells of each whether its content is here (local, notLocal, downloading, conflicted), its size, when it was \
-                changed, and who wrote it: you, an agent's id, or elsewhere.
+                changed, and who wrote it: you, an agent's id, recollect where copies were folded, or elsewhere: an editor, \
+                another device.
 
                 JSON: a list of path, isFolder, bytes, modified, state, author (null for folders).
                 """)
@@ -30,6 +31,8 @@
                 let items = try await items(of: workspace)
                 var authors: [WorkspacePath: String] = [:]
                 if long || options.json {
+                    // What others wrote since somebody last looked is taken in, so that it is not told as somebody else's.
+                    _ = try await workspace.status()
                     for item in items where !item.isFolder {
                         authors[item.path] = try await workspace.author(of: item.path)
                     }

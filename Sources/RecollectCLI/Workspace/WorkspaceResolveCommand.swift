@@ -9,9 +9,11 @@
             discussion: """
                 Every version is kept in the archive first. What can be merged is merged; where it contradicts itself both wordings stand \
                 in a labelled block, and what has no structure lies side by side. Two devices that fold the same conflict write the \
-                same bytes. Exit code 2 says that some are left: a version is not on this device yet, or others were writing.
+                same bytes. Exit code 2 says that some are left: a version is not on this device yet or cannot be read, others were \
+                writing, or a copy is the same as its file and so young that a sync service may still bring what it stands against.
 
-                JSON: a list of path, outcome (identical, superseded, merged, keptBoth, notLocal, busy), copies, kept.
+                JSON: a list of path, outcome (identical, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, and the \
+                reason where one failed.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -29,7 +31,7 @@
                     for conflict in folded {
                         let kept = conflict.kept.map(\.description.oneLine).joined(separator: ", ")
                         try await output.line(
-                            "\(output.style.bold(conflict.path.description.oneLine)): \(words(for: conflict.outcome))"
+                            "\(output.style.bold(conflict.path.description.oneLine)): \(conflict.reason?.oneLine ?? words(for: conflict.outcome))"
                                 + (kept.isEmpty ? "" : ": \(kept)"))
                     }
                     if folded.isEmpty { try await output.line("There is no conflict.") }
@@ -44,6 +46,8 @@
             case .superseded: "one version knew the others and stays"
             case .merged: "merged"
             case .keptBoth: "both are kept"
+            case .waiting:
+                "left for now: the copy is the same, but what it lost against may be on its way; try again in ten minutes"
             case .notLocal: "a version is not on this device yet; try again when it is"
             case .busy: "others are writing it; try again when they are done"
             default: outcome.rawValue
@@ -52,10 +56,12 @@
 
         private func json(of conflict: FoldedConflict) -> JSONValue {
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
-            return [
+            var told: [String: JSONValue] = [
                 "path": .string(conflict.path.description), "outcome": .string(conflict.outcome.rawValue),
                 "copies": list(conflict.copies), "kept": list(conflict.kept),
             ]
+            told["reason"] = conflict.reason.map { .string($0) }
+            return .object(told)
         }
     }
 #endif

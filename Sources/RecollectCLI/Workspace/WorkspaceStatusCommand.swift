@@ -12,7 +12,7 @@
                 --accept-deletions says that they were deleted on purpose. Exit code 2 says that they are missing, or the folder is.
 
                 JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, twins, \
-                writesInLastMinute, archivedContents, archivedBytes.
+                archivedContents, archivedBytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -24,6 +24,8 @@
             try await options.withWorkspace { workspace in
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
+                // What is told here needs no event.
+                _ = workspace.events.takeUnheard()
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
                     for line in lines { try await output.line(line) }
@@ -34,14 +36,12 @@
 
         private func json(of status: WorkspaceStatus) -> JSONValue {
             func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
-            let writes = status.writesInLastMinute.map { ($0.key.description, JSONValue.integer(Int64($0.value))) }
             return [
                 "root": .string(status.rootURL.path), "isAvailable": .bool(status.isAvailable),
                 "isVanished": .bool(status.isVanished), "missing": list(status.missing),
                 "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
                 "twins": .array(status.twins.map(list)),
-                "writesInLastMinute": .object(Dictionary(writes) { first, _ in first }),
                 "archivedContents": .integer(Int64(status.archivedContents)),
                 "archivedBytes": .integer(Int64(status.archivedBytes)),
             ]

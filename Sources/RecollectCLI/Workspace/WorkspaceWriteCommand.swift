@@ -11,7 +11,7 @@
                 Takes TEXT, else what standard input gives. Say what the file is to be: --replacing VERSION, as `cat --tell-version` \
                 told it (its first 8 digits are enough), --new for a file that is not there yet, or --append. Where somebody else \
                 wrote meanwhile nothing is written, what they changed is shown, and the exit code is 1. Text in the shape \
-                of a password or key is refused.
+                of a password or key is refused. Tells the new version.
 
                 JSON keys: path, version, bytes.
                 """)
@@ -91,17 +91,20 @@
         /// Tells what is there instead of what was to be replaced.
         private func show(_ error: FileChangedError, in workspace: SharedWorkspace) async throws {
             let name = error.path.description.oneLine
+            let versions = try await workspace.versions(of: error.path)
             guard let current = error.current else {
-                return Output.tell("recall: nothing was written: there is no \(name) any more")
+                return Output.tell(
+                    "recall: nothing was written: there is no \(name)\(versions.isEmpty ? "" : " any more"); make it with --new"
+                )
             }
             if new {
                 return Output.tell(
                     "recall: nothing was written: \(name) is there, as version \(current.version.rawValue)")
             }
+            let known = versions.first { $0.hash.rawValue.hasPrefix((replacing ?? "").lowercased()) }
             Output.tell(
-                "recall: nothing was written: \(name) was changed and is now version \(current.version.rawValue)")
-            let known = try await workspace.versions(of: error.path)
-                .first { $0.hash.rawValue.hasPrefix((replacing ?? "").lowercased()) }
+                "recall: nothing was written: \(name) \(known == nil ? "is not that version but" : "was changed and is now") "
+                    + "version \(current.version.rawValue)")
             guard let known, let before = try? await workspace.content(of: known.hash) else { return }
             for line in Self.differences(from: before, to: current.bytes).prefix(40) { Output.tell("  " + line) }
         }

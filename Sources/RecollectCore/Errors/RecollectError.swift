@@ -48,8 +48,6 @@ public struct RecollectError: Error, Sendable {
         public static let unreadable = Code(rawValue: "unreadable")
         /// Two stores hold different content under one id; nothing was overwritten.
         public static let conflict = Code(rawValue: "conflict")
-        /// A file is not what its writer last read; nothing was overwritten.
-        public static let changed = Code(rawValue: "changed")
         /// The content of a file is not on this device yet.
         public static let notLocal = Code(rawValue: "notLocal")
         /// What was asked did not come within the time allowed.

@@ -30,7 +30,7 @@ public struct StoreEvent: Sendable {
         public static let foldedConflict = Kind(rawValue: "foldedConflict")
         /// Files whose names some systems take for one were found.
         public static let twins = Kind(rawValue: "twins")
-        /// Everything in a workspace was gone at once; nothing was concluded from that.
+        /// Most or all files of a workspace were gone at once; nothing was concluded from that.
         public static let vanished = Kind(rawValue: "vanished")
         /// A file larger than a synced folder is good for was written.
         public static let largeFile = Kind(rawValue: "largeFile")
@@ -86,6 +86,9 @@ public final class StoreEvents: Sendable {
         var unheard: [StoreEvent] = []
     }
 
+    /// What stores do all the time, and nobody need do anything about.
+    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited]
+
     private let logger: Logger
     private let state = Locked(State())
 
@@ -123,8 +126,8 @@ public final class StoreEvents: Sendable {
     /// Logs an event and gives it to all listeners. For stores to call; never blocks.
     public func post(_ event: StoreEvent) {
         logger.log(
-            level: event.kind == .droppedSameRole ? .info : .warning, "\(event.kind.rawValue)",
-            metadata: metadata(of: event))
+            level: event.failure == nil && Self.expected.contains(event.kind) ? .info : .warning,
+            "\(event.kind.rawValue)", metadata: metadata(of: event))
         state.withLock { state in
             if state.listeners.isEmpty {
                 state.unheard = state.unheard.suffix(63) + [event]

@@ -34,9 +34,15 @@ package func explaining<Result>(_ action: String, _ path: String, _ work: () thr
     } catch let failure as POSIXFailure {
         switch failure.number {
         case ENOTDIR, ELOOP, EISDIR, ENXIO:
+            let what =
+                switch failure.number {
+                case EISDIR: "is a folder, and a file is wanted"
+                case ELOOP: "is a symbolic link, which is not followed"
+                case ENXIO: "is neither a file nor a folder"
+                default: "is no folder, or lies below a file"
+                }
             throw RecollectError(
-                .foreignStore,
-                "\(path) is not what a store keeps there (\(failure)); it was left untouched: move it away or choose another folder",
+                .foreignStore, "\(path) \(what); it was left untouched: move it away or name another place",
                 cause: failure)
         default:
             throw RecollectError(failure, doing: action, path: path)

@@ -80,7 +80,7 @@ package final class OpenFile {
     }
 
     /// After this, nothing written later reaches the disk before what was written so far.
-    func orderWrites() throws {
+    package func orderWrites() throws {
         #if canImport(Darwin)
             if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
         #endif

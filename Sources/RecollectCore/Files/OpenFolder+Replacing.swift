@@ -15,11 +15,11 @@ extension OpenFolder {
     package func replace(
         _ name: String, keepingOldAs aside: String? = nil, write: (OpenFile) throws -> Void
     ) throws -> OpenFile {
-        let temporary = Self.temporaryPrefix + UUID().uuidString
-        let file = try makeFile(temporary)
-        do {
+        let (temporary, file) = try stage { file in
             try write(file)
             try file.synchronize()
+        }
+        do {
             if let aside { try setAside(name, as: aside) }
             try rename(temporary, to: name)
         } catch {
@@ -31,7 +31,20 @@ extension OpenFolder {
         return file
     }
 
-    /// Removes what `replace` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
+    /// Writes a file under a name that is nobody's, for `rename` to give it one. Nothing is left of one that fails.
+    package func stage(_ write: (OpenFile) throws -> Void) throws -> (name: String, file: OpenFile) {
+        let name = Self.temporaryPrefix + UUID().uuidString
+        let file = try makeFile(name)
+        do {
+            try write(file)
+        } catch {
+            try? remove(name)
+            throw error
+        }
+        return (name, file)
+    }
+
+    /// Removes what `replace` or `stage` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
     package func removeLeftovers(among names: [String]) throws {
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
             try remove(name)
@@ -47,7 +60,8 @@ extension OpenFolder {
         try rename(name, to: aside)
     }
 
-    private func rename(_ name: String, to newName: String) throws {
+    /// Gives a file another name, whatever has that.
+    package func rename(_ name: String, to newName: String) throws {
         _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }
     }
 

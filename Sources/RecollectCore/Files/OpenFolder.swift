@@ -110,6 +110,14 @@ package final class OpenFolder: Sendable {
         _ = try retrying { Int(fsync(descriptor)) }
     }
 
+    /// After this, nothing written later reaches the disk before the names that are in this folder now.
+    package func orderWrites() throws {
+        #if canImport(Darwin)
+            if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
+        #endif
+        try synchronize()
+    }
+
     /// `synchronize` for this folder and those it was opened from.
     package func synchronizePath() throws {
         try synchronize()

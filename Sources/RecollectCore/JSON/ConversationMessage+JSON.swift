@@ -49,8 +49,7 @@ extension JSONWriter.Members {
         if !message.metadata.isEmpty {
             member("metadata") { $0.write(message.metadata) }
         }
-        for (name, value) in message.unknownFields.sorted(by: { $0.key < $1.key })
-        where !Self.names.contains(name) {
+        for (name, value) in message.unknownFields.inOrderOfKeys where !Self.names.contains(name) {
             member(name) { $0.write(value) }
         }
     }

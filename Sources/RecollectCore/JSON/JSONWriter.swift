@@ -1,6 +1,6 @@
-/// Writes JSON to bytes: no white space, keys in order, so that equal values give equal bytes.
+/// Writes JSON to bytes: no white space, keys in the order of their bytes, so that equal values give equal bytes.
 ///
-/// It writes what `JSONEncoder` writes with sorted keys and unescaped slashes, and what `JSONParser` reads back as the same
+/// But for keys in decomposed form it writes what `JSONEncoder` writes with sorted keys and unescaped slashes, and what `JSONParser` reads back as the same
 /// value. A number that JSON cannot hold (infinite, not a number) becomes `null`.
 package struct JSONWriter {
     /// What has been written.
@@ -29,7 +29,7 @@ package struct JSONWriter {
     /// Writes an object.
     package mutating func write(_ members: [String: JSONValue]) {
         object { object in
-            for (key, value) in members.sorted(by: { $0.key < $1.key }) {
+            for (key, value) in members.inOrderOfKeys {
                 object.member(key) { $0.write(value) }
             }
         }

@@ -89,6 +89,15 @@ package struct ByteString: Hashable, Sendable, Comparable {
     }
 }
 
+extension [String: JSONValue] {
+    /// The members in the order of their keys' bytes.
+    ///
+    /// Not by `<` of strings, which is no order: in Swift 6.3 none of `é\` and, of two code points, `é` is less than the other.
+    package var inOrderOfKeys: [(key: String, value: JSONValue)] {
+        count < 2 ? Array(self) : sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+    }
+}
+
 extension String {
     /// Whether both strings are the same bytes of UTF-8; `==` would also accept canonically equivalent ones.
     package func hasSameBytes(as other: String) -> Bool {

@@ -24,7 +24,10 @@ package struct ToolArguments {
             throw Failure(message: "The arguments must be a JSON object.")
         }
         for name in members.keys.sorted() where !names.contains(name) {
-            throw Failure(message: "There is no argument “\(name)”; there are \(names.joined(separator: ", ")).")
+            throw Failure(
+                message:
+                    "There is no argument “\(String(name.unicodeScalars.prefix(80)))”; there are \(names.joined(separator: ", "))."
+            )
         }
         self.members = members.filter { $0.value != .null }
         self.calendar = calendar

@@ -37,7 +37,7 @@ public struct ChatsPlace: Sendable {
     /// Brings a conversation's file up to date with what a history holds, and says what the file knew beyond that.
     ///
     /// What other devices and people wrote into the file is taken in, never written over: a message that the history lacks, and one whose text
-    /// somebody changed in the file. A message that the history had when this device last published, and has no more, was deleted, and
+    /// somebody changed in the file, unless the file is another conversation's. A message that the history had when this device last published, and has no more, was deleted, and
     /// is marked so in the file. A file that cannot be read any more is in the archive and written anew; a history that has
     /// none of the published messages was lost, and gets them back. Nothing is written where
     /// nothing changed, so that devices that know the same come to rest.
@@ -54,7 +54,7 @@ public struct ChatsPlace: Sendable {
         let path = path(of: sessionId)
         let result = Locked<PublishedChat?>(nil)
         try await workspace.update(path, by: .recollect) { [workspace] file in
-            let current = try workspace.chat(in: file)
+            let current = try workspace.chat(in: file, of: sessionId)
             let last = try workspace.lastPublished(at: path)
             let local = ChatProjection(sessionId, title: title, messages, current: current, last: last)
             let merged = ChatProjection.merged(
@@ -95,13 +95,15 @@ extension SharedWorkspace {
     /// The conversations as files.
     public var chats: ChatsPlace { ChatsPlace(workspace: self) }
 
-    /// The chat that a file holds; `nil` where it cannot be read, which is told.
-    fileprivate func chat(in file: WorkspaceFile?) throws -> ChatProjection? {
+    /// The chat that a conversation's file holds; `nil` where it cannot be read or is another one's, which is told.
+    fileprivate func chat(in file: WorkspaceFile?, of sessionId: String) throws -> ChatProjection? {
         guard let file else { return nil }
         do {
             let chat = try ChatProjection(bytes: file.bytes)
-            if !chat.isIntact { events.post(StoreEvent(kind: .handEdited, path: file.path.description)) }
-            return chat
+            let isItsOwn = chat.conversation.hasSameBytes(as: sessionId)
+            if !chat.isIntact || !isItsOwn { events.post(StoreEvent(kind: .handEdited, path: file.path.description)) }
+            // Somebody has copied a file over another one.
+            return isItsOwn ? chat : nil
         } catch let error as RecollectError where error.code == .unreadable {
             // What is replaced is in the archive.
             events.post(StoreEvent(kind: .handEdited, path: file.path.description, failure: error))
@@ -113,7 +115,7 @@ extension SharedWorkspace {
     fileprivate func lastPublished(at path: WorkspacePath) throws -> ChatProjection? {
         let own = try archive.index().files[path]?.versions.last { $0.author == .recollect && $0.kind == .written }
         // What is not kept any more, or cannot be read, tells nothing.
-        return try own.flatMap { try archive.bytes(of: $0.hash) }.flatMap { try? ChatProjection(bytes: $0) }
+        return try own.flatMap { try archive.wholeBytes(of: $0.hash) }.flatMap { try? ChatProjection(bytes: $0) }
     }
 }
 

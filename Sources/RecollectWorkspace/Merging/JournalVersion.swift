@@ -82,10 +82,12 @@ extension JournalVersion {
         let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
         heading.id = id
         var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
-        if let twin = entries[ByteText(id)] {
-            entry.heading = max(entry.heading, twin.heading)
-            entry.struck = max(entry.struck, twin.struck)
-            entry.wordings.add(twin.wordings)
+        // Taken out, so that adding to many does not copy them.
+        if var twin = entries.removeValue(forKey: ByteText(id)) {
+            twin.heading = max(entry.heading, twin.heading)
+            twin.struck = max(entry.struck, twin.struck)
+            twin.wordings.add(entry.wordings)
+            entry = twin
         }
         entries[ByteText(id)] = entry
     }

@@ -76,10 +76,14 @@ struct Wordings {
 
     /// Takes in what else one version says in the same place.
     mutating func add(_ other: Wordings) {
-        byKey.merge(other.byKey, uniquingKeysWith: max)
-        guard byKey.count > 1 else { return }
+        // Several have no layouts any more, however many come to them.
+        if byKey.count > 1 {
+            byKey.merge(other.byKey.mapValues { Wording(text: $0.text) }, uniquingKeysWith: max)
+        } else {
+            byKey.merge(other.byKey, uniquingKeysWith: max)
+            if byKey.count > 1 { byKey = byKey.mapValues { Wording(text: $0.text) } }
+        }
         dropNothing()
-        byKey = byKey.mapValues { Wording(text: $0.text) }
     }
 
     /// No text is no alternative to one.
@@ -149,6 +153,7 @@ extension ByteText {
 
     /// Whether all lines of another text stand in this one, in their order, each with at least its beginning.
     fileprivate func holds(_ other: ByteText) -> Bool {
+        guard bytes.count > other.bytes.count else { return false }
         var wanted = other.lines[...]
         for line in lines {
             if let next = wanted.first, line.bytes.starts(with: next.bytes) { wanted.removeFirst() }

@@ -14,6 +14,7 @@ public struct ContentHash: RawRepresentable, Hashable, Sendable, Codable {
 
     /// The hash of some bytes.
     public init(of bytes: some Sequence<UInt8>) {
-        rawValue = SHA256.hash(data: Data(bytes)).lowercaseHexadecimal
+        let digest = bytes.withContiguousStorageIfAvailable { SHA256.hash(data: $0) }
+        rawValue = (digest ?? SHA256.hash(data: Data(bytes))).lowercaseHexadecimal
     }
 }

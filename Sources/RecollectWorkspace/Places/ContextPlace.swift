@@ -37,14 +37,15 @@ public struct ContextPlace: Sendable {
     ///   - text: Lines of Markdown.
     ///   - heading: The heading's text, without `#`.
     ///   - author: Who writes.
-    /// - Throws: as `SharedWorkspace.append`; `invalidArgument` for a heading of more than one line or none.
+    /// - Throws: as `SharedWorkspace.append`; `invalidArgument` for a heading of more than one line or none; `unreadable` for a file
+    ///   that is not UTF-8.
     @discardableResult
     public func append(
         _ text: String, under heading: String, by author: WorkspaceAuthor = .user
     ) async throws -> WorkspaceFile {
         let sections = try MarkdownSections(heading: heading)
         return try await workspace.update(path, by: author) { file in
-            Array(sections.adding(text, to: file?.text ?? "").utf8)
+            Array(sections.adding(text, to: try file?.wholeText() ?? "").utf8)
         }
     }
 

@@ -13,25 +13,28 @@ struct MarkdownSections {
         }
     }
 
-    /// The text with some lines more at the end of the section.
+    /// The text with some lines more at the end of the section. They end as the text's first line does.
     func adding(_ addition: String, to text: String) -> String {
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        // By bytes: among the characters of a text, the end of a line of Windows is one of its own.
+        var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            String(Substring($0))
+        }
         if lines.last == "" { lines.removeLast() }
+        let end = lines.first?.utf8.last == UInt8(ascii: "\r") ? "\r" : ""
+        let added = addition.trimmingCharacters(in: .newlines).lines.map { $0 + end }
         let headings = Self.headings(in: lines)
-        let added = addition.trimmingCharacters(in: .newlines)
         guard let start = headings.first(where: { $0.text == heading }) else {
             while lines.last.map(Self.isBlank) ?? false { lines.removeLast() }
-            return (lines + (lines.isEmpty ? [] : [""]) + ["## " + heading, "", added, ""]).joined(separator: "\n")
+            lines += (lines.isEmpty ? [] : [end]) + ["## " + heading + end, end] + added
+            return lines.joined(separator: "\n") + "\n"
         }
-        var end = headings.first { $0.line > start.line && $0.level <= start.level }?.line ?? lines.count
-        let isLast = end == lines.count
-        while end > start.line + 1, Self.isBlank(lines[end - 1]) { end -= 1 }
-        let isEmpty = end == start.line + 1
-        lines.replaceSubrange(end..<end, with: (isEmpty ? [""] : []) + [added])
+        let next = headings.first { $0.line > start.line && $0.level <= start.level }?.line ?? lines.count
+        var place = next
+        while place > start.line + 1, Self.isBlank(lines[place - 1]) { place -= 1 }
+        let isEmpty = place == start.line + 1
         // One empty line stays between the section and what follows it.
-        if !isLast, end + (isEmpty ? 2 : 1) < lines.count, !Self.isBlank(lines[end + (isEmpty ? 2 : 1)]) {
-            lines.insert("", at: end + (isEmpty ? 2 : 1))
-        }
+        let isTight = place == next && next < lines.count
+        lines.insert(contentsOf: (isEmpty ? [end] : []) + added + (isTight ? [end] : []), at: place)
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -56,7 +59,7 @@ struct MarkdownSections {
             }
             let level = line.prefix { $0 == "#" }.count
             guard (1...6).contains(level), line.dropFirst(level).first?.isWhitespace ?? false else { return nil }
-            let title = line.dropFirst(level).trimmingCharacters(in: .whitespaces)
+            let title = line.dropFirst(level).trimmingCharacters(in: .whitespacesAndNewlines)
             return Heading(line: number, level: level, text: title)
         }
     }

@@ -10,8 +10,8 @@ import RecollectCore
 /// id comes back byte for byte, except from a name that would be over 120 bytes, which is cut and ends with `%-` and a
 /// hash.
 ///
-/// Different ids have different names. Ids that differ only in case may have names that differ only in case, and with
-/// them one `WorkspacePath.key`: on a system that ignores case they are one place.
+/// Different ids have different names. Ids that differ only in case, or in what joins their letters, may have names that
+/// differ only so, and with them one `WorkspacePath.key`: on a system that ignores that they are one place.
 public enum PlaceName {
     /// The name of an id's place; the same everywhere and for ever.
     public static func name(for id: String) -> String {
@@ -125,6 +125,6 @@ public enum PlaceName {
     }
 
     private static func isComposed(_ text: String) -> Bool {
-        text.utf8.allSatisfy { $0 < 0x80 } || text.precomposedStringWithCanonicalMapping.hasSameBytes(as: text)
+        text.composed.hasSameBytes(as: text)
     }
 }

@@ -88,7 +88,7 @@ public struct ResearchPlace: Sendable {
                 let file =
                     isLocal && item.size <= workspace.configuration.largestFile
                     ? try workspace.fileIfThere(at: item.path) : nil
-                let first = file?.text.split(separator: "\n", maxSplits: 1).first ?? ""
+                let first = file?.text.split(maxSplits: 1, whereSeparator: \.isNewline).first ?? ""
                 let title = first.hasPrefix("# ") ? String(first.dropFirst(2)) : item.path.name
                 return Source(path: item.path, title: title, state: item.state)
             }
@@ -104,6 +104,8 @@ public struct ResearchPlace: Sendable {
         for character in words.joined(separator: "-") where slug.utf8.count + character.utf8.count <= 60 {
             slug.append(character)
         }
+        // Letters of some scripts bring invisible ones, which names may not have everywhere.
+        slug.unicodeScalars.removeAll { WorkspaceName.isForbidden($0) || $0.properties.isJoinControl }
         return slug.isEmpty ? "source" : slug
     }
 

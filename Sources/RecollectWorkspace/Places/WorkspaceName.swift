@@ -7,13 +7,13 @@ enum WorkspaceName {
         if let scalar = name.unicodeScalars.first(where: isForbidden) {
             return "the character \(scalar.escaped(asASCII: true)) in it is not taken by every system"
         }
+        guard hasGoodJoiners(name) else { return "an invisible character in it joins nothing" }
+        if name == "." || name == ".." { return "'.' and '..' are no names: name it from the workspace's folder on" }
         if name.utf8.first == UInt8(ascii: ".") {
             return "names that begin with a dot are hidden, and not synced everywhere"
         }
         if name.utf8.last == UInt8(ascii: ".") { return "Windows drops a dot at a name's end" }
-        if name.unicodeScalars.first?.properties.isWhitespace == true
-            || name.unicodeScalars.last?.properties.isWhitespace == true
-        {
+        if [name.unicodeScalars.first, name.unicodeScalars.last].contains(where: { $0.map(isBlank) ?? false }) {
             return "blanks at a name's ends are lost on some systems"
         }
         let lowercased = name.lowercased()
@@ -29,18 +29,39 @@ enum WorkspaceName {
         // Control characters, and the ends of lines and paragraphs.
         case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
         // Invisible characters, and those that change the direction of what stands around them.
-        case 0xAD, 0x61C, 0x180E, 0x200B...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
+        case 0xAD, 0x61C, 0x180E, 0x200B, 0x200E...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
             0xE0000...0xE007F:
             true
         // No characters at all, which Apple's file system refuses.
         case 0xFDD0...0xFDEF: true
         case let value where value & 0xFFFE == 0xFFFE: true
-        default: "/\\:*?\"<>|".unicodeScalars.contains(scalar)
+        // " * / : < > ? \ |
+        case 0x22, 0x2A, 0x2F, 0x3A, 0x3C, 0x3E, 0x3F, 0x5C, 0x7C: true
+        default: false
         }
+    }
+
+    /// Whether a character is one of the two that join emoji to a family, and letters of Persian or Hindi as they are spelt.
+    static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { 0x200C...0x200D ~= scalar.value }
+
+    /// Whether each joiner stands between two characters that it can join: anywhere else it makes names that look the same.
+    private static func hasGoodJoiners(_ name: String) -> Bool {
+        guard name.unicodeScalars.contains(where: isJoiner) else { return true }
+        let scalars = Array(name.unicodeScalars)
+        func isJoined(_ index: Int) -> Bool {
+            scalars.indices.contains(index) && !scalars[index].isASCII && !isJoiner(scalars[index])
+        }
+        return scalars.indices.allSatisfy { !isJoiner(scalars[$0]) || (isJoined($0 - 1) && isJoined($0 + 1)) }
+    }
+
+    private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.isASCII ? scalar == " " : scalar.properties.isWhitespace
     }
 
     /// Names of devices with any extension, also where a blank stands before it.
     private static func isDevice(_ lowercased: String) -> Bool {
+        // Most names are none for their first letter.
+        guard let first = lowercased.utf8.first, "acnlp".utf8.contains(first) else { return false }
         let stem = lowercased.prefix { $0 != "." }.reversed().drop { $0 == " " }.reversed()
         let name = String(stem)
         if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(name) { return true }

@@ -8,21 +8,23 @@ import RecollectCore
 public struct WorkspacePath: Hashable, Sendable {
     /// The names, from the root on; empty for the root itself.
     public let names: [String]
+    /// The names with `/` between them.
+    public let description: String
 
     /// The root.
     public static let root = WorkspacePath(checked: [])
 
     /// Reads a path whose names are parted by `/`.
-    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes, has `.` or
+    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes or 64 names, has `.` or
     ///   `..` or an empty name in it, a name over 255 bytes, or one that some system or sync service refuses, skips or
-    ///   changes: control characters and invisible ones, `\ : * ? " < > |`, a hidden name, a blank or a dot at its end,
-    ///   a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs (`*.tmp`, `~$…`, `name~`,
-    ///   `*.nosync`), and what sync services call their own.
+    ///   changes: control characters, invisible ones that join no letters or emoji, `\ : * ? " < > |`, a hidden name, a
+    ///   blank or a dot at its end, a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs
+    ///   (`*.tmp`, `~$…`, `name~`, `*.nosync`), and what sync services call their own.
     public init(_ text: String) throws {
         func refuse(_ reason: String) -> RecollectError {
             RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
         }
-        let composed = text.precomposedStringWithCanonicalMapping
+        let composed = text.composed
         guard !composed.isEmpty else { throw refuse("it is empty") }
         guard composed.utf8.first != UInt8(ascii: "/") else {
             throw refuse("it begins with '/': name it from the workspace's folder on")
@@ -31,6 +33,7 @@ public struct WorkspacePath: Hashable, Sendable {
         let names = composed.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
+        guard names.count <= Self.deepest else { throw refuse("it has over \(Self.deepest) names") }
         for name in names {
             if let reason = WorkspaceName.refusal(of: name) { throw refuse(reason) }
         }
@@ -40,6 +43,7 @@ public struct WorkspacePath: Hashable, Sendable {
     /// Takes names that are known to be valid.
     init(checked names: [String]) {
         self.names = names
+        description = names.joined(separator: "/")
     }
 
     /// The last name; empty for the root.
@@ -56,17 +60,27 @@ public struct WorkspacePath: Hashable, Sendable {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
         }
+        // Only the name is new. Where it is no good, the whole path says so.
+        if let last = try? WorkspacePath(name) {
+            let path = WorkspacePath(checked: names + last.names)
+            if path.description.utf8.count <= Self.longest { return path }
+        }
         return try WorkspacePath(names.isEmpty ? name : "\(description)/\(name)")
     }
 
-    /// What systems that ignore case or the form of letters take for one path has one key.
+    /// What systems that ignore case, the form of letters or what joins them take for one path has one key.
     ///
     /// Takes more for one than any single system does (`ß` and `SS`): for finding twins, not for finding files.
     public var key: String { Self.folded(description) }
 
     /// The folding of `key`, for any name.
     static func folded(_ text: String) -> String {
-        text.uppercased().lowercased().precomposedStringWithCanonicalMapping
+        if text.isASCII { return text.lowercased() }
+        var folded = text.uppercased().lowercased()
+        if folded.unicodeScalars.contains(where: WorkspaceName.isJoiner) {
+            folded.unicodeScalars.removeAll(where: WorkspaceName.isJoiner)
+        }
+        return folded.composed
     }
 
     /// A text as messages show it: in one line and bounded.
@@ -77,12 +91,12 @@ public struct WorkspacePath: Hashable, Sendable {
 
     /// Bytes of all names with the `/` between them: what all systems take with a root before it.
     private static let longest = 1_000
+
+    /// Each folder on the way to a file is open while that is: a device lets a program have few.
+    private static let deepest = 64
 }
 
-extension WorkspacePath: CustomStringConvertible {
-    /// The names with `/` between them.
-    public var description: String { names.joined(separator: "/") }
-}
+extension WorkspacePath: CustomStringConvertible {}
 
 extension WorkspacePath: Comparable {
     /// Whether one path's bytes come before the other's.
@@ -92,8 +106,12 @@ extension WorkspacePath: Comparable {
 
     /// Whether the bytes are the same.
     public static func == (left: WorkspacePath, right: WorkspacePath) -> Bool {
-        left.names.count == right.names.count
-            && zip(left.names, right.names).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
+        left.description.hasSameBytes(as: right.description)
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(description)
     }
 }
 
@@ -109,4 +127,12 @@ extension WorkspacePath: Codable {
         var container = encoder.singleValueContainer()
         try container.encode(description)
     }
+}
+
+extension String {
+    /// Whether the text has but one form.
+    var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+
+    /// The text in composed form (NFC).
+    var composed: String { isASCII ? self : precomposedStringWithCanonicalMapping }
 }

@@ -19,7 +19,7 @@ struct CredentialName {
     init?(endingAt end: Int, in bytes: UnsafePointer<UInt8>) {
         let limit = max(0, end - 48)
         var place = end
-        // What may stand between a name and its sign: blanks, a closing quote or bracket, Markdown's marks, a number.
+        // What may stand between a name and its sign: blanks, a closing quote, escaped too, or bracket, Markdown's marks, a number.
         while place > limit, Self.between.contains(bytes[place - 1]) { place -= 1 }
         guard place > limit, Self.lastLetters.contains(bytes[place - 1] | 0x20) else { return nil }
         for name in Self.names {
@@ -59,7 +59,7 @@ struct CredentialName {
         byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
     }
 
-    private static let between = Array(" \t\"'`*]0123456789_".utf8)
+    private static let between = Array(" \t\"'`\\*]0123456789_".utf8)
     private static let lastLetters = Array(Set(names.compactMap(\.backwards.first)))
 
     private static let names: [(backwards: [UInt8], kind: Kind)] = [

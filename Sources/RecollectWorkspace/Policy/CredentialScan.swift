@@ -175,13 +175,16 @@ struct CredentialScan {
         return value.isSecret(isQuoted: quote != nil) && !isCutShort(at: end)
     }
 
-    /// Where a value begins, past blanks, what else belongs to the sign of assignment, Markdown's marks, and an opening quote.
+    /// Where a value begins, past blanks, what else belongs to the sign of assignment, Markdown's marks, and an opening quote, escaped or
+    /// not.
     private func startOfValue(after place: Int) -> (start: Int, quote: UInt8?) {
         var start = place + 1
         let limit = min(count, start + 16)
         while start < limit, Self.kinds[Int(bytes[start])] & Self.leads != 0 { start += 1 }
-        guard start < count, Self.kinds[Int(bytes[start])] & Self.isQuote != 0 else { return (start, nil) }
-        return (start + 1, bytes[start])
+        let isEscaped = start + 1 < count && bytes[start] == UInt8(ascii: "\\")
+        let quote = isEscaped ? start + 1 : start
+        guard quote < count, Self.kinds[Int(bytes[quote])] & Self.isQuote != 0 else { return (start, nil) }
+        return (quote + 1, bytes[quote])
     }
 
     /// Where the value of `name: Type = value` begins; `nil` where there is no such thing.

@@ -35,11 +35,22 @@ public enum CredentialShape {
         }
     }
 
-    /// Refuses a text that holds a credential.
+    /// Refuses a text that holds a credential in any line that the text which it replaces has not: what somebody else wrote into a
+    /// file keeps nobody from adding to it.
     /// - Throws: `credential`, with the kind, the line and the safer place.
-    static func refuse(_ text: String, at path: WorkspacePath) throws {
-        guard let kind = found(in: text) else { return }
+    static func refuse(_ text: String, replacing old: String = "", at path: WorkspacePath) throws {
+        guard found(in: text) != nil, let kind = found(in: emptying(text, of: old)) else { return }
         throw RecollectError(.credential, "\(path.names.joined(separator: "/")) was not written: \(kind.reason)")
+    }
+
+    /// A text with the lines that another one has emptied, so that those that are left keep their numbers.
+    private static func emptying(_ text: String, of old: String) -> String {
+        func lines(_ text: String) -> [Substring.UTF8View] {
+            text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { $0 }
+        }
+        let known = Set(lines(old).map { Array($0) })
+        return lines(text).map { known.contains(Array($0)) ? "" : String(decoding: $0, as: UTF8.self) }
+            .joined(separator: "\n")
     }
 
     private static var saferPlace: String {

@@ -43,10 +43,11 @@ struct CredentialValue {
         bytes.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.allSatisfy { $0.count < 12 }
     }
 
-    /// A variable, a call, a template, a path, an address, a date.
+    /// A variable, a call, a template, a path, an address, the name of a resource, a date.
     private func isCode(isQuoted: Bool) -> Bool {
         guard let first = bytes.first else { return true }
         if "$<{%~/".utf8.contains(first) || bytes.suffix(1).elementsEqual(">".utf8) { return true }
+        if bytes.starts(with: "arn:".utf8) || bytes.starts(with: "urn:".utf8) { return true }
         if contains("://") || contains("${") || contains("{{") || contains("</") || first == UInt8(ascii: ".") {
             return true
         }

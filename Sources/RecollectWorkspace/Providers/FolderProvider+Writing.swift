@@ -33,17 +33,18 @@ extension FolderProvider {
             let found = try FoundFile(path, in: folder)
             let current = try found?.read()
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
-            let staged = try stage(bytes, in: folder)
+            let staged = try stage(bytes, in: folder, rights: found?.entry.rights)
+            let mine = try folder.entry(staged)?.stamp
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged)
+                    try replace(found.spelling(among: names), in: folder, holding: expected, by: staged, mine)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
             } catch {
-                // What is left of it goes with the leftovers.
-                try? folder.remove(staged)
+                // What is left of it goes with the leftovers; what is not mine under that name is somebody's file.
+                if (try? folder.entry(staged))?.stamp == mine { try? folder.remove(staged) }
                 guard let failure = error as? POSIXFailure,
                     failure.number == EEXIST || (failure.number == ENOENT && found != nil)
                 else { throw error }
@@ -69,20 +70,21 @@ extension FolderProvider {
     /// Removes a file of some name on the disk, if it still has some content.
     func remove(_ name: String, in folder: OpenFolder, holding expected: ContentHash) throws {
         try takeTurn(in: folder)
-        let current = try ifThere { try FoundFile.readAll(folder.file(name, forWriting: false)) }
+        let current = try ifThere { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
         let aside = Self.temporaryName()
         guard try ifThere({ try folder.renameExclusively(name, to: aside) }) != nil else {
             throw ContentMismatch(current: nil)
         }
-        if try content(of: aside, in: folder) == expected {
+        let holds = Result { try content(of: aside, in: folder) == expected }
+        if case .success(true) = holds {
             try folder.remove(aside)
-            try folder.synchronize()
-        } else {
-            try putBack(aside, to: name, in: folder)
-            throw ContentMismatch(current: try ifThere { try FoundFile.readAll(folder.file(name, forWriting: false)) })
+            return try folder.synchronize()
         }
+        try putBack(aside, to: name, in: folder)
+        _ = try holds.get()
+        throw ContentMismatch(current: try ifThere { try FoundFile.read(name, in: folder) })
     }
 
     /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
@@ -103,47 +105,57 @@ extension FolderProvider {
     }
 
     /// Gives a name what is staged, if it still holds some content; the old file is gone then.
-    private func replace(_ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String) throws
-    {
-        let mine = try folder.entry(staged)?.stamp
+    private func replace(
+        _ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String, _ mine: FileStamp?
+    ) throws {
         guard try folder.exchange(staged, name) else {
             guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
             return try folder.rename(staged, to: name)
         }
-        if try content(of: staged, in: folder) == expected { return try folder.remove(staged) }
-        // Somebody was quicker: theirs goes back, and what comes out is mine, unless they have written once more.
+        let holds = Result { try content(of: staged, in: folder) == expected }
+        if case .success(true) = holds { return try folder.remove(staged) }
+        // Somebody was quicker: theirs goes back, also where it cannot be read, and what comes out is mine, unless they have
+        // written once more.
         beforeExchange()
         if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
             try putBack(staged, to: name, in: folder)
         }
+        _ = try holds.get()
         throw POSIXFailure(EEXIST)
     }
 
     /// Gives somebody else's file its name again, or one that says what it is where that is taken.
     private func putBack(_ aside: String, to name: String, in folder: OpenFolder) throws {
-        do {
-            try folder.renameExclusively(aside, to: name)
-        } catch let failure as POSIXFailure where failure.number == EEXIST {
-            guard let hash = try content(of: aside, in: folder), try content(of: name, in: folder) != hash else {
+        let hash = try? content(of: aside, in: folder)
+        // What cannot be read gets a name of chance, and so does what would take a name that somebody has given another file.
+        let kept = [hash, ContentHash(of: aside.utf8)].compactMap { $0 }.map { KeptName.name(for: name, holding: $0) }
+        for place in [name] + kept {
+            do {
+                try folder.renameExclusively(aside, to: place)
+                return try folder.synchronize()
+            } catch let failure as POSIXFailure where failure.number == EEXIST {
+                guard let hash, (try? content(of: place, in: folder)) == hash else { continue }
                 return try folder.remove(aside)
             }
-            try folder.rename(aside, to: KeptName.name(for: name, holding: hash))
         }
-        try folder.synchronize()
+        throw POSIXFailure(EEXIST)
     }
 
     /// The hash of what a regular file holds; `nil` where there is none.
     private func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
         guard try folder.entry(name)?.kind == .file else { return nil }
-        return try ifThere { ContentHash(of: try FoundFile.readAll(folder.file(name, forWriting: false))) }
+        return try ifThere { ContentHash(of: try FoundFile.read(name, in: folder)) }
     }
 
     /// Writes a file under a name that no sync service passes on, on the disk when this returns.
-    private func stage(_ bytes: [UInt8], in folder: OpenFolder) throws -> String {
+    /// - Parameter rights: Those of the file that it takes the place of.
+    private func stage(_ bytes: [UInt8], in folder: OpenFolder, rights: mode_t?) throws -> String {
         let name = Self.temporaryName()
         let file = try folder.makeFile(name)
         do {
             try file.write(bytes, at: 0)
+            // File systems without rights refuse it.
+            if let rights { _ = fchmodat(folder.descriptor, name, rights, 0) }
             try file.synchronize()
         } catch {
             try? folder.remove(name)

@@ -14,7 +14,7 @@ import RecollectCore
 /// Names are resolved step by step inside the folder that was there when the provider was made: a symbolic link below
 /// it is never followed, whoever makes it and when, and a folder that was removed, replaced or unmounted is
 /// `unavailable`, never empty. The folder itself may be named by a link. It is kept open, so it cannot be unmounted
-/// meanwhile. Files are made for this user alone (0600, folders 0700).
+/// meanwhile. Files are made for this user alone (0600, folders 0700); one that is given new content keeps its rights.
 ///
 /// A file whose name on the disk is the decomposed form (NFD) of its path is that path's file. Where both forms are
 /// there, the composed one is; it is listed as conflicted, and the other one is among its `conflictVersions`. Names
@@ -97,9 +97,11 @@ public final class FolderProvider: WorkspaceProvider {
     /// - Throws: `unavailable`, and what a disk throws.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try explaining("read", self.path(of: path)) {
-            guard let parent = path.parent, let folder = try folder(at: parent) else { return [] }
+            guard let parent = path.parent, !path.name.isASCII,
+                let folder = try folder(at: parent)
+            else { return [] }
             return try FoundFile.otherForms(of: path, in: folder).map { name in
-                ConflictVersion(id: name, bytes: try FoundFile.readAll(folder.file(name, forWriting: false)))
+                ConflictVersion(id: name, bytes: try FoundFile.read(name, in: folder))
             }
         }
     }

@@ -31,35 +31,39 @@ struct FoundFile {
 
     /// All of its content.
     /// - Throws: `notLocal` without starting a download, `tooLarge`.
-    func read(limit: Int = .max) throws -> [UInt8] {
-        let path = folder.path(of: name)
-        guard !entry.isDataless else { throw Self.notLocal(path) }
+    func read(limit: Int = Self.largest) throws -> [UInt8] {
+        guard !entry.isDataless else { throw Self.notLocal(folder.path(of: name)) }
+        return try Self.read(name, in: folder, limit: limit)
+    }
+
+    /// All that a file holds, also where it grows meanwhile, up to a limit.
+    static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.largest) throws -> [UInt8] {
         let file = try folder.file(name, forWriting: false)
         let size = try file.size()
-        guard size <= limit else { throw Self.tooLarge(path, limit) }
-        let bytes = try Self.readAll(file)
-        guard bytes.count <= limit else { throw Self.tooLarge(path, limit) }
+        guard size <= limit else { throw tooLarge(folder.path(of: name), limit) }
+        var bytes = try file.read(at: 0, count: size + 1)
+        while bytes.count <= limit, case let more = try file.read(at: bytes.count, count: 1 << 16), !more.isEmpty {
+            bytes += more
+        }
+        guard bytes.count <= limit else { throw tooLarge(folder.path(of: name), limit) }
         return bytes
     }
 
-    /// All that a file holds, also where it grows meanwhile.
-    static func readAll(_ file: OpenFile) throws -> [UInt8] {
-        var bytes = try file.read(at: 0, count: file.size() + 1)
-        while case let more = try file.read(at: bytes.count, count: 1 << 16), !more.isEmpty { bytes += more }
-        return bytes
-    }
+    /// What is read at most of a file that somebody put in the place of another one.
+    static let largest = 1 << 30
 
     /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where
     /// there is neither.
     static func name(_ name: String, in folder: OpenFolder) throws -> String? {
         // On a file system that folds case or forms this finds what it takes for the name.
         if try folder.entry(name) != nil { return name }
-        if name.utf8.allSatisfy({ $0 < 0x80 }) { return nil }
+        guard !name.isASCII else { return nil }
         return try forms(of: name, in: folder).min(by: byBytes)
     }
 
     /// The files that lie beside a path's file under other forms of its name.
     static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
+        guard !path.name.isASCII else { return [] }
         var forms = try forms(of: path.name, in: folder)
         // The file itself is one of them, under whichever form it lies there.
         guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }

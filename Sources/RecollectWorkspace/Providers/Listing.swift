@@ -38,8 +38,8 @@ struct Listing {
         guard let name = try FoundFile.name(path.name, in: folder), let entry = try folder.entry(name) else {
             return try folder.entry(Placeholder.name(for: path.name)).map { placeholder($0, at: path) }
         }
-        let isAlone = try path.name.utf8.allSatisfy { $0 < 0x80 } || FoundFile.otherForms(of: path, in: folder).isEmpty
-        return item(entry, at: path, isConflicted: !isAlone)
+        let otherForms = try FoundFile.otherForms(of: path, in: folder)
+        return item(entry, at: path, isConflicted: !otherForms.isEmpty)
     }
 
     private func item(_ entry: FolderEntry, at path: WorkspacePath, isConflicted: Bool = false) -> WorkspaceItem? {

@@ -1,4 +1,4 @@
-import CRename
+import CFiles
 import RecollectCore
 
 #if canImport(Darwin)
@@ -26,11 +26,6 @@ extension OpenFolder {
             guard try entry(newName) == nil else { throw POSIXFailure(EEXIST) }
             try rename(name, to: newName)
         }
-    }
-
-    /// Gives a file another name, whatever has that.
-    func rename(_ name: String, to newName: String) throws {
-        guard renameat(descriptor, name, descriptor, newName) == 0 else { throw POSIXFailure.last }
     }
 
     /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is

@@ -79,12 +79,17 @@ public struct ConflictVersion: Hashable, Sendable {
 }
 
 /// What a provider throws instead of overwriting something that its caller has not seen.
-public struct ContentMismatch: Error, Sendable {
+public struct ContentMismatch: Error, Sendable, CustomStringConvertible {
     /// What is there now; `nil` where there is no file.
     public let current: [UInt8]?
 
     /// Makes the error.
     public init(current: [UInt8]?) {
         self.current = current
+    }
+
+    /// What happened; never holds any of the content.
+    public var description: String {
+        current == nil ? "the file is not there" : "the file has another content than its writer expects"
     }
 }

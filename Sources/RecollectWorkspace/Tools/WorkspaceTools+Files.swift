@@ -40,6 +40,15 @@ extension WorkspaceTools {
         return .object(told(file, from: offset))
     }
 
+    /// Refuses to add text to a picture.
+    private func refuseBytes(at path: WorkspacePath) async throws {
+        do {
+            guard try await workspace.read(path, download: download).bytes.isText else {
+                throw ToolArguments.Failure(message: "\(path) is no text, so nothing can be added to it here.")
+            }
+        } catch let error as RecollectError where error.code == .notFound {}
+    }
+
     @Sendable func write(_ arguments: ToolArguments) async throws -> JSONValue {
         let path = try path(arguments)
         let text = try text(arguments)
@@ -85,6 +94,7 @@ extension WorkspaceTools {
     @Sendable func append(_ arguments: ToolArguments) async throws -> JSONValue {
         let path = try path(arguments)
         let text = try text(arguments)
+        try await refuseBytes(at: path)
         let lines = text.utf8.last == UInt8(ascii: "\n") ? text : text + "\n"
         return receipt(of: try await workspace.append(lines, to: path, by: .agent(agentId)))
     }

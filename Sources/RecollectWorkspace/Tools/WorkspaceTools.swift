@@ -8,7 +8,7 @@ import RecollectCore
 /// where somebody else wrote meanwhile the model is given what is there, to merge and try again. Every write says which
 /// agent made it. Results are bounded, at most 16 KB; they say how to read on. What a model can do something about is told in
 /// words: arguments that make no sense, paths that are none, files that are not there or not on this device, text in the shape of
-/// a credential. Other failures of the workspace are thrown.
+/// a credential. None of these words says where the workspace lies. Other failures of the workspace are thrown.
 public struct WorkspaceTools: Sendable {
     let workspace: SharedWorkspace
     let agentId: String
@@ -126,13 +126,22 @@ public struct WorkspaceTools: Sendable {
             do {
                 return try await run(arguments)
             } catch let error as RecollectError where Self.forModel.contains(error.code) {
-                throw ToolArguments.Failure(message: error.message)
+                // What an argument is refused for quotes it as the model wrote it.
+                let isQuoted = error.code == .invalidArgument
+                throw ToolArguments.Failure(message: isQuoted ? error.message : withoutRoot(error.message))
             } catch let error as FileNotYetAvailableError {
                 let name = error.url?.lastPathComponent ?? "The file"
                 throw ToolArguments.Failure(
                     message: "\(name) is not on this device yet. Its download was asked for: try again later.")
             }
         }
+    }
+
+    /// A message with paths as the model knows them: where the workspace lies on this machine is nothing for a model's server.
+    private func withoutRoot(_ message: String) -> String {
+        let root = workspace.rootURL.path
+        return message.replacingOccurrences(of: root + "/", with: "").replacingOccurrences(
+            of: root, with: "the workspace")
     }
 
     /// Failures that a model can do something about, or tell its user.

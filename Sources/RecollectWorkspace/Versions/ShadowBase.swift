@@ -13,8 +13,8 @@ extension VersionArchive {
         let log = file.versions.prefix { !contradicting.contains($0.hash) }
         for place in log.indices.suffix(Self.mostLookedAt).reversed() where log[place].kind == .seen {
             let hash = log[place].hash
-            guard let bytes = try bytes(of: hash) else { continue }
-            let before = place > 0 ? try self.bytes(of: log[place - 1].hash) ?? [] : []
+            guard let bytes = try wholeBytes(of: hash) else { continue }
+            let before = place > 0 ? try wholeBytes(of: log[place - 1].hash) ?? [] : []
             let change = Change(from: before, to: bytes)
             let isKnown = versions.allSatisfy {
                 file.isAncestor(hash, of: ContentHash(of: $0)) || change.isKnown(toWriterOf: $0)
@@ -22,6 +22,15 @@ extension VersionArchive {
             if isKnown { return bytes }
         }
         return nil
+    }
+
+    /// The bytes of a content; `nil` where it is not kept, or not any more as it was.
+    func wholeBytes(of hash: ContentHash) throws -> [UInt8]? {
+        do {
+            return try bytes(of: hash)
+        } catch let error as RecollectError where error.code == .damaged {
+            return nil
+        }
     }
 
     /// How many of a file's last versions may be its base.

@@ -3,35 +3,19 @@ import RecollectCore
 
 /// Every content that was seen or written in a workspace on this device, and a log of what became of which file.
 ///
-/// Lies in a folder of its own that is never synced: `objects/ab/cdef…` for contents by their hash, each on the disk before a
-/// line names it, and `log`, to which lines are only added. Processes share it: a line is added under the folder's lock, which is never
+/// Lies in a folder of its own that is never synced: contents in `objects` (`KeptContents`), each on the disk before a line names
+/// it, and `log` (`VersionLog`), to which lines are only added. Processes share it: a line is added under the folder's lock, which is never
 /// held while something waits for a provider; lines that others added are taken in before every answer. A change of a file is
 /// written down before it is made and after, so that a process killed in between leaves nothing that could be taken for
 /// somebody else's change.
 ///
 /// All calls block, and throw `RecollectError`.
 final class VersionArchive: Sendable {
-    /// Up to where somebody knew the log.
-    struct Moment {
-        fileprivate let header: [UInt8]
-        fileprivate let end: Int
-    }
-
-    private struct State {
-        var header: [UInt8] = []
-        var end = 0
-        var index = VersionIndex()
-
-        /// Whether nothing was written down of a path since a moment.
-        func isUntouched(_ path: WorkspacePath, since moment: Moment) -> Bool {
-            guard let file = index.files[path] else { return true }
-            return header == moment.header && file.end <= moment.end
-        }
-    }
+    typealias Moment = VersionLog.Moment
 
     /// Where it lies.
     let path: String
-    private let state = Locked(State())
+    private let log = Locked(VersionLog())
 
     init(path: String) {
         self.path = path
@@ -46,13 +30,13 @@ final class VersionArchive: Sendable {
 
     /// What the log says now, and a name for this moment.
     func snapshot() throws -> (index: VersionIndex, moment: Moment) {
-        try reading { ($0.index, Moment(header: $0.header, end: $0.end)) }
+        try reading { ($0.index, $0.moment) }
     }
 
     /// The versions of a path, newest first; those whose writer was killed before it knew whether they were made are `begun`.
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
-        try reading { state in
-            guard let file = state.index.files[path] else { return [] }
+        try reading { log in
+            guard let file = log.index.files[path] else { return [] }
             var versions = file.versions
             for line in file.begun where !line.version.kind.isAbsence {
                 let begun = line.version.asBegun
@@ -66,16 +50,8 @@ final class VersionArchive: Sendable {
     /// The bytes of a content; `nil` where it is not kept.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
-            try ifThere {
-                let name = ObjectName(hash)
-                let file = try OpenFolder(path: path).folder("objects").folder(name.folder)
-                    .file(name.file, forWriting: false)
-                let bytes = try file.read(at: 0, count: try file.size())
-                guard ContentHash(of: bytes) == hash else {
-                    throw RecollectError(.damaged, "the content \(hash.rawValue) in \(path) is damaged")
-                }
-                return bytes
-            }
+            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return nil }
+            return try KeptContents(in: folder).bytes(of: hash)
         }
     }
 
@@ -92,67 +68,70 @@ final class VersionArchive: Sendable {
     // MARK: Changes on this device
 
     /// Writes down changes that are about to be made, on the disk when this returns, after the contents that they begin or end.
-    func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws {
-        try locked { folder, state in
-            for content in contents { try Self.keep(content, in: folder) }
-            try Self.append(changes.map { $0.marked(.begun) }, to: folder, &state, durably: true)
+    /// - Returns: The changes as they are written down, for `finish` and `withdraw`: a millisecond later where a file had a change that is
+    ///   the same in every field.
+    @discardableResult
+    func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws -> [VersionLine] {
+        try locked { folder, log in
+            try KeptContents(in: folder).keep(
+                Dictionary(contents.map { (ContentHash(of: $0), $0) }, uniquingKeysWith: { first, _ in first }))
+            let changes = changes.map { log.index.unlikeOthers($0).marked(.begun) }
+            try log.append(changes, in: folder, durably: true)
+            return changes
         }
     }
 
-    /// Writes down that changes were made. What they replaced was there then, so it too was made if it was only begun.
+    /// Writes down that changes were made, and so was what they replaced, where that was only begun.
     func finish(_ changes: [VersionLine]) throws {
-        try locked { folder, state in
-            let lines = changes.flatMap { change in
-                let replaced = Set(
-                    change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
-                let settled = state.index.files[change.path, default: .init()].begun.filter {
-                    replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
-                }
-                return (settled + [change]).map { $0.marked(.done) }
-            }
+        try locked { folder, log in
+            let lines = changes.flatMap { log.index.settled(by: $0) + [$0] }
             // Should this be lost, the change is recognized by what was begun.
-            try Self.append(lines, to: folder, &state, durably: false)
+            try log.append(lines.map { $0.marked(.done) }, in: folder, durably: false)
         }
     }
 
     /// Writes down that changes were refused.
     func withdraw(_ changes: [VersionLine]) throws {
-        try locked { folder, state in
-            try Self.append(changes.map { $0.marked(.withdrawn) }, to: folder, &state, durably: false)
+        try locked { folder, log in
+            try log.append(changes.map { $0.marked(.withdrawn) }, in: folder, durably: false)
         }
     }
 
     // MARK: What was found
 
-    /// Takes in the content that a file was found to have.
+    /// Takes in what files were found to have, each file once.
+    ///
+    /// What is to be kept is on the disk, all of it, before the first line that names any of it.
     /// - Parameters:
-    ///   - bytes: The content, if it is to be kept.
-    ///   - moment: When the file was about to be read: if something was written down of the path since then, nothing is concluded.
-    ///   - isContested: Whether copies that contradict it lie beside it.
-    func found(
-        _ hash: ContentHash, keeping bytes: [UInt8]?, at path: WorkspacePath, since moment: Moment, isContested: Bool,
-        now: Date
-    ) throws {
-        try locked { folder, state in
-            guard state.isUntouched(path, since: moment) else { return }
-            let file = state.index.files[path, default: .init()]
-            if file.content == hash { return }
-            if let own = file.begun.last(where: { $0.version.hash == hash && !$0.version.kind.isAbsence }) {
-                return try Self.append([own.marked(.done)], to: folder, &state, durably: false)
+    ///   - contents: What was found; of a file of which something was written down since the moment, nothing is concluded.
+    ///   - moment: When the first of the files was about to be read.
+    ///   - now: When they were found.
+    func found(_ contents: [FoundContent], since moment: Moment, now: Date) throws {
+        guard !contents.isEmpty else { return }
+        try locked { folder, log in
+            var lines: [VersionLine] = []
+            var kept: [ContentHash: [UInt8]] = [:]
+            for found in contents where log.isUntouched(found.path, since: moment) {
+                let file = log.index.files[found.path, default: .init()]
+                if file.content == found.hash { continue }
+                if let own = file.begun.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
+                    lines.append(own.marked(.done))
+                } else {
+                    lines.append(found.line(at: now))
+                    if let bytes = found.bytes { kept[found.hash] = bytes }
+                }
             }
-            if let bytes { try Self.keep(bytes, in: folder) }
-            let version = WorkspaceVersion(
-                hash: hash, date: now.wholeMilliseconds, author: nil, kind: isContested ? .contested : .seen)
-            let line = VersionLine(mark: .done, path: path, version: version)
-            try Self.append([line], to: folder, &state, durably: false)
+            try KeptContents(in: folder).keep(kept)
+            try log.append(lines, in: folder, durably: false)
         }
     }
 
     /// Takes in that files were found gone.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
-        try locked { folder, state in
+        guard !paths.isEmpty else { return }
+        try locked { folder, log in
             let lines = paths.compactMap { path -> VersionLine? in
-                guard state.isUntouched(path, since: moment), let file = state.index.files[path],
+                guard log.isUntouched(path, since: moment), let file = log.index.files[path],
                     let content = file.content
                 else { return nil }
                 if let own = file.begun.last(where: { $0.version.hash == content && $0.version.kind.isAbsence }) {
@@ -162,7 +141,7 @@ final class VersionArchive: Sendable {
                     hash: content, date: now.wholeMilliseconds, author: nil, kind: .removed)
                 return VersionLine(mark: .done, path: path, version: version)
             }
-            try Self.append(lines, to: folder, &state, durably: false)
+            try log.append(lines, in: folder, durably: false)
         }
     }
 
@@ -194,56 +173,39 @@ final class VersionArchive: Sendable {
     /// How many contents are kept, and their bytes in all.
     func size() throws -> (contents: Int, bytes: Int) {
         try explaining("list", path) {
-            var size = (contents: 0, bytes: 0)
-            try Self.forEachObject(in: OpenFolder.make(path: path)) { _, folder, name in
-                size.contents += 1
-                size.bytes += try ifThere { try folder.file(name, forWriting: false).size() } ?? 0
-            }
-            return size
+            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return (0, 0) }
+            return try KeptContents(in: folder).size()
         }
     }
 
     /// Forgets versions older than a moment, except the content that each file has and its shadow base, and removes the contents
-    /// that no version has any more.
+    /// that no version has any more, and what writers that were killed left.
     func prune(olderThan moment: Date) throws {
-        try locked { folder, state in
-            let lines = state.index.lines { $0.date >= moment }
-            _ = try folder.replace(Self.logName) { log in
-                try log.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0)
-            }
-            let kept = Set(lines.map(\.version.hash))
-            try Self.forEachObject(in: folder) { hash, folder, name in
-                if !kept.contains(hash) { try folder.remove(name) }
-            }
-            try Self.refresh(&state, from: folder)
+        try locked { folder, log in
+            let lines = log.index.lines { $0.date >= moment }
+            try log.begin(anew: lines, in: folder)
+            try KeptContents(in: folder).removeAll(but: Set(lines.map(\.version.hash)))
+            try folder.removeLeftovers(among: folder.names())
         }
     }
 
-    // MARK: The log
+    // MARK: Taking turns
 
-    private static let logName = "log"
-    private static let format = "recollect-archive 1 "
-
-    /// The first line of a log tells its format, and one log from another.
-    private static func newHeader() -> [UInt8] {
-        Array((format + UUID().uuidString + "\n").utf8)
-    }
-
-    private func reading<Result>(_ body: (State) throws -> Result) throws -> Result {
-        try state.withLock { state in
+    private func reading<Result>(_ body: (VersionLog) throws -> Result) throws -> Result {
+        try log.withLock { log in
             try explaining("read", path) {
                 if let folder = try ifThere({ try OpenFolder(path: path) }) {
-                    try Self.refresh(&state, from: folder)
+                    try log.refresh(from: folder)
                 } else {
-                    state = State()
+                    log = VersionLog()
                 }
             }
-            return try body(state)
+            return try body(log)
         }
     }
 
-    private func locked<Result>(_ body: (OpenFolder, inout State) throws -> Result) throws -> Result {
-        try state.withLock { state in
+    private func locked<Result>(_ body: (OpenFolder, inout VersionLog) throws -> Result) throws -> Result {
+        try log.withLock { log in
             try explaining("write", path) {
                 let folder = try OpenFolder.make(path: path)
                 return try withExtendedLifetime(folder) {
@@ -253,90 +215,9 @@ final class VersionArchive: Sendable {
                         throw RecollectError(
                             .busy, "another process has held \(path) for too long; end it if it hangs", cause: failure)
                     }
-                    try Self.refresh(&state, from: folder)
-                    return try body(folder, &state)
+                    try log.refresh(from: folder)
+                    return try body(folder, &log)
                 }
-            }
-        }
-    }
-
-    /// Takes in the whole lines that the log has more than is known; another log than the known one is taken in from its beginning.
-    private static func refresh(_ state: inout State, from folder: OpenFolder) throws {
-        guard let log = try ifThere({ try folder.file(logName, forWriting: false) }) else { return state = State() }
-        let header = try log.read(at: 0, count: format.utf8.count + 37)
-        if header != state.header {
-            guard header.starts(with: format.utf8), header.last == UInt8(ascii: "\n") else {
-                let isNewer = header.starts(with: "recollect-archive ".utf8)
-                throw RecollectError(
-                    isNewer ? .newerSchema : .damaged,
-                    isNewer
-                        ? "a newer version of Recollect keeps the versions in \(folder.path(of: logName))"
-                        : "\(folder.path(of: logName)) is damaged: move it away, and versions are kept anew")
-            }
-            state = State(header: header, end: header.count)
-        }
-        let size = try log.size()
-        guard size > state.end else { return }
-        let bytes = try log.read(at: state.end, count: size - state.end)
-        guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return }
-        for line in bytes[..<last].split(separator: UInt8(ascii: "\n")) {
-            guard let read = VersionLine(line) else { continue }
-            state.index.apply(read, endingAt: state.end + line.endIndex + 1)
-        }
-        state.end += last + 1
-    }
-
-    private static func append(
-        _ lines: [VersionLine], to folder: OpenFolder, _ state: inout State, durably: Bool
-    ) throws {
-        guard !lines.isEmpty else { return }
-        let log =
-            try ifThere { try folder.file(logName, forWriting: true) }
-            ?? folder.replace(logName) { try $0.write(newHeader(), at: 0) }
-        let size = try log.size()
-        // A killed process may have left a part of a line.
-        let isWhole = try log.read(at: size - 1, count: 1) == [UInt8(ascii: "\n")]
-        try log.write((isWhole ? [] : [UInt8(ascii: "\n")]) + lines.flatMap(\.bytes), at: size)
-        if durably { try log.synchronize() }
-        try refresh(&state, from: folder)
-    }
-
-    // MARK: Contents
-
-    private struct ObjectName {
-        let folder: String
-        let file: String
-
-        init(_ hash: ContentHash) {
-            folder = String(hash.rawValue.prefix(2))
-            file = String(hash.rawValue.dropFirst(2))
-        }
-    }
-
-    private static func keep(_ bytes: [UInt8], in folder: OpenFolder) throws {
-        let name = ObjectName(ContentHash(of: bytes))
-        let objects = try made("objects", in: folder)
-        let place = try made(name.folder, in: objects)
-        if try ifThere({ try place.file(name.file, forWriting: false).size() }) == bytes.count { return }
-        _ = try place.replace(name.file) { try $0.write(bytes, at: 0) }
-    }
-
-    private static func made(_ name: String, in folder: OpenFolder) throws -> OpenFolder {
-        if let there = try ifThere({ try folder.folder(name) }) { return there }
-        try folder.makeFolder(name)
-        try folder.synchronize()
-        return try folder.folder(name)
-    }
-
-    private static func forEachObject(
-        in folder: OpenFolder, _ body: (ContentHash, OpenFolder, String) throws -> Void
-    ) throws {
-        guard let objects = try ifThere({ try folder.folder("objects") }) else { return }
-        for prefix in try objects.names() {
-            let place = try objects.folder(prefix)
-            for name in try place.names() {
-                guard let hash = ContentHash(hexadecimal: prefix + name) else { continue }
-                try body(hash, place, name)
             }
         }
     }

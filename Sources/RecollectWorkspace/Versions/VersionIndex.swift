@@ -9,6 +9,8 @@ struct VersionIndex {
         var versions: [WorkspaceVersion] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
+        /// The versions that were made on this device, for whoever made one and whoever found it made may both say so.
+        fileprivate var own: Set<WorkspaceVersion> = []
         /// Where in the log its last line ends.
         var end = 0
 
@@ -23,6 +25,27 @@ struct VersionIndex {
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
         if line.mark == .done, line.version.kind == .folded { folded.insert(line.version.hash) }
+    }
+
+    /// The change, or where its file had one that is the same in every field, one that is a millisecond later: nobody who tells of one
+    /// of them tells of the other.
+    func unlikeOthers(_ change: VersionLine) -> VersionLine {
+        guard let file = files[change.path] else { return change }
+        var change = change
+        while file.own.contains(change.version) || file.begun.contains(where: { $0.version == change.version }) {
+            change.version = change.version.aMillisecondLater
+        }
+        return change
+    }
+
+    /// The changes of which nobody knew yet whether they were made, and which must have been: what came of them was replaced.
+    func settled(by change: VersionLine) -> [VersionLine] {
+        guard let file = files[change.path] else { return [] }
+        let replaced = Set(change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
+        if let content = file.content, replaced.contains(content) { return [] }
+        return file.begun.filter {
+            replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
+        }
     }
 
     /// The content that each file has that is there.
@@ -49,11 +72,8 @@ extension VersionIndex.File {
         case .begun: begun.append(line)
         case .withdrawn: begun.removeAll { $0.isSameChange(as: line) }
         case .done:
-            let wasBegun = begun.contains { $0.isSameChange(as: line) }
             begun.removeAll { $0.isSameChange(as: line) }
-            // Whoever made a change and whoever found it made may both have said so.
-            let isTold = !wasBegun && line.version.author != nil && versions.suffix(16).contains(line.version)
-            guard !isTold else { return }
+            guard line.version.author == nil || own.insert(line.version).inserted else { return }
             versions.append(line.version)
         }
     }

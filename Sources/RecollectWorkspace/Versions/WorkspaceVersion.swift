@@ -1,4 +1,5 @@
 import Foundation
+import RecollectCore
 
 /// A content that a file had, or lost, as this device knows it.
 public struct WorkspaceVersion: Hashable, Sendable {
@@ -67,5 +68,12 @@ public struct WorkspaceVersion: Hashable, Sendable {
     var asBegun: WorkspaceVersion {
         WorkspaceVersion(
             hash: hash, date: date, author: author, kind: .begun, parents: parents, otherPath: otherPath)
+    }
+
+    /// The same version, made a millisecond later.
+    var aMillisecondLater: WorkspaceVersion {
+        WorkspaceVersion(
+            hash: hash, date: Date(millisecondsSince1970: date.millisecondsSince1970 + 1), author: author, kind: kind,
+            parents: parents, otherPath: otherPath)
     }
 }

@@ -51,10 +51,19 @@ enum ConflictCopies {
         case ("Research", 2):
             return name == (isFile ? "full_text.txt" : "sources")
         case ("Research", 3):
-            return isFile && name.wholeMatch(of: #/.*-[0-9a-f]{8}\.md/#) != nil
+            return isFile && isSource(name)
         default:
             return false
         }
+    }
+
+    /// Whether a name ends with a hyphen, eight digits of a hash and `.md`, as those that `ResearchPlace` gives do.
+    private static func isSource(_ name: String) -> Bool {
+        guard name.hasSuffix(".md") else { return false }
+        let stem = name.utf8.dropLast(3)
+        let digits = stem.suffix(8)
+        return digits.count == 8 && stem.dropLast(8).last == UInt8(ascii: "-")
+            && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
     private static func isID(_ name: String, of suffix: String) -> Bool {

@@ -24,9 +24,11 @@ public struct FoldedConflict: Hashable, Sendable {
         public static let notLocal = Outcome(rawValue: "notLocal")
         /// Others wrote in the meantime, again and again.
         public static let busy = Outcome(rawValue: "busy")
+        /// A version is too large, cannot be read or may not be written: `reason` says which.
+        public static let failed = Outcome(rawValue: "failed")
 
         /// Whether nothing of the conflict is left.
-        public var isResolved: Bool { ![.waiting, .notLocal, .busy].contains(self) }
+        public var isResolved: Bool { ![.waiting, .notLocal, .busy, .failed].contains(self) }
     }
 
     /// The file that two devices changed.
@@ -37,4 +39,17 @@ public struct FoldedConflict: Hashable, Sendable {
     public let outcome: Outcome
     /// The files that hold what could not be merged.
     public let kept: [WorkspacePath]
+    /// Why it failed, for people; `nil` where it did not.
+    public let reason: String?
+
+    init(
+        path: WorkspacePath, copies: [WorkspacePath], outcome: Outcome, kept: [WorkspacePath] = [],
+        reason: String? = nil
+    ) {
+        self.path = path
+        self.copies = copies
+        self.outcome = outcome
+        self.kept = kept
+        self.reason = reason
+    }
 }

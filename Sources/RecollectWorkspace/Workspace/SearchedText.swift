@@ -3,12 +3,12 @@ import Foundation
 /// Words that are looked for in texts, whatever their case and accents.
 struct SearchedWords {
     private let words: [String]
-    /// The words as bytes, where all of them are ASCII: then a line of ASCII is searched without folding it.
-    private let bytes: [[UInt8]]?
+    /// Each word that is ASCII as bytes: a line of ASCII is searched without folding it, and has no other word.
+    private let bytes: [[UInt8]?]
 
     init(_ text: String) {
         words = Array(Set(Self.folded(text).split(whereSeparator: \.isWhitespace).map(String.init))).sorted()
-        bytes = words.allSatisfy { $0.utf8.allSatisfy { $0 < 0x80 } } ? words.map { Array($0.utf8) } : nil
+        bytes = words.map { $0.isASCII ? Array($0.utf8) : nil }
     }
 
     var isEmpty: Bool { words.isEmpty }
@@ -23,20 +23,22 @@ struct SearchedWords {
     /// The same for a line as bytes.
     func found(in line: ArraySlice<UInt8>) -> Set<Int> {
         guard line.allSatisfy({ $0 < 0x80 }) else { return found(in: String(decoding: line, as: UTF8.self)) }
-        guard let bytes else { return [] }
         let lowercased = line.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
-        return Set(bytes.indices.filter { lowercased.hasRun(bytes[$0]) })
+        return Set(bytes.indices.filter { bytes[$0].map { lowercased.hasRun($0) } ?? false })
     }
 
     /// A line as it is shown: around the first word that stands in it, where it is long.
     func excerpt(of line: ArraySlice<UInt8>) -> String {
         let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        guard text.count > Self.excerptLength else { return text }
+        // A single character may have any number of marks.
+        let scalars = text.unicodeScalars
+        guard scalars.count > Self.excerptLength else { return text }
         let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
         let first = words.compactMap { text.range(of: $0, options: options)?.lowerBound }.min() ?? text.startIndex
-        let start = text.index(first, offsetBy: -Self.excerptLength / 3, limitedBy: text.startIndex) ?? text.startIndex
-        let end = text.index(start, offsetBy: Self.excerptLength, limitedBy: text.endIndex) ?? text.endIndex
-        return (start > text.startIndex ? "…" : "") + text[start..<end] + (end < text.endIndex ? "…" : "")
+        let start =
+            scalars.index(first, offsetBy: -Self.excerptLength / 3, limitedBy: text.startIndex) ?? text.startIndex
+        let end = scalars.index(start, offsetBy: Self.excerptLength, limitedBy: text.endIndex) ?? text.endIndex
+        return (start > text.startIndex ? "…" : "") + String(scalars[start..<end]) + (end < text.endIndex ? "…" : "")
     }
 
     private static let excerptLength = 240

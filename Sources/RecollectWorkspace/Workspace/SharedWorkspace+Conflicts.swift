@@ -10,7 +10,7 @@ extension SharedWorkspace {
     /// on the contents alone, so that two devices which fold the same conflict write the same bytes.
     ///
     /// Each conflict is folded by compare-and-swap writes of its own: killed in between, or contradicted by another writer, no version
-    /// is lost, and folding again goes on.
+    /// is lost, and folding again goes on. One that cannot be folded does not keep the others from it.
     /// - Returns: What became of each conflict, in the order of the paths.
     /// - Throws: `unavailable` while the folder is gone or so much is missing that nothing is concluded from it.
     @discardableResult
@@ -41,8 +41,9 @@ extension SharedWorkspace {
             else { continue }
             copies[original, default: []].append(item.path)
         }
-        for item in items where !item.isFolder && copies[item.path] == nil {
-            if try !provider.conflictVersions(of: item.path).isEmpty { copies[item.path] = [] }
+        for item in items where item.state == .conflicted && !item.isFolder && copies[item.path] == nil {
+            // What goes wrong with them is told by folding them.
+            if (try? provider.conflictVersions(of: item.path))?.isEmpty != true { copies[item.path] = [] }
         }
         return copies
     }
@@ -68,27 +69,30 @@ extension SharedWorkspace {
         for _ in 0..<3 {
             do {
                 let (outcome, kept) = try foldOnce(path, copies)
-                events.post(StoreEvent(kind: .foldedConflict, path: path.description))
+                if outcome.isResolved { events.post(StoreEvent(kind: .foldedConflict, path: path.description)) }
                 return FoldedConflict(path: path, copies: copies, outcome: outcome, kept: kept)
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
                 for path in [path] + copies { try? provider.requestDownload(of: path) }
-                return FoldedConflict(path: path, copies: copies, outcome: .notLocal, kept: [])
+                return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
+            } catch let error as RecollectError where error.isOfOneFile {
+                return FoldedConflict(path: path, copies: copies, outcome: .failed, reason: error.message)
             }
         }
-        return FoldedConflict(path: path, copies: copies, outcome: .busy, kept: [])
+        return FoldedConflict(path: path, copies: copies, outcome: .busy)
     }
 
     private func foldOnce(
         _ path: WorkspacePath, _ copies: [WorkspacePath]
     ) throws -> (outcome: FoldedConflict.Outcome, kept: [WorkspacePath]) {
-        let main = try fileIfThere(at: path)
+        let isFolder = try provider.item(at: path)?.isFolder ?? false
+        let main = try isFolder ? nil : fileIfThere(at: path)
         let files = try copies.compactMap { try fileIfThere(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
-        let fold = try ConflictFold(contents, at: path, archive)
+        let fold = try isFolder ? ConflictFold(apart: contents) : ConflictFold(contents, at: path, archive)
         if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
             return (.waiting, [])
         }
@@ -135,7 +139,8 @@ extension SharedWorkspace {
     private func isAhead(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
         let files = try archive.index().files
         guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
-        return file.date <= arrival.date && configuration.now().timeIntervalSince(arrival.date) < Self.longestDelay
+        // A clock that was set back makes nobody wait for longer.
+        return file.date <= arrival.date && abs(configuration.now().timeIntervalSince(arrival.date)) < Self.longestDelay
     }
 
     /// How long after a copy what it stands against is waited for, in seconds.
@@ -145,10 +150,8 @@ extension SharedWorkspace {
     func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
-            try archive.found(
-                ContentHash(of: bytes), keeping: bytes, at: main.path, since: archive.snapshot().moment,
-                isContested: true,
-                now: configuration.now())
+            let found = FoundContent(path: main.path, hash: ContentHash(of: bytes), bytes: bytes, isContested: true)
+            try archive.found([found], since: archive.snapshot().moment, now: configuration.now())
         }
     }
 }
@@ -166,9 +169,20 @@ struct ConflictFold {
     let apart: [[UInt8]]
     let outcome: FoldedConflict.Outcome
 
+    /// Of copies whose name a folder has: of a file here that was a folder on another device.
+    init(apart contents: Set<[UInt8]>) {
+        whole = nil
+        apart = Self.ordered(contents)
+        outcome = .keptBoth
+    }
+
+    private static func ordered(_ contents: Set<[UInt8]>) -> [[UInt8]] {
+        contents.map { ($0, ContentHash(of: $0).rawValue) }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+
     init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive) throws {
         let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
-        let ordered = contents.sorted { (hashes[$0]?.rawValue ?? "") < (hashes[$1]?.rawValue ?? "") }
+        let ordered = Self.ordered(contents)
         let latest = try ordered.filter { one in
             try !ordered.contains { other in
                 guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }

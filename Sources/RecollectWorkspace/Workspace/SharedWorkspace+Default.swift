@@ -2,7 +2,8 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Opens the workspace of this app on this device, as the page has it: never blocks on a cloud, never throws.
+    /// Opens the workspace of this app on this device, as the guide to shared workspaces has it: never blocks on a
+    /// cloud, never throws.
     ///
     /// It is the folder `Recollect/Workspace` in Application Support. Should that folder not open, every call says why.
     public convenience init() {

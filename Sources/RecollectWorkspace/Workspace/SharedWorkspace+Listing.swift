@@ -20,13 +20,20 @@ extension SharedWorkspace {
                 return item.isFolder ? item : try self.markingConflict(of: item)
             }
             guard let last = try self.archive.index().files[path]?.versions.last else { throw self.notFound(path) }
-            let size = try self.archive.bytes(of: last.hash)?.count ?? 0
+            let size = try self.archive.wholeBytes(of: last.hash)?.count ?? 0
             return WorkspaceItem(path: path, size: size, modified: last.date, state: .gone)
         }
     }
 
     /// `list`, blocking.
     func items(in folder: WorkspacePath, recursively: Bool) throws -> [WorkspaceItem] {
+        try listing(of: folder, recursively: recursively).items
+    }
+
+    /// `list`, blocking, and the files of which copies are listed, which may not be there themselves.
+    func listing(
+        of folder: WorkspacePath, recursively: Bool
+    ) throws -> (items: [WorkspaceItem], copied: Set<WorkspacePath>) {
         var items: [WorkspaceItem] = []
         var folders = [folder]
         while let folder = folders.popLast() {
@@ -40,8 +47,8 @@ extension SharedWorkspace {
             items += listed
             if recursively { folders += listed.filter(\.isFolder).map(\.path) }
         }
-        let conflicted = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
-        return items.map { conflicted.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }
+        let copied = Set(items.compactMap { ConflictCopies.original(of: $0.path) })
+        return (items.map { copied.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }, copied)
     }
 
     private func markingConflict(of item: WorkspaceItem) throws -> WorkspaceItem {

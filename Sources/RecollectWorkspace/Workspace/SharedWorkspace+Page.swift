@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The members that the page has, as it has them: they block, and name files by URLs.
+/// The members that the guide to shared workspaces of iOS apps has, as it has them: they block, and name files by URLs.
 extension SharedWorkspace {
     /// The folder of a book's research: its full text and its sources.
     ///
@@ -26,11 +26,9 @@ extension SharedWorkspace {
             try provider.requestDownload(of: path)
             throw FileNotYetAvailableError(url: url)
         }
-        guard file.text.utf8.elementsEqual(file.bytes) else {
-            throw RecollectError(.unreadable, "\(path) is no UTF-8 text; read its bytes with read(_:download:)")
-        }
+        let text = try file.wholeText()
         lastRead.withLock { $0[path] = file.version }
-        return file.text
+        return text
     }
 
     /// Gives a file new text, atomically and durably, if it still has the content that `readFile(at:)` of this instance gave last, or

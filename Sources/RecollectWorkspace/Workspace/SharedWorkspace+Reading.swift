@@ -3,7 +3,7 @@ import RecollectCore
 
 /// What becomes of reading a file whose content is not on this device.
 public enum DownloadPolicy: Sendable {
-    /// The download is asked for, and waited for so long.
+    /// The download is asked for, and waited for, at most so long: then `timedOut` is thrown.
     case wait(Duration)
     /// The download is asked for, and `FileNotYetAvailableError` thrown at once.
     case ask
@@ -97,4 +97,11 @@ extension SharedWorkspace {
     }
 
     static var downloadPoll: Duration { .seconds(2) }
+}
+
+extension RecollectError {
+    /// Whether it keeps from one file alone: the others can be read and written all the same.
+    var isOfOneFile: Bool {
+        [.notFound, .notLocal, .tooLarge, .foreignStore, .permissionDenied, .inputOutput].contains(code)
+    }
 }

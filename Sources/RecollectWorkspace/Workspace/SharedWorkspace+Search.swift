@@ -6,11 +6,15 @@ extension SharedWorkspace {
     ///
     /// Reads files on this device only and says how many it could not look into; never starts a download. One file is in memory at a
     /// time. A cancelled task ends with `CancellationError` after the file that is being searched.
-    /// - Throws: `notFound` for a folder that is not there; `invalidArgument` for a query without words.
+    /// - Throws: `notFound` for a folder that is not there; `invalidArgument` for a query without words, or of over 1,000 bytes.
     public func search(_ query: WorkspaceQuery) async throws -> WorkspaceSearchResult {
         let words = SearchedWords(query.text)
         guard !words.isEmpty else {
             throw RecollectError(.invalidArgument, "there is nothing to search for: give a word")
+        }
+        // Each line of each file is looked at for each word.
+        guard query.text.utf8.count <= 1_000 else {
+            throw RecollectError(.invalidArgument, "the query is over 1,000 bytes long: give a few words")
         }
         var result = WorkspaceSearchResult()
         var bytesLeft = query.byteLimit
@@ -24,7 +28,7 @@ extension SharedWorkspace {
             var found = inPath
             switch item.state {
             case .local, .conflicted:
-                if item.size > bytesLeft {
+                if item.size > bytesLeft, item.size <= configuration.largestFile {
                     result.isCut = true
                 } else if let searched = try await reading({
                     try self.searched(item.path, words, most: query.linesPerFile)
@@ -41,14 +45,15 @@ extension SharedWorkspace {
         return result
     }
 
-    /// The words that stand in a file, and its lines with most of them; `nil` for a file that is too large, no text, or gone.
+    /// The words that stand in a file, and its lines with most of them; `nil` for a file that is too large, no text, or gone, or that
+    /// cannot be read.
     private func searched(
         _ path: WorkspacePath, _ words: SearchedWords, most: Int
     ) throws -> (found: Set<Int>, lines: [WorkspaceMatch.Line])? {
         let bytes: [UInt8]
         do {
             bytes = try provider.read(path, limit: configuration.largestFile)
-        } catch let error as RecollectError where [.tooLarge, .notLocal, .notFound].contains(error.code) {
+        } catch let error as RecollectError where error.isOfOneFile {
             return nil
         }
         guard !bytes.contains(0) else { return nil }

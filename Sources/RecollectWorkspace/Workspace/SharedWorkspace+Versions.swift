@@ -4,7 +4,8 @@ import RecollectCore
 extension SharedWorkspace {
     /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
     ///
-    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both.
+    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both. Folders above the new
+    /// path are made.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
     ///   path, where a file is there; `notLocal`, `tooLarge`.
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
@@ -24,18 +25,18 @@ extension SharedWorkspace {
                 version: WorkspaceVersion(
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
             try self.keepVersions(of: file)
-            try self.archive.begin([arrival, departure], keeping: [file.bytes])
-            try self.changing(newPath, [arrival, departure]) {
+            let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
+            try self.changing(newPath, begun) {
                 try self.provider.write(file.bytes, to: newPath, replacing: nil)
             }
-            try self.archive.finish([arrival])
+            try self.archive.finish([begun[0]])
             do {
-                try self.changing(path, [departure]) { try self.provider.remove(path, holding: file.version) }
+                try self.changing(path, [begun[1]]) { try self.provider.remove(path, holding: file.version) }
             } catch let error as FileChangedError {
                 try self.discard(newPath, file, by: author)
                 throw error
             }
-            try self.archive.finish([departure])
+            try self.archive.finish([begun[1]])
             self.ownChanges.wake()
         }
     }
@@ -61,9 +62,9 @@ extension SharedWorkspace {
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         try keepVersions(of: file)
-        try archive.begin([change], keeping: [file.bytes])
-        try changing(path, [change]) { try provider.remove(path, holding: file.version) }
-        try archive.finish([change])
+        let begun = try archive.begin([change], keeping: [file.bytes])
+        try changing(path, begun) { try provider.remove(path, holding: file.version) }
+        try archive.finish(begun)
     }
 
     /// Takes the versions that contradict a file into the archive: they go with it.
@@ -88,7 +89,8 @@ extension SharedWorkspace {
     }
 
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
-    /// somebody looked.
+    /// somebody looked. Does not look itself: `status()` does.
+    /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading { try self.archive.versions(of: path) }
     }

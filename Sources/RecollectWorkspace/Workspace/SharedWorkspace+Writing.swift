@@ -11,7 +11,7 @@ extension SharedWorkspace {
     ///   - replacing: The version that was read; `nil` where there is to be no file yet.
     ///   - author: Who writes.
     /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `credential` for
-    ///   text in the shape of one; `tooLarge`, `notLocal`; `unavailable` while the file is missing along with most others.
+    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while the file is missing along with most others.
     @discardableResult
     public func write(
         _ text: String, to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -94,26 +94,19 @@ extension SharedWorkspace {
         as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil
     ) throws -> WorkspaceFile {
         try checkSize(bytes, at: path)
-        if kind == .written, case .refuse = configuration.credentials, bytes.isText {
-            try CredentialShape.refuse(String(decoding: bytes, as: UTF8.self), at: path)
-        }
         let file = WorkspaceFile(path: path, bytes: bytes)
-        var contents = [bytes]
-        if let replacing {
-            let replaced = try current(path, holding: replacing)
-            if file.version == replacing { return file }
-            contents.append(replaced)
-        } else if try provider.item(at: path) == nil {
-            try refuseWhileVanished(path)
-        }
+        let replaced = try replacing.map { try current(path, holding: $0) }
+        if file.version == replacing { return file }
+        if kind == .written { try refuseCredential(in: bytes, replacing: replaced ?? [], at: path) }
+        if replaced == nil, try provider.item(at: path) == nil { try refuseWhileVanished(path) }
         let change = VersionLine(
             mark: .begun, path: path,
             version: WorkspaceVersion(
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: kind,
                 parents: parents ?? [replacing].compactMap { $0 }))
-        try archive.begin([change], keeping: contents)
-        try changing(path, [change]) { try provider.write(bytes, to: path, replacing: replacing) }
-        try archive.finish([change])
+        let begun = try archive.begin([change], keeping: [bytes] + [replaced].compactMap { $0 })
+        try changing(path, begun) { try provider.write(bytes, to: path, replacing: replacing) }
+        try archive.finish(begun)
         warn(of: file)
         ownChanges.wake()
         return file
@@ -137,9 +130,9 @@ extension SharedWorkspace {
         let file = try fileIfThere(at: path)
         guard let file, file.version == expected else { throw FileChangedError(path: path, current: file) }
         if index.files[path]?.content != expected {
-            try archive.found(
-                expected, keeping: file.bytes, at: path, since: moment, isContested: try isConflicted(path),
-                now: configuration.now())
+            let found = FoundContent(
+                path: path, hash: expected, bytes: file.bytes, isContested: try isConflicted(path))
+            try archive.found([found], since: moment, now: configuration.now())
         }
         return file.bytes
     }
@@ -155,6 +148,12 @@ extension SharedWorkspace {
             throw RecollectError(
                 .tooLarge, "\(path) has \(item.size) bytes, so nobody here knows what it holds: it is not overwritten")
         }
+    }
+
+    private func refuseCredential(in bytes: [UInt8], replacing old: [UInt8], at path: WorkspacePath) throws {
+        guard case .refuse = configuration.credentials, bytes.isText else { return }
+        try CredentialShape.refuse(
+            String(decoding: bytes, as: UTF8.self), replacing: String(decoding: old, as: UTF8.self), at: path)
     }
 
     private func warn(of file: WorkspaceFile) {

@@ -9,7 +9,8 @@ import RecollectCore
 ///
 /// Any number of instances, of processes too, may work on one folder. Async methods do their work off the cooperative pool, in no order
 /// among each other but for the writes of one instance, which are made one after the other. Those that change something are not
-/// cancelled once they have begun. `readFile(at:)` and `writeFile(_:to:)` block, as the page that they come from has them.
+/// cancelled once they have begun. The members that name files by URLs block: they are those of the guide to shared workspaces of iOS
+/// apps. Of them `iCloudDocumentsURL()` may block for long.
 ///
 /// Errors are `RecollectError`: `unavailable` while the folder is gone, `notFound`, `notLocal`, `tooLarge` for more than
 /// `WorkspaceConfiguration.largestFile`, `foreignStore` for something else than a file in the way, `invalidArgument`, those
@@ -27,7 +28,7 @@ public final class SharedWorkspace: Sendable {
     let looking = Locked(LookState())
     /// Whether the guard stood at the last look; apart from what a look locks, so that nobody waits for one.
     let isGuarded = Locked(false)
-    /// What the page's `readFile(at:)` gave last, by path.
+    /// What `readFile(at:)` gave last, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
     let ownChanges = Wakes()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)

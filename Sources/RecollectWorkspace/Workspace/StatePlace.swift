@@ -7,14 +7,12 @@ enum StatePlace {
     /// The folder that was asked for, else the workspace's own: named by its root, in Application Support.
     /// - Throws: `invalidArgument` for a folder inside the workspace: it would be synced.
     static func url(_ asked: URL?, root: URL) throws -> URL {
-        guard let asked else { return standard(root: root) }
-        if isInside(asked, root) {
-            throw RecollectError(
-                .invalidArgument,
-                "\(asked.path) lies inside the workspace \(root.path), where it would be synced: choose a folder outside"
-            )
-        }
-        return asked
+        let url = asked ?? standard(root: root)
+        guard isInside(url, root) else { return url }
+        throw RecollectError(
+            .invalidArgument,
+            "\(url.path), where Recollect keeps what stays on this device, lies inside the workspace \(root.path) and "
+                + "would be synced with it: choose a state folder outside, or a smaller folder for the workspace")
     }
 
     /// The folder of a workspace for which none was asked.

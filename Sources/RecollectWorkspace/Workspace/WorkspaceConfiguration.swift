@@ -5,7 +5,7 @@ import RecollectCore
 /// How a workspace is kept.
 public struct WorkspaceConfiguration: Sendable {
     /// The folder for what never leaves this device: archive, shadow copies, the remembered container; `nil` for one of this
-    /// workspace's own in Application Support.
+    /// workspace's own in Application Support. For one workspace alone: two would tell each other's files as removed.
     public var stateURL: URL?
     /// The largest file that is read into memory, in bytes. Larger ones are listed, and neither read nor archived; and because nobody
     /// can know what they hold, they are never written, moved or put into the trash.

@@ -19,6 +19,15 @@ public struct WorkspaceFile: Hashable, Sendable {
 
     /// The content as text; what is not UTF-8 in it is replaced by `U+FFFD`.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The content as text that is to be written back.
+    /// - Throws: `unreadable` for a file that is not UTF-8: what `text` replaces would be lost.
+    func wholeText() throws -> String {
+        guard let text = String(validUTF8: bytes) else {
+            throw RecollectError(.unreadable, "\(path) is no UTF-8 text; read its bytes with read(_:download:)")
+        }
+        return text
+    }
 }
 
 /// Who writes: kept with every version on this device.
@@ -47,6 +56,18 @@ public struct FileChangedError: Error, Sendable {
     }
 }
 
+extension FileChangedError: LocalizedError, CustomStringConvertible {
+    /// What happened and what to do; never holds any of the content.
+    public var description: String {
+        guard let current else { return "\(path) was not written: it is not there any more" }
+        return "\(path) was not written: it is not what its writer last read; merge that with the version "
+            + "\(current.version.rawValue), which is there now, and write again"
+    }
+
+    /// The description: what an alert shows as `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+
 /// A file is known, but its content is not on this device yet; the download was asked for.
 public struct FileNotYetAvailableError: Error, Sendable {
     /// The file; `nil` where the error was made without one.
@@ -56,4 +77,14 @@ public struct FileNotYetAvailableError: Error, Sendable {
     public init(url: URL? = nil) {
         self.url = url
     }
+}
+
+extension FileNotYetAvailableError: LocalizedError, CustomStringConvertible {
+    /// What happened and what to do.
+    public var description: String {
+        "\(url?.lastPathComponent ?? "The file") is not on this device yet; its download was asked for: try again later"
+    }
+
+    /// The description: what an alert shows as `localizedDescription`.
+    public var errorDescription: String? { description }
 }

@@ -47,22 +47,25 @@ extension SharedWorkspace {
             // What the log says has its content; what was listed without one has only its row.
             let known = Set(index.contents.keys).union(table.rows.filter { $0.value.hash == nil }.keys)
 
-            guard let items = try itemsIfAvailable() else {
+            guard let (items, copied) = try listingIfAvailable() else {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
                 try stand(guard: true)
                 return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
             }
-            let conflicted = Set(
-                items.compactMap { ConflictCopies.original(of: $0.path) }
-                    + items.filter { $0.state == .conflicted }.map(\.path))
+            let conflicted = copied.union(items.filter { $0.state == .conflicted }.map(\.path))
             var found = FileTable()
+            var batch = FoundBatch()
             for item in items where !item.isFolder {
-                found.rows[item.path] = try take(
-                    item, table.rows[item.path], index, since: moment, isContested: conflicted.contains(item.path),
-                    now: now)
+                let isContested = conflicted.contains(item.path)
+                found.rows[item.path] = try take(item, table.rows[item.path], index, isContested, now: now, &batch)
+                if batch.isFull {
+                    try archive.found(batch.contents, since: moment, now: now)
+                    batch = FoundBatch()
+                }
             }
+            try archive.found(batch.contents, since: moment, now: now)
             let latest = try archive.index()
             let missing = known.subtracting(found.rows.keys).filter { path in
                 // Meanwhile it may have been put into the trash here.
@@ -104,18 +107,18 @@ extension SharedWorkspace {
     private static let guardName = "vanished"
 
     /// Everything that lies in the root; `nil` while the root is gone.
-    private func itemsIfAvailable() throws -> [WorkspaceItem]? {
+    private func listingIfAvailable() throws -> (items: [WorkspaceItem], copied: Set<WorkspacePath>)? {
         do {
-            return try items(in: .root, recursively: true)
+            return try listing(of: .root, recursively: true)
         } catch let error as RecollectError where error.code == .unavailable {
             return nil
         }
     }
 
-    /// Takes in what one file is now.
+    /// Says what one file is now; a content that is new goes into the batch.
     private func take(
-        _ item: WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, since moment: VersionArchive.Moment,
-        isContested: Bool, now: Date
+        _ item: WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
+        _ batch: inout FoundBatch
     ) throws -> FileTable.Row {
         guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: true)
@@ -129,16 +132,15 @@ extension SharedWorkspace {
         let bytes: [UInt8]
         do {
             bytes = try provider.read(item.path, limit: configuration.largestFile)
-        } catch let error as RecollectError where [.notFound, .notLocal, .tooLarge, .foreignStore].contains(error.code)
-        {
-            // It changes while it is looked at: the next look tells more.
+        } catch let error as RecollectError where error.isOfOneFile {
+            // It changes while it is looked at, or cannot be read: the next look may tell more.
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
         let hash = ContentHash(of: bytes)
         if index.files[item.path]?.content != hash {
-            try archive.found(
-                hash, keeping: bytes.isText ? bytes : nil, at: item.path, since: moment, isContested: isContested,
-                now: now)
+            batch.add(
+                FoundContent(
+                    path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested))
         }
         return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
     }

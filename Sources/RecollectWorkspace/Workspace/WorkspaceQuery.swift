@@ -2,7 +2,8 @@ import Foundation
 
 /// What is searched for in a workspace.
 public struct WorkspaceQuery: Hashable, Sendable {
-    /// Words, parted by blanks: a file is found that has all of them in its path or its text, whatever their case and accents.
+    /// Words, parted by blanks, 1,000 bytes at most: a file is found that has all of them in its path or its text, whatever their case
+    /// and accents.
     public var text: String
     /// Where is searched, its folders included.
     public var folder: WorkspacePath
@@ -32,7 +33,7 @@ public struct WorkspaceSearchResult: Hashable, Sendable {
     public var files: [WorkspaceMatch] = []
     /// How many files could not be looked into because their content is not on this device.
     public var filesNotLocal = 0
-    /// How many were not looked into because they are too large, or no text.
+    /// How many were not looked into because they are too large, or no text, or cannot be read.
     public var filesNotSearched = 0
     /// Whether there may be more: the query's limits ended the search.
     public var isCut = false

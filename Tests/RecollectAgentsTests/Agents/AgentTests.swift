@@ -2,7 +2,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("An agent", .timeLimit(.minutes(5)))
+@Suite("An agent", .timeLimit(.minutes(10)))
 struct AgentTests {
     private func agent(_ model: ScriptedModel, _ tools: [AgentTool] = [], rounds: Int = 20) -> Agent {
         Agent(

@@ -107,7 +107,7 @@ struct LLMClassifierTests {
         }
     }
 
-    @Test("stops its model when it is cancelled", .timeLimit(.minutes(1)))
+    @Test("stops its model when it is cancelled", .timeLimit(.minutes(10)))
     func cancellation() async throws {
         let model = ScriptedModel([.stalls([])])
         let agents = agents

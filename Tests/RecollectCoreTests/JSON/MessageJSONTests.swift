@@ -91,5 +91,11 @@ struct MessageJSONTests {
         let value: JSONValue = ["b": [1, 2.5, .null], "a": ["é/": "\u{1}\n"]]
         #expect(value.jsonString == #"{"a":{"é/":"\u0001\n"},"b":[1,2.5,null]}"#)
         #expect(JSONValue.number(.infinity).jsonString == "null")
+        // Strings do not tell which of these comes first.
+        let keys = ["\u{E9}\\", "e\u{301}", "\u{E9}\u{0}", "z"]
+        for _ in 0..<20 {
+            let members = Dictionary(uniqueKeysWithValues: keys.shuffled().map { ($0, JSONValue.null) })
+            #expect(members.inOrderOfKeys.map(\.key) == ["e\u{301}", "z", "\u{E9}\u{0}", "\u{E9}\\"])
+        }
     }
 }

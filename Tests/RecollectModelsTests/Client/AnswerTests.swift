@@ -7,7 +7,7 @@
     import Testing
     @testable import RecollectModels
 
-    @Suite("A chat-completions client and what servers answer", .timeLimit(.minutes(5)))
+    @Suite("A chat-completions client and what servers answer", .timeLimit(.minutes(10)))
     struct AnswerTests {
         @Test("prose comes in pieces, then the end with what it took")
         func prose() async throws {

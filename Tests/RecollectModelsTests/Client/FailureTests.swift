@@ -6,7 +6,7 @@
     import Testing
     @testable import RecollectModels
 
-    @Suite("A chat-completions client and what goes wrong", .timeLimit(.minutes(5)))
+    @Suite("A chat-completions client and what goes wrong", .timeLimit(.minutes(10)))
     struct FailureTests {
         @Test("a hang-up in the middle is an error, at any byte, whether orderly or not")
         func hangUps() async throws {

@@ -6,7 +6,7 @@
     import Testing
     @testable import RecollectModels
 
-    @Suite("A chat-completions client that tries again", .timeLimit(.minutes(5)))
+    @Suite("A chat-completions client that tries again", .timeLimit(.minutes(10)))
     struct RetryTests {
         private let policy = RetryPolicy(maxRetries: 3, firstDelay: .seconds(1), maxDelay: .seconds(3))
 

@@ -5,7 +5,7 @@
     import Testing
     @testable import RecollectModels
 
-    @Suite("A chat-completions client and what nobody else may read", .timeLimit(.minutes(5)))
+    @Suite("A chat-completions client and what nobody else may read", .timeLimit(.minutes(10)))
     struct SecretTests {
         private let key = "sk-canary-0123456789"
         private let request = LLMRequest(

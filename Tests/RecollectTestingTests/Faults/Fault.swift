@@ -1,5 +1,5 @@
 /// A way for a chat storage to be wrong, and the check that names it.
-enum Fault: String, CaseIterable, Sendable {
+enum Fault: String, NamedFault {
     case inventsAGreeting = "scope.unknownIsEmpty"
     case joinsIdsWithDots = "scope.joinedIdsNeverMeet"
     case findsAgentsByPrefix = "scope.mergedViewHasNoOtherSession"

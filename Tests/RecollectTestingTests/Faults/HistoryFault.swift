@@ -1,5 +1,5 @@
 /// A way for a history to be wrong, and the check that names it.
-enum HistoryFault: String, CaseIterable, Sendable {
+enum HistoryFault: String, NamedFault {
     case countsAllAsAdded = "append.tellsWhatBecameOfABatch"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
     case leavesUnassigned = "append.adoptsUnassigned"

@@ -1,5 +1,5 @@
 /// A way for a session storage to be wrong, and the check that names it.
-enum SessionFault: String, CaseIterable, Sendable {
+enum SessionFault: String, NamedFault {
     case makesWhatIsTouched = "sessions.unknownIsNil"
     case replacesTheFirstMessage = "sessions.keepTheirFirstMessage"
     case insertsOrReplaces = "sessions.keepTheirCreation"

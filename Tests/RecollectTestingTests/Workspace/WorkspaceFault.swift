@@ -4,7 +4,7 @@ import RecollectTesting
 import RecollectWorkspace
 
 /// A way for a workspace provider to be wrong, and the check that names it.
-enum WorkspaceFault: String, CaseIterable, Sendable {
+enum WorkspaceFault: String, NamedFault {
     case takesEmptyForNothing = "write.makesFileAndFolders"
     case neverReplaces = "write.replacesWhatIsKnown"
     case ignoresReplacing = "write.refusesWhatIsStale"

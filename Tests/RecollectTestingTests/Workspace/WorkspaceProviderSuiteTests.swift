@@ -15,34 +15,14 @@ struct WorkspaceProviderSuiteTests {
 
     @Test("has a broken provider for every check, and a check for every broken provider")
     func everyCheckCanFail() {
-        let caught = Set(WorkspaceFault.allCases.map(\.caughtBy))
-        let names = Set(WorkspaceProviderSuite.checks.map(\.name))
-        #expect(names.subtracting(caught).sorted() == [])
-        #expect(caught.subtracting(names).sorted() == [])
+        expectEveryCheckCanFail(WorkspaceFault.self, of: WorkspaceProviderSuite.checks)
     }
 
     @Test(
         "catches a broken provider by the check that names its fault, while most others pass",
         arguments: WorkspaceFault.allCases)
     func catchesEveryFault(_ fault: WorkspaceFault) async throws {
-        let fixture = FaultyProvider.fixture(fault)
-        let checks = WorkspaceProviderSuite.checks
-        let named = try #require(checks.first { $0.name == fault.caughtBy })
-        // A race shows only where threads meet, which a busy machine may put off: the check has some tries.
-        var failure: ConformanceFailure?
-        for _ in 0..<20 where failure == nil {
-            do {
-                _ = try await named.run(on: fixture)
-            } catch let error as ConformanceFailure {
-                failure = error
-            }
-        }
-        #expect(failure?.check == fault.caughtBy)
-        var others: [String] = []
-        for check in checks where check.name != named.name {
-            if (try? await check.run(on: fixture)) == nil { others.append(check.name) }
-        }
-        #expect(others.count <= checks.count / 3, "other checks that failed: \(others)")
+        try await expectCaught(fault, by: WorkspaceProviderSuite.checks, on: FaultyProvider.fixture(fault))
     }
 
     @Test("names what a provider does not declare")

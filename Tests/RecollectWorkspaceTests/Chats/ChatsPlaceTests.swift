@@ -94,6 +94,20 @@ struct ChatsPlaceTests {
         #expect(workspace.events.takeUnheard().map(\.kind) == [.handEdited, .handEdited])
     }
 
+    @Test("row 16: a file that was copied over another conversation's gives that none of its messages")
+    func copiedOver() async throws {
+        try await say("one", in: history)
+        try await workspace.chats.synchronize(id, with: history)
+        let other = ChatProjection(
+            conversation: "other",
+            entries: [.init(agentId: "a", message: ConversationMessage(id: "2", role: .user, text: "elsewhere"))])
+        try Data(other.bytes).write(to: workspace.rootURL.appendingPathComponent(path.description))
+        #expect(try await workspace.chats.synchronize(id, with: history).new.isEmpty)
+        #expect(try await workspace.chats.read("Moby Dick")?.entries.map(\.message.id) == ["one"])
+        #expect(try await workspace.versions(of: path).contains { $0.hash == ContentHash(of: other.bytes) })
+        #expect(workspace.events.takeUnheard().map(\.kind) == [.handEdited])
+    }
+
     @Test("a history that was lost gets back what it had published")
     func lost() async throws {
         try await say("one", "two", in: history)

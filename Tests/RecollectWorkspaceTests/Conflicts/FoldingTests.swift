@@ -170,6 +170,60 @@ struct FoldingTests {
         #expect(try await !left.folders().contains { $0.hasSuffix(" 2") && $0 != "Trips 2" })
     }
 
+    @Test("a conflict that cannot be folded says why, stays as it is, and keeps no other from it")
+    func failing() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "context.md")
+        try left.leave("- two\n", at: "context 2.md")
+        try left.leave("film", at: "a.mov")
+        let copy = "a.sync-conflict-20261121-101112-ABCDEFG.mov"
+        try left.leave("", at: copy)
+        let file = try FileHandle(forWritingTo: left.folder.root.appendingPathComponent(copy))
+        try file.truncate(atOffset: 30_000_000)
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.map(\.path.name) == ["a.mov", "context.md"] && folded.map(\.outcome) == [.failed, .merged])
+        #expect(folded[0].reason?.contains(copy) == true && folded[1].reason == nil)
+        #expect(try left.folder.names() == [copy, "a.mov", "context.md"].sorted())
+    }
+
+    @Test("a copy whose name a folder has now is kept beside that")
+    func copyOfFolder() async throws {
+        let left = try Left()
+        try left.leave("inside", at: "notes/a.md")
+        try left.leave("was a file", at: "notes.sync-conflict-20261121-101112-ABCDEFG")
+        let folded = try await left.workspace.resolveConflicts()
+        let kept = KeptName.name(for: "notes", holding: ContentHash(of: "was a file".utf8))
+        #expect(folded.map(\.outcome) == [.keptBoth])
+        #expect(try await left.files() == ["notes/a.md": "inside", kept: "was a file"])
+        #expect(try await left.workspace.resolveConflicts() == [])
+    }
+
+    @Test("a base that is damaged in the archive is none")
+    func damagedBase() async throws {
+        let left = try Left()
+        try left.leave("- one\n", at: "context.md")
+        _ = try await left.workspace.status()
+        let hash = ContentHash(of: "- one\n".utf8).rawValue
+        try Data("- two\n".utf8).write(
+            to: left.folder.url.appendingPathComponent("state/objects/\(hash.prefix(2))/\(hash.dropFirst(2))"))
+        try left.leave("- one\n- two\n", at: "context.md")
+        try left.leave("- one\n- three\n", at: "context 2.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await left.files()["context.md"]?.contains("three") == true)
+    }
+
+    @Test("waiting tells of nothing folded, and a clock that is set back does not prolong it")
+    func clockSetBack() async throws {
+        let left = try Left()
+        try left.leave("same", at: "a.md")
+        try left.leave("same", at: "a.sync-conflict-20261121-101112-ABCDEFG.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.waiting])
+        #expect(left.workspace.events.takeUnheard().isEmpty)
+        left.now.withLock { $0 -= 86_400 }
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.identical])
+        #expect(try await left.files() == ["a.md": "same"])
+    }
+
     @Test("a copy whose original is gone comes back in its place")
     func withoutOriginal() async throws {
         let left = try Left()

@@ -8,8 +8,8 @@ import Testing
 @Suite("A chat as a file")
 struct ChatProjectionTests {
     @Test("keeps the laws of merging and loses no message")
-    func laws() {
-        MergeLaws(
+    func laws() async {
+        await MergeLaws(
             merge: { base, versions in
                 WorkspaceMerge.merged(
                     base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) }, at: .chat
@@ -102,7 +102,7 @@ struct RandomChats {
 
     private mutating func grown(_ chat: ChatProjection, by name: String) -> ChatProjection {
         var entries = chat.entries
-        for number in 0..<Int.random(in: 0...4, using: &random) {
+        for number in 0..<random.size(upTo: 4) {
             let text = ["x", "caf\u{E9}", "cafe\u{301}", "\u{0}\"\n"].randomElement(using: &random) ?? ""
             if let place = entries.indices.randomElement(using: &random), Bool.random(using: &random) {
                 if Bool.random(using: &random) {

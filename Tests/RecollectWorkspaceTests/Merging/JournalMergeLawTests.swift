@@ -9,8 +9,8 @@ import Testing
 @Suite("The laws of merging a journal")
 struct JournalMergeLawTests {
     @Test("hold for any base and any versions", arguments: 0..<8)
-    func laws(share: Int) throws {
-        try forRandomCases(1_250, "laws of journals, share \(share)") { generator in
+    func laws(share: Int) async throws {
+        try await forRandomCases(1_250, "laws of journals, share \(share)") { generator in
             let sample = JournalCase(&generator)
             let (x, y, z) = (sample.versions[0], sample.versions[1], sample.versions[2])
             func merge(_ versions: [UInt8]?...) -> [UInt8]? {
@@ -31,8 +31,8 @@ struct JournalMergeLawTests {
     }
 
     @Test("leave no text that a version added out of the result")
-    func nothingLost() throws {
-        try forRandomCases(2_000, "no word of journals lost") { generator in
+    func nothingLost() async throws {
+        try await forRandomCases(2_000, "no word of journals lost") { generator in
             let sample = JournalCase(&generator, isPlain: true)
             let result = try #require(JournalMerge.merged(base: sample.base, versions: sample.versions))
             let base = Set(String(decoding: sample.base ?? [], as: UTF8.self).split(whereSeparator: \.isWhitespace))
@@ -71,7 +71,7 @@ private struct JournalCase {
         if Bool.random(using: &generator) { base = origin }
         for _ in 0..<3 {
             var version = Int.random(in: 0..<5, using: &generator) == 0 ? [] : origin
-            for _ in 0..<Int.random(in: 0...3, using: &generator) {
+            for _ in 0..<generator.size(upTo: 3) {
                 Self.edit(&version, &generator, isPlain: isPlain, words: &words)
             }
             versions.append(version)
@@ -133,7 +133,7 @@ private struct JournalCase {
         _ generator: inout SeededGenerator, entries: Int, isPlain: Bool, words: inout Int
     ) -> [UInt8] {
         var text = Bool.random(using: &generator) ? "# 2026-11-21\n" : ""
-        for _ in 0..<Int.random(in: 0...entries, using: &generator) {
+        for _ in 0..<generator.size(upTo: entries) {
             words += 1
             let id = isPlain ? "id\(words)" : ["A", "B", "C", "%C3%A9", "%"].randomElement(using: &generator) ?? ""
             let time = isPlain ? "10:00" : ["10:00", "10:01", "9:05"].randomElement(using: &generator) ?? ""

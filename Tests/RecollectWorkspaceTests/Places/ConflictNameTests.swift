@@ -116,8 +116,8 @@ struct ConflictNameTests {
     }
 
     @Test("whatever name is read, the original is shorter and not empty, and never read as a certain copy again")
-    func random() throws {
-        try forRandomCases(30_000, "conflict names") { random in
+    func random() async throws {
+        try await forRandomCases(10_000, "conflict names") { random in
             let name = random.uglyText()
             guard let copy = ConflictName(name) else { return }
             let shown = name.debugDescription

@@ -73,6 +73,7 @@ struct CredentialShapeTests {
         let texts = [
             "password = \(password)", "password=\(password)", "PASSWORD=\(password)", "password: \(password)",
             "Password: \(password).", "**Password:** \(password)", "- Password : `\(password)`", "passwd=\(password);",
+            "{\\\"password\\\": \\\"\(password)\\\"}", "\"text\":\"my password: \\\"\(password)\\\"\"",
             "\"password\": \"\(password)\",", "'password' => '\(password)'", "let password = \"\(password)\"",
             "let password: String = \"\(password)\"", "db_password: '\(password)'", "DB_PASSWORD='\(password)'",
             "  dbPassword := \"\(password)\"", "The Wi-Fi password: \(password)", "pwd=\(password)",
@@ -149,6 +150,7 @@ struct CredentialShapeTests {
             "case .token: parseToken2()",
             "private_key: /etc/ssl/private/host1.pem", "privateKey: ~/.ssh/id_ed25519",
             "secret_key: https://vault.example/1a2b3c4d",
+            "\"encryptionKey\": \"arn:aws:kms:us-west-2:123456789012:alias/aws/s3\"",
             "passwordHash: $2b$12$KIXQ8Zq3n1vY5s7u9w1y3e", "password_sha1 = 5baa61e4c9b93f3f0682250b6cf8331b7ee68fd8",
             "nextPageToken: \"CAUQAA9xz81kqLw\"", "csrf_token = \"9f86d081884c7d65\"", "page-token=9f86d081884c7d65",
             "token: CAUQAA9xz81kqLw",
@@ -214,6 +216,25 @@ struct CredentialShapeTests {
             try CredentialShape.refuse("password = \(key)", at: WorkspacePath("context.md"))
         }
         #expect(error.code == .credential && error.message.contains("context.md") && !"\(error)".contains(key))
+    }
+
+    @Test(
+        "a credential that stood in the file already is nobody's who adds to it; a second one is refused, by its line")
+    func known() throws {
+        var invented = Invented(random: SeededGenerator(seed: 2))
+        let (path, theirs) = (try WorkspacePath("context.md"), "# Known\npassword = \(invented.key(20))\n")
+        let block = "-----BEGIN PRIVATE KEY-----\n\(invented.key(64))\n-----END PRIVATE KEY-----\n"
+        for old in [theirs, block, theirs + block] {
+            for text in [old, old + "- ships\n", "- ships\n" + old, "- ships\n"] {
+                try CredentialShape.refuse(text, replacing: old, at: path)
+            }
+            let second = try #require(throws: RecollectError.self) {
+                try CredentialShape.refuse(
+                    old + "- ships\napi_key = \(invented.key(24))\n", replacing: old, at: path)
+            }
+            let line = old.count { $0 == "\n" } + 2
+            #expect(second.code == .credential && second.message.contains("line \(line) "), "\(second)")
+        }
     }
 
     @Test("20 MB are looked through in one pass, also where every byte may begin something")

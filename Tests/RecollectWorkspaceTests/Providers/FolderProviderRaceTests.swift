@@ -79,6 +79,35 @@ struct FolderProviderRaceTests {
         #expect(try folder.names().isEmpty)
     }
 
+    @Test("a file that cannot be read and takes the file's place at the last moment is put back, not removed")
+    func replacedByUnreadable() throws {
+        let url = folder.root.appendingPathComponent("a.md")
+        // Nobody can hold all of it in memory.
+        let replaced: @Sendable (TestFolder) throws -> Void = { folder in
+            try folder.put("foreign", at: "a.md")
+            try FileHandle(forWritingTo: url).truncate(atOffset: 1 << 40)
+        }
+        let works: [(FolderProvider) throws -> Void] = [
+            { try $0.write("mine", to: "a.md", replacing: "old") },
+            { try $0.remove(WorkspacePath("a.md"), holding: ContentHash(of: "old".utf8)) },
+        ]
+        for work in works {
+            try folder.put("old", at: "a.md")
+            let provider = try provider([replaced])
+            let error = #expect(throws: RecollectError.self) { try work(provider) }
+            #expect(error?.code == .tooLarge)
+            #expect(try folder.names() == ["a.md"])
+            #expect(try FileHandle(forReadingFrom: url).read(upToCount: 7) == Data("foreign".utf8))
+        }
+        // And where its name is taken meanwhile, both can be seen.
+        try folder.put("old", at: "a.md")
+        let provider = try provider([replaced, { try $0.put("second", at: "a.md") }])
+        #expect(throws: RecollectError.self) { try provider.write("mine", to: "a.md", replacing: "old") }
+        let kept = KeptName.name(for: "a.md", holding: ContentHash(of: "second".utf8))
+        #expect(try folder.names() == [kept, "a.md"] && provider.names() == [kept, "a.md"])
+        #expect(try folder.text(at: kept) == "second")
+    }
+
     @Test("row 25: a link or a folder that takes the file's place at the last moment is put back untouched")
     func replacedByLink() throws {
         let outside = folder.url.appendingPathComponent("secret.md")

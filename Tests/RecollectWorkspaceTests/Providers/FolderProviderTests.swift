@@ -21,7 +21,7 @@ struct FolderProviderTests {
         return error?.current.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("the folder is made for this user alone, and so is what is in it")
+    @Test("the folder is made for this user alone, and so is what is in it; what is there keeps its rights")
     func rights() throws {
         let root = folder.url.appendingPathComponent("new/deep")
         let provider = try FolderProvider(root: root)
@@ -33,6 +33,9 @@ struct FolderProviderTests {
         #expect(try rights("/a/b/c.md") == 0o600)
         try provider.write("y", to: "a/b/c.md", replacing: "x")
         #expect(try rights("/a/b/c.md") == 0o600)
+        #expect(chmod(root.path + "/a/b/c.md", 0o664) == 0)
+        try provider.write("z", to: "a/b/c.md", replacing: "y")
+        #expect(try rights("/a/b/c.md") == 0o664)
     }
 
     @Test("files and folders are listed, found, read, written and removed")

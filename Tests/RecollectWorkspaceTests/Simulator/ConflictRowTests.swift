@@ -156,8 +156,10 @@ import Testing
         _ = try await fleet[0].status()
         device.edit(copy, "- lost\n")
         #expect(try await fleet[0].resolveConflicts().map(\.outcome) == [.waiting])
+        #expect(fleet[0].events.takeUnheard().isEmpty)
         device.edit("context.md", "- won\n")
         #expect(try await fleet[0].resolveConflicts().map(\.outcome) == [.merged])
+        #expect(fleet[0].events.takeUnheard().map(\.kind) == [.foldedConflict])
         #expect(fleet.text("context.md") == "- lost\n- won\n" && fleet.text(copy) == nil)
     }
 

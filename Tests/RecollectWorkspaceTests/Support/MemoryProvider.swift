@@ -8,6 +8,8 @@ final class MemoryProvider: WorkspaceProvider {
     struct State {
         var files: [WorkspacePath: (bytes: [UInt8], stamp: Int)] = [:]
         var notLocal: Set<WorkspacePath> = []
+        /// Which nobody may read.
+        var unreadable: Set<WorkspacePath> = []
         /// Of which other versions are kept apart.
         var conflicted: Set<WorkspacePath> = []
         var requested: [WorkspacePath] = []
@@ -48,6 +50,7 @@ final class MemoryProvider: WorkspaceProvider {
             try check(state)
             guard let file = state.files[path] else { throw RecollectError(.notFound, "no \(path)") }
             if state.notLocal.contains(path) { throw RecollectError(.notLocal, "\(path) is not local") }
+            if state.unreadable.contains(path) { throw RecollectError(.permissionDenied, "\(path) may not be read") }
             if file.bytes.count > limit { throw RecollectError(.tooLarge, "\(path) is too large") }
             state.reads += 1
             return file.bytes

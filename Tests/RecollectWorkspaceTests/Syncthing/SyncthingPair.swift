@@ -89,10 +89,10 @@ final class SyncthingPair: Sendable {
         return files
     }
 
-    /// Asks again after each event until something holds; a minute is generous for what takes a second.
+    /// Asks again after each event until something holds; minutes, for what takes a second where nobody else works.
     func until(_ what: String, _ holds: () async throws -> Bool) async throws {
         var event: Int64 = 0
-        for round in 0..<60 {
+        for round in 0..<300 {
             if try await holds() { return }
             event = try await left.wait(after: event)
             // What was changed while it was looked at is seen at another look.

@@ -40,6 +40,11 @@ private final class ToolBench {
         #expect(
             result.isError && result.content["error"]?.stringValue?.isEmpty == false,
             "\(name): \(arguments.jsonString.prefix(400))")
+        // Where the workspace lies is no matter of the model's server, unless the model said so itself.
+        let lies = folder.lastPathComponent
+        #expect(
+            !result.content.jsonString.contains(lies) || arguments.jsonString.contains(lies),
+            "\(result.content.jsonString.prefix(400))")
         return result.content
     }
 }
@@ -246,10 +251,14 @@ struct WorkspaceToolsTests {
         try await bench.workspace.write([0xFF, 0xFE, 0x00], to: WorkspacePath("image.png"), replacing: nil)
         _ = try await bench.fail("read_file", ["path": "image.png"])
         _ = try await bench.fail("write_file", ["path": "image.png", "text": "x", "version": "new"])
+        _ = try await bench.fail("append_file", ["path": "image.png", "text": "x"])
+        #expect(try await bench.workspace.read(WorkspacePath("image.png")).bytes == [0xFF, 0xFE, 0x00])
         for (tool, arguments) in [
             ("read_file", [:]), ("read_file", ["path": 1]), ("read_file", ["path": "x", "offset": -1]),
             ("read_file", "x"),
             ("read_file", ["path": "absent.md"]), ("read_file", ["path": "x", "lines": 3]),
+            ("read_file", .object(["path": "x", String(repeating: "y", count: 100_000): 1])),
+            ("search_files", ["query": .string(String(repeating: "x ", count: 10_000))]),
             ("list_files", ["recursive": "yes"]),
             ("list_files", ["folder": "absent"]), ("write_file", ["path": "x.md", "text": "y"]),
             ("write_file", ["path": "x.md", "version": "new"]),

@@ -26,8 +26,12 @@ import Testing
             hash: ContentHash(of: text.utf8), date: date, author: author, kind: kind,
             parents: parents.map { ContentHash(of: $0.utf8) })
         let line = VersionLine(mark: .begun, path: try path(name), version: version)
-        try archive.begin([line], keeping: [Array(text.utf8)])
-        try archive.finish([line])
+        try archive.finish(archive.begin([line], keeping: [Array(text.utf8)]))
+    }
+
+    private func object(_ text: String) -> URL {
+        let hash = ContentHash(of: text.utf8).rawValue
+        return test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
     }
 
     @Test("a line reads as it was written, whatever the agent's id")
@@ -89,13 +93,24 @@ import Testing
         try note("text", .written)
         for (text, expected) in [
             ("recollect-archive 2 \(UUID().uuidString)\n", RecollectError.Code.newerSchema),
-            ("something else altogether, and longer than a header is\n", .damaged),
+            ("something else altogether, and longer than a header is\n", .damaged), ("", .damaged),
         ] {
             try Data(text.utf8).write(to: logURL)
             #expect(await code { _ = try another.index() } == expected)
             #expect(await code { try another.finish([]) } == expected)
             #expect(try String(contentsOf: logURL, encoding: .utf8) == text)
         }
+    }
+
+    @Test("a log that comes back from a backup while it is in use is read anew")
+    func rolledBack() throws {
+        try note("one", .written, at: "a.md")
+        let old = try Data(contentsOf: logURL)
+        try note("two", .written, at: "b.md")
+        try old.write(to: logURL)
+        try note("three", .written, at: "c.md")
+        #expect(try archive.index().contents == another.index().contents)
+        #expect(try Set(archive.index().files.keys) == [path("a.md"), path("c.md")])
     }
 
     @Test("only this user may read what is kept")
@@ -120,6 +135,30 @@ import Testing
         let version = try #require(try archive.versions(of: path("a.md")).first)
         try archive.finish([VersionLine(mark: .done, path: path("a.md"), version: version)])
         #expect(try archive.versions(of: path("a.md")).count == 4)
+    }
+
+    @Test(
+        "a change that two processes begin at one moment, and that is made twice, stands twice; however late it is told"
+    )
+    func sameMoment() throws {
+        func line(_ text: String, over parent: String) throws -> VersionLine {
+            VersionLine(
+                mark: .begun, path: try path("a.md"),
+                version: WorkspaceVersion(
+                    hash: ContentHash(of: text.utf8), date: Date(millisecondsSince1970: 1), author: .user,
+                    kind: .written, parents: [ContentHash(of: parent.utf8)]))
+        }
+        let one = try archive.begin([line("B", over: "A")], keeping: [])
+        let other = try another.begin([line("B", over: "A")], keeping: [])
+        try archive.finish(one)
+        try archive.finish(archive.begin([line("A", over: "B")], keeping: []))
+        #expect(try archive.index().contents[path("a.md")] == ContentHash(of: "A".utf8))
+        try another.finish(other)
+        #expect(try archive.index().contents[path("a.md")] == ContentHash(of: "B".utf8))
+        for number in 0..<20 { try note("\(number)", .written) }
+        try another.finish(one + other)
+        #expect(try archive.index().contents[path("a.md")] == ContentHash(of: "19".utf8))
+        #expect(try archive.versions(of: path("a.md")).count == 23)
     }
 
     @Test("ancestors: over any number of own writes, never where both came of each other")
@@ -167,15 +206,97 @@ import Testing
         #expect(try other.versions(of: path("a.md")).count == 3)
     }
 
+    @Test("pruning removes what writers that were killed left, and nothing of anybody else's")
+    func leftovers() throws {
+        try note("text", .written)
+        let folders = [test.stateURL, object("text").deletingLastPathComponent()]
+        let theirs = test.stateURL.appendingPathComponent("objects/.DS_Store")
+        for url in folders.map({ $0.appendingPathComponent(".recollect-\(UUID().uuidString)") }) + [theirs] {
+            try Data("half".utf8).write(to: url)
+        }
+        try archive.prune(olderThan: Date(millisecondsSince1970: 5000))
+        for folder in folders {
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(!names.contains { $0.hasPrefix(".") } && !names.isEmpty)
+        }
+        #expect(FileManager.default.fileExists(atPath: theirs.path))
+        #expect(try archive.size() == (1, 4))
+        #expect(try archive.bytes(of: ContentHash(of: "text".utf8)) == Array("text".utf8))
+    }
+
+    /// What was found in so many files, each with a text of its own.
+    private func found(_ count: Int) throws -> [FoundContent] {
+        try (0..<count).map { number in
+            let bytes = Array("text \(number)".utf8)
+            return FoundContent(
+                path: try path("\(number).md"), hash: ContentHash(of: bytes), bytes: bytes, isContested: false)
+        }
+    }
+
+    @Test("many contents that are found together are kept like one each; what was written down meanwhile counts more")
+    func together() throws {
+        let moment = try archive.snapshot().moment
+        try note("ours", .written, at: "3.md")
+        try archive.found(found(20), since: moment, now: Date(millisecondsSince1970: 5))
+        for number in 0..<20 {
+            let versions = try archive.versions(of: path("\(number).md"))
+            #expect(versions.map(\.kind) == [number == 3 ? .written : .seen])
+            #expect(try versions.allSatisfy { try archive.bytes(of: $0.hash) != nil })
+        }
+        #expect(try archive.size().contents == 20)
+        // One that is damaged is mended.
+        try Data("te".utf8).write(to: object("text 5"))
+        try archive.foundGone([path("5.md")], since: archive.snapshot().moment, now: Date(millisecondsSince1970: 6))
+        try archive.found(found(20), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 7))
+        #expect(try archive.bytes(of: ContentHash(of: "text 5".utf8)) == Array("text 5".utf8))
+        #expect(try archive.versions(of: path("5.md")).map(\.kind) == [.seen, .removed, .seen])
+    }
+
+    @Test("what a look holds is handed over before it takes much memory")
+    func batches() throws {
+        var batch = FoundBatch()
+        let large = FoundContent(
+            path: try path("a.md"), hash: ContentHash(of: []), bytes: [UInt8](repeating: 0x61, count: 1 << 20),
+            isContested: false)
+        while !batch.isFull { batch.add(large) }
+        #expect(batch.contents.count <= 8)
+        batch = FoundBatch()
+        while !batch.isFull { batch.add(try found(1)[0]) }
+        #expect(batch.contents.count <= 1_000)
+    }
+
+    @Test(
+        "what is found together is on the disk before a line names it: no power cut leaves a line without its content",
+        .enabled(if: CuttableDisk.isPossible, "needs root and loop devices"), arguments: [1, 20])
+    func powerCut(count: Int) throws {
+        let folder = test.stateURL.appendingPathComponent("power-\(count)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let disk = try CuttableDisk(in: folder)
+        let state = disk.url.appendingPathComponent("state")
+        let archive = VersionArchive(path: state.path)
+        try archive.found(found(count), since: archive.snapshot().moment, now: Date(millisecondsSince1970: 5))
+        // The lines may come to the disk at any time from now on: here, at once.
+        let log = try FileHandle(forWritingTo: state.appendingPathComponent("log"))
+        try log.synchronize()
+        try log.close()
+        try disk.cutPower()
+        try disk.restart()
+        for content in try found(count) {
+            #expect(try VersionArchive(path: state.path).index().contents[content.path] == content.hash)
+            #expect(try VersionArchive(path: state.path).bytes(of: content.hash) == content.bytes)
+        }
+    }
+
     @Test("a content whose bytes changed on the disk is never given as what it was; writing it again mends it")
     func damagedContent() async throws {
         try note("text", .written)
-        let hash = ContentHash(of: "text".utf8).rawValue
-        let object = test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
-        try Data("te".utf8).write(to: object)
-        #expect(await code { _ = try archive.bytes(of: ContentHash(rawValue: hash)) } == .damaged)
-        try note("text", .written)
-        #expect(try archive.bytes(of: ContentHash(rawValue: hash)) == Array("text".utf8))
+        let hash = ContentHash(of: "text".utf8)
+        for damaged in ["te", "tEXT", "text and more"] {
+            try Data(damaged.utf8).write(to: object("text"))
+            #expect(await code { _ = try archive.bytes(of: hash) } == .damaged)
+            try note("text", .written)
+            #expect(try archive.bytes(of: hash) == Array("text".utf8))
+        }
     }
 
     @Test("removed while it is in use, it begins anew")
@@ -201,5 +322,12 @@ import Testing
         }
         #expect(try StatePlace.url(folder.appendingPathComponent("rooted"), root: root).lastPathComponent == "rooted")
         #expect(StatePlace.standard(root: root).path.contains("Recollect/Workspaces/"))
+        // The one that is taken where none is named lies in some folders, too.
+        for above in [
+            DefaultDirectory.applicationSupport, DefaultDirectory.applicationSupport.deletingLastPathComponent(),
+        ] {
+            #expect(await code { _ = try StatePlace.url(nil, root: above) } == .invalidArgument, "\(above)")
+        }
+        #expect(try StatePlace.url(nil, root: root) == StatePlace.standard(root: root))
     }
 }

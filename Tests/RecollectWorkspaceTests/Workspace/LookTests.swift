@@ -78,6 +78,16 @@ import Testing
         #expect(test.files.state.withLock { $0.reads } == reads + 1)
     }
 
+    @Test("a first look at more than one batch holds misses nothing, and reads each file once")
+    func manyFiles() async throws {
+        for number in 0..<1_005 { test.files.put("text \(number)", at: "\(number).md") }
+        #expect(try workspace.look().files.values.allSatisfy { $0.content != nil && !$0.isOwn })
+        #expect(test.files.state.withLock { $0.reads } == 1_005)
+        #expect(try workspace.archive.index().contents.count == 1_005)
+        #expect(try workspace.archive.size().contents == 1_005)
+        #expect(try await test.texts("1004.md") == ["text 1004"])
+    }
+
     @Test("a stamp that may hide a second change is not trusted")
     func restless() throws {
         let moment = Locked(Date(timeIntervalSince1970: 1))
@@ -115,6 +125,25 @@ import Testing
                 == .notLocal)
         #expect(await code { try await workspace.append("x", to: known) } == .notLocal)
         #expect(test.files.state.withLock { $0.requested }.isEmpty)
+    }
+
+    @Test("a file that cannot be read keeps nobody from the others, and is not taken for removed")
+    func unreadable() async throws {
+        test.files.put("whale", at: "a.md")
+        test.files.put("whale too", at: "b.md")
+        _ = try workspace.look()
+        let shut = try path("a.md")
+        test.files.state.withLock { _ = $0.unreadable.insert(shut) }
+        test.files.put("another whale", at: "a.md")
+        test.files.put("whale three", at: "b.md")
+        #expect(try Set(workspace.look().files.keys) == [path("a.md"), path("b.md")])
+        #expect(try await test.texts("a.md") == ["whale"])
+        #expect(try await test.texts("b.md") == ["whale too", "whale three"])
+        let found = try await workspace.search(WorkspaceQuery("whale"))
+        #expect(found.files.map(\.path.description) == ["b.md"] && found.filesNotSearched == 1)
+        test.files.state.withLock { $0.unreadable = [] }
+        _ = try workspace.look()
+        #expect(try await test.texts("a.md") == ["whale", "another whale"])
     }
 
     @Test("row 27: what is no text is not archived when it comes, but before it is replaced here")

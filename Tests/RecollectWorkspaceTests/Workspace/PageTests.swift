@@ -50,6 +50,22 @@ import Testing
         #expect(gone != nil && gone?.current == nil)
     }
 
+    @Test("its errors say in words what happened, and nothing of what is in the files")
+    func words() throws {
+        let current = WorkspaceFile(path: try WorkspacePath("context.md"), bytes: Array("theirs".utf8))
+        let errors: [(any Error, String)] = [
+            (FileChangedError(path: current.path, current: current), current.version.rawValue),
+            (FileChangedError(path: current.path, current: nil), "context.md was not written: it is not there"),
+            (FileNotYetAvailableError(url: URL(fileURLWithPath: "/a/context.md")), "context.md is not on this device"),
+            (FileNotYetAvailableError(), "The file is not on this device"),
+            (ContentMismatch(current: current.bytes), "another content"),
+        ]
+        for (error, words) in errors {
+            #expect("\(error)".contains(words) && !"\(error)".contains("theirs") && !"\(error)".contains("116"))
+            #expect(error is ContentMismatch || error.localizedDescription == "\(error)")
+        }
+    }
+
     @Test("placeholders are not yet available, under their own name and the file's")
     func placeholder() async throws {
         let placeholder = workspace.rootURL.appendingPathComponent(".context.md.icloud")

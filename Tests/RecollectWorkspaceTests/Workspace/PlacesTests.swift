@@ -27,6 +27,10 @@ import Testing
         #expect(await changed { try await context.write("newer", replacing: file.version) }?.current?.text == "new")
         #expect(await code { try await context.append("x", under: " ") } == .invalidArgument)
         #expect(await code { try await context.append("x", under: "a\nb") } == .invalidArgument)
+        let latin = Array("# Caf".utf8) + [0xE9, 0x0A]
+        test.files.put(latin, at: "context.md")
+        #expect(await code { try await context.append("x", under: "Tone") } == .unreadable)
+        #expect(try await context.read()?.bytes == latin)
     }
 
     @Test(
@@ -40,6 +44,9 @@ import Testing
             ("```\n# A\n```\ntext", "A", "```\n# A\n```\ntext\n\n## A\n\nnew\n"),
             ("", "A", "## A\n\nnew\n"),
             ("#A\n\n\n", "A", "#A\n\n## A\n\nnew\n"),
+            ("# A\r\n\r\none\r\n\r\n# B\r\n", "A", "# A\r\n\r\none\r\nnew\r\n\r\n# B\r\n"),
+            ("# A\r\n# B\r\n", "A", "# A\r\n\r\nnew\r\n\r\n# B\r\n"),
+            ("text\r\n", "A", "text\r\n\r\n## A\r\n\r\nnew\r\n"),
         ])
     func headings(_ text: String, _ heading: String, _ expected: String) throws {
         #expect(try MarkdownSections(heading: heading).adding("new\n", to: text) == expected)
@@ -73,13 +80,14 @@ import Testing
         #expect(first.text == "# Whales: a History / Vol. 2\n\nText\n")
         #expect(try await research.addSource(title: "Whales: a History / Vol. 2", text: "Text\n") == first)
         try await research.addSource(title: "Whales: a History / Vol. 2", text: "Another")
-        for title in ["Мир", "???", "CON", String(repeating: "鯨", count: 300)] {
+        for title in ["Мир", "???", "CON", String(repeating: "鯨", count: 300), "می\u{200C}خواهم", "क्\u{200D}"] {
             let file = try await research.addSource(title: title, text: "x")
             #expect(file.path.name.utf8.count < 80)
         }
+        test.files.put("# From Windows\r\n\r\nText\r\n", at: "Research/moby-dick/sources/from-windows-01234567.md")
         let sources = try await research.sources()
-        #expect(sources.count == 6)
-        #expect(Set(sources.map(\.title)).isSuperset(of: ["Мир", "???", "CON"]))
+        #expect(sources.count == 9)
+        #expect(Set(sources.map(\.title)).isSuperset(of: ["Мир", "???", "CON", "From Windows"]))
         #expect(await code { try await research.addSource(title: "a\nb", text: "x") } == .invalidArgument)
     }
 

@@ -93,6 +93,24 @@ import Testing
         #expect(await code { _ = try await test.workspace.search(WorkspaceQuery(" \n")) } == .invalidArgument)
     }
 
+    @Test("search: words of several scripts, each in a line of its own")
+    func searchScripts() async throws {
+        let test = try TestWorkspace()
+        test.files.put("the whale\nи кит\n", at: "a.md")
+        let found = try await test.workspace.search(WorkspaceQuery("КИТ whale"))
+        #expect(found.files.map { $0.lines.map(\.number) } == [[1, 2]])
+    }
+
+    @Test("search is bounded by what nobody would write, too: huge queries, characters without end")
+    func searchOfUgly() async throws {
+        let test = try TestWorkspace()
+        test.files.put("needle e" + String(repeating: "\u{301}", count: 20_000), at: "a.md")
+        let line = try #require(try await test.workspace.search(WorkspaceQuery("needle")).files.first?.lines.first)
+        #expect(line.text.hasPrefix("needle") && line.text.utf8.count < 1_000)
+        let query = WorkspaceQuery(String(repeating: "word ", count: 201))
+        #expect(await code { _ = try await test.workspace.search(query) } == .invalidArgument)
+    }
+
     @Test("search is bounded in files, lines, their length and bytes, and says so")
     func searchBounds() async throws {
         let test = try TestWorkspace { $0.largestFile = 10_000 }
@@ -108,6 +126,10 @@ import Testing
         #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
         let line = try #require(result.files.last?.lines.first?.text)
         #expect(line.count < 300 && line.contains("Word") && line.hasPrefix("…") && line.hasSuffix("…"))
+        // A file that is not read at all is no reason to read on.
+        query.byteLimit = 20_000
+        result = try await test.workspace.search(query)
+        #expect(result.files.count == 6 && result.filesNotSearched == 1 && !result.isCut)
         query.byteLimit = 300
         result = try await test.workspace.search(query)
         #expect(result.files.count == 1 && result.isCut)

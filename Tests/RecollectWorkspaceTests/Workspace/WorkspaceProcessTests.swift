@@ -125,6 +125,45 @@ import Testing
         }
     }
 
+    @Test(
+        "killed at its writes, syncs and renames, a look leaves nothing that the next one does not make whole",
+        .enabled(if: strace != nil, "needs strace"))
+    func lookKilled() async throws {
+        let strace = try #require(strace)
+        let root = places("looked").root
+        try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+        let names = (0..<9).map { "\($0).md" }
+        for name in names { try Data("text of \(name)".utf8).write(to: root.appendingPathComponent(name)) }
+        for (call, step) in [
+            ("syncfs", 1), ("fdatasync", 1), ("fsync", 1), ("pwrite64", 3), ("renameat", 3), ("mkdirat", 5),
+        ] {
+            for number in stride(from: 1, through: 200, by: step) {
+                let state = places("\(call)-\(number)").state
+                let worker = try Worker(
+                    ["workspace", "look", root.path, state.path],
+                    under: [
+                        strace, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+                        "inject=\(call):signal=KILL:when=\(number)",
+                    ])
+                let heard = await worker.finish()
+                #expect(heard == (worker.endedWell ? ["looked"] : []))
+                // What the killed one said is kept; the next one says the rest.
+                let archive = VersionArchive(path: state.path)
+                for (path, content) in try archive.index().contents {
+                    #expect(try archive.bytes(of: content) == Array("text of \(path)".utf8), "\(call) \(number)")
+                }
+                let workspace = try open((root, state))
+                #expect(try workspace.look().files.count == names.count, "\(call) \(number)")
+                for name in names {
+                    let versions = try await workspace.versions(of: path(name))
+                    #expect(versions.map(\.kind) == [.seen], "\(call) \(number) \(name)")
+                    #expect(try await workspace.content(of: versions[0].hash) == Array("text of \(name)".utf8))
+                }
+                if worker.endedWell { break }
+            }
+        }
+    }
+
     @Test("opened without arguments it lies in Application Support; where that cannot be, every call says why")
     func standard() async throws {
         let home = url.appendingPathComponent("home").path

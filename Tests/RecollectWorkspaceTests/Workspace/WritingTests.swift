@@ -143,7 +143,8 @@ import Testing
         #expect(try await test.kinds("large") == [])
     }
 
-    @Test("a credential is refused, unless the app allows it; folds and restored files are not asked")
+    @Test(
+        "a credential is refused, unless the app allows it; what others wrote, folds and restored files are not asked")
     func credentials() async throws {
         let text = "key: ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
         #expect(await code { try await workspace.write(text, to: path("a.md"), replacing: nil) } == .credential)
@@ -151,6 +152,10 @@ import Testing
         #expect(try test.files.text("a.md") == nil)
         let open = try TestWorkspace { $0.credentials = .allow }
         try await open.workspace.write(text, to: path("a.md"), replacing: nil)
+        test.files.put(text, at: "theirs.md")
+        try await workspace.append("harmless", to: path("theirs.md"))
+        #expect(try test.files.text("theirs.md") == text + "\nharmless")
+        #expect(await code { try await workspace.append("again, \(text)", to: path("theirs.md")) } == .credential)
         test.files.put(text, at: "theirs.md")
         try await workspace.trash(path("theirs.md"), replacing: ContentHash(of: text.utf8))
         try await workspace.restore(path("theirs.md"))

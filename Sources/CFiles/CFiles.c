@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
-#include "CRename.h"
+#include "CFiles.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #ifdef __APPLE__
@@ -10,6 +11,11 @@ int recollect_exchange(int left_folder, const char *left, int right_folder, cons
 
 int recollect_rename_exclusively(int old_folder, const char *old, int new_folder, const char *new_name) {
     return renameatx_np(old_folder, old, new_folder, new_name, RENAME_EXCL);
+}
+
+int recollect_sync_file_system(int folder) {
+    errno = ENOSYS;
+    return -1;
 }
 #else
 #include <linux/fs.h>
@@ -23,5 +29,9 @@ int recollect_exchange(int left_folder, const char *left, int right_folder, cons
 
 int recollect_rename_exclusively(int old_folder, const char *old, int new_folder, const char *new_name) {
     return (int)syscall(SYS_renameat2, old_folder, old, new_folder, new_name, RENAME_NOREPLACE);
+}
+
+int recollect_sync_file_system(int folder) {
+    return syncfs(folder);
 }
 #endif

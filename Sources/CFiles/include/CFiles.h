@@ -1,5 +1,5 @@
-#ifndef CRENAME_H
-#define CRENAME_H
+#ifndef CFILES_H
+#define CFILES_H
 
 /// Gives each of two names in two open folders what the other one names, in one step.
 ///
@@ -11,5 +11,10 @@ int recollect_exchange(int left_folder, const char *left, int right_folder, cons
 ///
 /// Returns 0, or -1 with `errno` set: `EEXIST` where it is; `EINVAL` or `ENOSYS` where the file system cannot.
 int recollect_rename_exclusively(int old_folder, const char *old, int new_folder, const char *new_name);
+
+/// Returns when all that was written so far to the file system of an open folder is on the disk, whoever wrote it.
+///
+/// Returns 0, or -1 with `errno` set; `ENOSYS` where the system cannot.
+int recollect_sync_file_system(int folder);
 
 #endif

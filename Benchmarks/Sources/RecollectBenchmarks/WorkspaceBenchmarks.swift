@@ -1,0 +1,140 @@
+import Foundation
+import Recollect
+
+/// A workspace in a plain folder: looking at many files, writing one, folding a conflict, and what its archive takes on the disk.
+func workspaceLines(files: Int, rounds: Int) async throws -> [Line] {
+    try await lookLines(files: files, rounds: max(3, rounds / 8)) + [
+        writeLine(rounds: rounds), foldLine(rounds: rounds),
+    ]
+}
+
+/// Looks at a folder of files that rest. The floor of a first one reads them all and writes each content to a file of its own, with one
+/// sync at the end; that of one where nothing changed lists all folders and asks for each file's state.
+private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
+    let folder = try Folder()
+    let root = folder.url.appendingPathComponent("root")
+    try fill(root, files: files)
+    let bare = BareFolder(path: root.path)
+    var (first, firstFloor) = (Samples(), Samples())
+    var (again, againFloor) = (Samples(), Samples())
+    var archive = (ours: 0, floor: 0)
+    for round in 0..<rounds {
+        let state = folder.url.appendingPathComponent("state \(round)")
+        let workspace = try workspace(root: root, state: state)
+        first.add(try await time { try await workspace.resolveConflicts() })
+        firstFloor.add(try time { try bare.copy(to: folder.path("copy \(round)")) })
+        for _ in 0..<5 { again.add(try await time { try await workspace.resolveConflicts() }) }
+        for _ in 0..<5 { againFloor.add(try time { archive.floor = try bare.size().bytes }) }
+        let status = try await workspace.status()
+        precondition(status.files == files && status.archivedContents == files)
+        archive.ours = try BareFolder(path: state.path).size().bytes
+    }
+    let growth = Double(archive.ours) / Double(archive.floor)
+    return [
+        Line(
+            "a first look at \(files) files of 2 KB; the floor reads them and writes each to a file, with one sync at the end",
+            first, firstFloor, stretches: rounds, atMost: 3),
+        Line(
+            "a look at \(files) files where nothing changed; the floor lists them and asks for their states", again,
+            againFloor, stretches: rounds, atMost: 10, milliseconds: 100),
+        Line(
+            work: "what is kept of \(files) files of 2 KB after a first look, the floor here being the files",
+            ours: megabytes(archive.ours), floor: megabytes(archive.floor), ratio: growth, reach: "≤ 1.5",
+            isMet: growth <= 1.5),
+    ]
+}
+
+/// A write of 2 KB over a known version. The floor writes a file beside, syncs it, renames it over, and syncs the folder.
+private func writeLine(rounds: Int) async throws -> Line {
+    let folder = try Folder()
+    let workspace = try workspace(in: folder)
+    let bare = try BareWriter(folder: folder.path("bare"))
+    let path = try WorkspacePath("notes.md")
+    var (ours, floor) = (Samples(), Samples())
+    var version: ContentHash?
+    for round in 0..<rounds {
+        for turn in 0..<10 {
+            let text = text(round * 10 + turn)
+            ours.add(
+                try await time { version = try await workspace.write(text, to: path, replacing: version).version })
+        }
+        for turn in 0..<10 {
+            let bytes = Array(text(round * 10 + turn).utf8)
+            floor.add(try time { try bare.write(bytes, to: "notes.md") })
+        }
+    }
+    return Line(
+        "write a file of 2 KB in a workspace, compared, archived and durable; the floor is a durable write beside and a rename",
+        ours, floor, stretches: rounds, atMost: 4)
+}
+
+/// A `context.md` of 200 lines that two devices changed, found and folded. The floor reads both versions, writes one durably as above, and
+/// removes the other.
+private func foldLine(rounds: Int) async throws -> Line {
+    let folder = try Folder()
+    let workspace = try workspace(in: folder)
+    let root = workspace.rootURL
+    let bare = try BareWriter(folder: folder.path("bare"))
+    let (main, copy) = ("context.md", "context.sync-conflict-20260101-101010-ABCDEFG.md")
+    var (ours, floor) = (Samples(), Samples())
+    for round in 0..<rounds {
+        let base = context(round)
+        try base.write(to: root.appendingPathComponent(main), atomically: true, encoding: .utf8)
+        try await workspace.resolveConflicts()
+        for folder in [root, bare.url] {
+            try (base + "One more.\n").write(
+                to: folder.appendingPathComponent(main), atomically: true, encoding: .utf8)
+            try base.replacingOccurrences(of: "line 100,", with: "line one hundred,").write(
+                to: folder.appendingPathComponent(copy), atomically: true, encoding: .utf8)
+        }
+        var folded: [FoldedConflict] = []
+        ours.add(try await time { folded = try await workspace.resolveConflicts() })
+        precondition(folded.map(\.outcome) == [.merged], "\(folded)")
+        floor.add(
+            try time {
+                let bytes = try bare.read(main) + bare.read(copy)
+                try bare.write(Array(bytes[..<(bytes.count / 2)]), to: main)
+                try bare.remove(copy)
+            })
+    }
+    return Line(
+        "find and fold a conflict of a `context.md` of 200 lines; the floor reads both, writes one durably and removes the other",
+        ours, floor, stretches: rounds, atMost: 15, milliseconds: 50)
+}
+
+private func workspace(in folder: borrowing Folder) throws -> SharedWorkspace {
+    try workspace(root: folder.url.appendingPathComponent("root"), state: folder.url.appendingPathComponent("state"))
+}
+
+private func workspace(root: URL, state: URL) throws -> SharedWorkspace {
+    var configuration = WorkspaceConfiguration(stateURL: state)
+    // What it folds and how often it writes need not be told.
+    configuration.logger.logLevel = .critical
+    return try SharedWorkspace(root: root, configuration: configuration)
+}
+
+/// A text of 2 KB that no other number has.
+private func text(_ number: Int) -> String {
+    String(
+        (0..<40).map { "On line \($0) of note \(number) stands a thought of \(number * 41 + $0).\n" }.joined().prefix(
+            2_048))
+}
+
+/// 200 lines under ten headings.
+private func context(_ number: Int) -> String {
+    (0..<200).map { $0 % 20 == 0 ? "## Part \($0 / 20)\n" : "In context \(number), line \($0), stands this.\n" }
+        .joined()
+}
+
+/// Files in a hundred folders, changed a day ago.
+private func fill(_ root: URL, files: Int) throws {
+    let manager = FileManager.default
+    let yesterday = Date(timeIntervalSinceNow: -86_400)
+    for number in 0..<files {
+        let folder = root.appendingPathComponent("Research/book-\(number % 100)/sources")
+        try manager.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent(String(format: "source-%08x.md", number))
+        try Data(text(number).utf8).write(to: file)
+        try manager.setAttributes([.modificationDate: yesterday], ofItemAtPath: file.path)
+    }
+}

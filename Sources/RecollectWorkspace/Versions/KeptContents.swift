@@ -1,0 +1,126 @@
+import RecollectCore
+
+/// The contents that an archive keeps, each in a file that its hash names: `objects/ab/cdef…`.
+///
+/// Such a name stands for a whole content: what is being written has another one until it is on the disk. Calls that change
+/// something are for callers that hold the archive's lock. All calls block.
+struct KeptContents {
+    /// The archive's folder.
+    private let folder: OpenFolder
+
+    init(in folder: OpenFolder) {
+        self.folder = folder
+    }
+
+    /// The bytes of a content; `nil` where it is not kept.
+    /// - Throws: `damaged` where its file holds something else.
+    func bytes(of hash: ContentHash) throws -> [UInt8]? {
+        try ifThere {
+            let place = try folder.folder(Self.name).folder(hash.folderName)
+            let file = try place.file(hash.fileName, forWriting: false)
+            let bytes = try file.read(at: 0, count: try file.size())
+            guard ContentHash(of: bytes) == hash else {
+                throw RecollectError(
+                    .damaged, "\(place.path(of: hash.fileName)) does not hold the content it is named by")
+            }
+            return bytes
+        }
+    }
+
+    /// Keeps contents: nothing that is written later reaches the disk before them.
+    ///
+    /// Many are written and then waited for together, which takes about as long as waiting for one.
+    func keep(_ contents: [ContentHash: [UInt8]]) throws {
+        guard !contents.isEmpty else { return }
+        let isTogether = contents.count >= Self.many && OpenFolder.canSynchronizeFileSystem
+        let objects = try made(Self.name, in: folder, durably: !isTogether)
+        var staged: [ContentHash: String] = [:]
+        do {
+            for (name, hashes) in Self.places(of: contents.keys) {
+                let place = try made(name, in: objects, durably: !isTogether)
+                for hash in hashes {
+                    guard let bytes = contents[hash], try !Self.holds(bytes, hash.fileName, in: place) else { continue }
+                    staged[hash] =
+                        try place.stage { file in
+                            try file.write(bytes, at: 0)
+                            if !isTogether { try file.orderWrites() }
+                        }.name
+                }
+            }
+            guard !staged.isEmpty else { return }
+            if isTogether { try folder.synchronizeFileSystem() }
+            for (name, hashes) in Self.places(of: staged.keys) {
+                let place = try objects.folder(name)
+                for hash in hashes {
+                    if let name = staged[hash] { try place.rename(name, to: hash.fileName) }
+                }
+                if !isTogether { try place.orderWrites() }
+            }
+            if isTogether { try folder.synchronizeFileSystem() }
+        } catch {
+            for (hash, name) in staged { try? objects.folder(hash.folderName).remove(name) }
+            throw error
+        }
+    }
+
+    /// How many contents are kept, and their bytes in all.
+    func size() throws -> (contents: Int, bytes: Int) {
+        var size = (contents: 0, bytes: 0)
+        try forEachPlace { prefix, place, names in
+            for name in names where ContentHash(hexadecimal: prefix + name) != nil {
+                guard let entry = try place.entry(name) else { continue }
+                size.contents += 1
+                size.bytes += entry.size
+            }
+        }
+        return size
+    }
+
+    /// Removes all contents but some, and what writers that were killed left.
+    func removeAll(but kept: Set<ContentHash>) throws {
+        try forEachPlace { prefix, place, names in
+            try place.removeLeftovers(among: names)
+            for name in names {
+                if let hash = ContentHash(hexadecimal: prefix + name), !kept.contains(hash) { try place.remove(name) }
+            }
+        }
+    }
+
+    private static let name = "objects"
+
+    /// From how many contents on they are waited for together. That waits for what other programs write, too, so it is not done
+    /// for the few of a single write.
+    private static let many = 8
+
+    /// The folders of some contents.
+    private static func places(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {
+        Dictionary(grouping: hashes, by: \.folderName).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
+    }
+
+    /// Whether a file has these bytes: one that was damaged since is written anew.
+    private static func holds(_ bytes: [UInt8], _ name: String, in folder: OpenFolder) throws -> Bool {
+        guard try folder.entry(name)?.size == bytes.count else { return false }
+        return try ifThere { try folder.file(name, forWriting: false).read(at: 0, count: bytes.count) == bytes }
+            ?? false
+    }
+
+    private func made(_ name: String, in folder: OpenFolder, durably: Bool) throws -> OpenFolder {
+        if let there = try ifThere({ try folder.folder(name) }) { return there }
+        try folder.makeFolder(name)
+        if durably { try folder.orderWrites() }
+        return try folder.folder(name)
+    }
+
+    private func forEachPlace(_ body: (_ prefix: String, OpenFolder, _ names: [String]) throws -> Void) throws {
+        guard let objects = try ifThere({ try folder.folder(Self.name) }) else { return }
+        for name in try objects.names() where try objects.entry(name)?.kind == .folder {
+            let place = try objects.folder(name)
+            try body(name, place, try place.names())
+        }
+    }
+}
+
+extension ContentHash {
+    fileprivate var folderName: String { String(rawValue.prefix(2)) }
+    fileprivate var fileName: String { String(rawValue.dropFirst(2)) }
+}

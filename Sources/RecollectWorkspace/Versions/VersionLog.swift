@@ -1,0 +1,93 @@
+import Foundation
+import RecollectCore
+
+/// The log of an archive, to which lines are only added, and what they say as far as they have been read.
+///
+/// Its first line tells its format, and one log from another. Calls that change the file are for callers that hold its folder's
+/// lock. All calls block.
+struct VersionLog {
+    /// Up to where somebody knew the log.
+    struct Moment {
+        fileprivate let header: [UInt8]
+        fileprivate let end: Int
+    }
+
+    private(set) var index = VersionIndex()
+    private var header: [UInt8] = []
+    private var end = 0
+
+    /// A name for what is known now.
+    var moment: Moment { Moment(header: header, end: end) }
+
+    /// Whether nothing was written down of a path since a moment.
+    func isUntouched(_ path: WorkspacePath, since moment: Moment) -> Bool {
+        guard let file = index.files[path] else { return true }
+        return header == moment.header && file.end <= moment.end
+    }
+
+    /// Takes in the whole lines that the file has more than is known; another log than the known one is taken in from its beginning.
+    mutating func refresh(from folder: OpenFolder) throws {
+        guard let log = try ifThere({ try folder.file(Self.name, forWriting: false) }) else {
+            return self = VersionLog()
+        }
+        let header = try log.read(at: 0, count: Self.format.utf8.count + 37)
+        let size = try log.size()
+        // A log that is shorter than it was came back from a backup.
+        if header != self.header || size < max(1, end) {
+            guard header.starts(with: Self.format.utf8), header.last == UInt8(ascii: "\n") else {
+                throw Self.refusal(of: header, at: folder.path(of: Self.name))
+            }
+            self = VersionLog(header: header, end: header.count)
+        }
+        guard size > end else { return }
+        let bytes = try log.read(at: end, count: size - end)
+        guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return }
+        for line in bytes[..<last].split(separator: UInt8(ascii: "\n")) {
+            guard let read = VersionLine(line) else { continue }
+            index.apply(read, endingAt: end + line.endIndex + 1)
+        }
+        end += last + 1
+    }
+
+    /// Adds lines in one write, and takes them in.
+    /// - Parameter durably: Whether they are on the disk when this returns.
+    mutating func append(_ lines: [VersionLine], in folder: OpenFolder, durably: Bool) throws {
+        guard !lines.isEmpty else { return }
+        let log =
+            try ifThere { try folder.file(Self.name, forWriting: true) }
+            ?? folder.replace(Self.name) { try $0.write(Self.newHeader(), at: 0) }
+        let size = try log.size()
+        // A killed process may have left a part of a line.
+        let isWhole = try log.read(at: size - 1, count: 1) == [UInt8(ascii: "\n")]
+        try log.write((isWhole ? [] : [UInt8(ascii: "\n")]) + lines.flatMap(\.bytes), at: size)
+        if durably { try log.synchronize() }
+        try refresh(from: folder)
+    }
+
+    /// Begins another log, with these lines and no others; it is the old one or the new one at any moment.
+    mutating func begin(anew lines: [VersionLine], in folder: OpenFolder) throws {
+        _ = try folder.replace(Self.name) { try $0.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0) }
+        try refresh(from: folder)
+    }
+
+    private static let name = "log"
+    private static let format = "recollect-archive 1 "
+
+    private static func newHeader() -> [UInt8] {
+        Array((format + UUID().uuidString + "\n").utf8)
+    }
+
+    private static func refusal(of header: [UInt8], at path: String) -> RecollectError {
+        header.starts(with: "recollect-archive ".utf8)
+            ? RecollectError(.newerSchema, "a newer version of Recollect keeps the versions in \(path)")
+            : RecollectError(.damaged, "\(path) is damaged: move it away, and versions are kept anew")
+    }
+}
+
+extension VersionLog {
+    /// A log of which only the header is known.
+    fileprivate init(header: [UInt8], end: Int) {
+        self.header = header
+        self.end = end
+    }
+}
