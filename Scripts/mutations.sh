@@ -6,6 +6,7 @@
 #   Rows:    the rows of docs/synced-folders.md whose rule it breaks, or none
 #   Breaks:  what is wrong then
 #   Tests:   which tests must turn red, as suite/function
+#   System:  the one system, as uname says it, on which anything is broken then; left out where it is on all
 # It counts as red when all these tests fail, by an issue that they record or a crash, and for each row one among them whose name, or
 # whose suite's name, begins with that row's. What does not build, hangs or runs no test does not count.
 #
@@ -138,6 +139,11 @@ verdict() {
 # Breaks one rule, tells what came of it, and mends it again.
 mutate() {
     name=$1
+    system=$(head_of System "$name")
+    if [ "${system:-$(uname)}" != "$(uname)" ]; then
+        printf 'skipped\tonly on %s\n' "$system"
+        return
+    fi
     apply "$patches/$name.patch" 2>"$logs/$name.log" || stop "$name no longer applies:" "$(cat "$logs/$name.log")"
     if ! build "$logs/$name.log"; then
         printf 'DOES NOT BUILD\t%s\n' "$(grep -a -m 1 'error:' "$logs/$name.log")"
