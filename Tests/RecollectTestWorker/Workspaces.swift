@@ -9,7 +9,12 @@ func lines(_ arguments: [String]) throws {
     let path = try WorkspacePath(arguments[1])
     for number in 0..<(Int(arguments[3]) ?? 0) {
         while true {
-            let old = try provider.item(at: path) == nil ? nil : provider.read(path, limit: 1 << 24)
+            let old: [UInt8]?
+            do {
+                old = try provider.read(path, limit: 1 << 24)
+            } catch let error as RecollectError where error.code == .notFound {
+                old = nil
+            }
             let new = (old ?? []) + Array("\(arguments[2]) \(number)\n".utf8)
             do {
                 try provider.write(new, to: path, replacing: old.map { ContentHash(of: $0) })

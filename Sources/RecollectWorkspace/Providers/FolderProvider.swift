@@ -99,10 +99,10 @@ public final class FolderProvider: WorkspaceProvider {
     public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
         try explaining("read", self.path(of: path)) {
             guard let parent = path.parent else { throw notFound(path) }
-            guard let folder = try folder(at: parent), let found = try FoundFile(path, in: folder) else {
-                throw notFound(path)
-            }
-            return try found.read(limit: limit)
+            guard let folder = try folder(at: parent),
+                let bytes = try FoundFile(path, in: folder)?.read(limit: limit)
+            else { throw notFound(path) }
+            return bytes
         }
     }
 

@@ -29,11 +29,11 @@ struct FoundFile {
         self.entry = entry
     }
 
-    /// All of its content.
+    /// All of its content; `nil` where it was removed since it was found.
     /// - Throws: `notLocal` without starting a download, `tooLarge`.
-    func read(limit: Int = Self.largest) throws -> [UInt8] {
+    func read(limit: Int = Self.largest) throws -> [UInt8]? {
         guard !entry.isDataless else { throw Self.notLocal(folder.path(of: name)) }
-        return try Self.read(name, in: folder, limit: limit)
+        return try ifThere { try Self.read(name, in: folder, limit: limit) }
     }
 
     /// All that a file holds, also where it grows meanwhile, up to a limit.

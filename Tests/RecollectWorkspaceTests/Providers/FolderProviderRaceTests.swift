@@ -49,6 +49,14 @@ struct FolderProviderRaceTests {
         #expect(try folder.names() == ["a.md"] && folder.text(at: "a.md") == "older")
     }
 
+    @Test("a file that is removed when it was just found is not there any more")
+    func removedMeanwhile() throws {
+        try folder.put("text", at: "a.md")
+        let found = try #require(try FoundFile(WorkspacePath("a.md"), in: OpenFolder(path: folder.root.path)))
+        try FileManager.default.removeItem(at: folder.root.appendingPathComponent("a.md"))
+        #expect(try found.read() == nil)
+    }
+
     @Test("one that writes once more while its first text goes back loses neither")
     func twice() throws {
         try folder.put("old", at: "a.md")
