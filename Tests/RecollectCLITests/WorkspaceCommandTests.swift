@@ -187,7 +187,7 @@
             // A test at midnight has its entries on two days.
             let moment = try #require(entry["date"]?.integerValue)
             let day = JournalDay(of: Date(timeIntervalSince1970: Double(moment) / 1000), in: .gmt).name
-            let both = try [day, "0d"].map { ["--day", $0] }
+            let both = [day, "0d"].map { ["--day", $0] }
             var read: [JSONValue] = []
             for day in both {
                 for found in try await recall.run(["workspace", "journal", "--json"] + day).json().arrayValue ?? []

@@ -12,7 +12,7 @@
                 same bytes. Exit code 2 says that some are left: a version is not on this device yet or cannot be read, others were \
                 writing, or a copy is the same as its file and so young that a sync service may still bring what it stands against.
 
-                JSON: a list of path, outcome (identical, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, and the \
+                JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, and the \
                 reason where one failed.
                 """)
 
@@ -43,6 +43,7 @@
         private func words(for outcome: FoldedConflict.Outcome) -> String {
             switch outcome {
             case .identical: "all versions were the same"
+            case .restored: "only a copy was left, and has the file's name now"
             case .superseded: "one version knew the others and stays"
             case .merged: "merged"
             case .keptBoth: "both are kept"

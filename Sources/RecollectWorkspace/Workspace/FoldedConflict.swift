@@ -12,6 +12,8 @@ public struct FoldedConflict: Hashable, Sendable {
 
         /// All versions were the same.
         public static let identical = Outcome(rawValue: "identical")
+        /// The file itself was not there: what its copies hold has its name now.
+        public static let restored = Outcome(rawValue: "restored")
         /// One version was written by somebody who knew all others.
         public static let superseded = Outcome(rawValue: "superseded")
         /// The versions were merged.

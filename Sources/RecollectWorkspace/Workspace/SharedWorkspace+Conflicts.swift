@@ -110,7 +110,7 @@ extension SharedWorkspace {
         // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
         for file in files { try discard(file.path, file, by: .recollect) }
         try provider.resolve(versions, of: path)
-        return (fold.outcome, kept)
+        return (fold.outcome == .identical && main == nil ? .restored : fold.outcome, kept)
     }
 }
 

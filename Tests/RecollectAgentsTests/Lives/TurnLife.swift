@@ -204,7 +204,7 @@ struct TurnLife {
         let id = UUID()
         let turn = input(endings: [.ends], id: id.uuidString)
         let question = ChatMessage(id: id, role: .user, content: turn.input.text)
-        let ui = try SQLiteSessionStorage(history: history, userId: "user")
+        let ui = SQLiteSessionStorage(history: history, userId: "user")
         if Bool.random(using: &random) { try await ui.updateSessionMessages(id: turn.session, messages: [question]) }
         let (events, error) = await hear(orchestrator.route(turn.input, userId: "user", sessionId: turn.session))
         try note("UI", turn.session, turn.input, budget, events, error)

@@ -243,7 +243,7 @@ struct FoldingTests {
     func withoutOriginal() async throws {
         let left = try Left()
         try left.leave("text", at: "notes.sync-conflict-20261121-101112-ABCDEFG.md")
-        try await left.workspace.resolveConflicts()
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.restored])
         #expect(try await left.files() == ["notes.md": "text"])
     }
 
