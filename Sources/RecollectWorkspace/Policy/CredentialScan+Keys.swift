@@ -1,0 +1,115 @@
+/// The keys that services give, private key blocks and signed tokens.
+extension CredentialScan {
+    /// How the keys of a service look: what they begin with, and how many characters of which kind follow.
+    private struct Shape {
+        let name: String
+        let prefix: [UInt8]
+        let lengths: ClosedRange<Int>
+        /// Whether `-` and `_` are among them.
+        let isDashed: Bool
+        /// Whether other things begin so, a class in a style sheet for instance.
+        let isAlsoWord: Bool
+
+        init(
+            _ name: String, _ prefix: String, _ lengths: ClosedRange<Int>, isDashed: Bool = false,
+            isAlsoWord: Bool = false
+        ) {
+            self.name = name
+            self.prefix = Array(prefix.utf8)
+            self.lengths = lengths
+            self.isDashed = isDashed
+            self.isAlsoWord = isAlsoWord
+        }
+    }
+
+    /// A longer prefix stands before its beginning.
+    private static let shapes = [
+        Shape("an API key of Anthropic", "sk-ant-", 20...400, isDashed: true),
+        Shape("an API key of OpenAI", "sk-proj-", 20...400, isDashed: true),
+        Shape("an API key", "sk-", 20...400, isDashed: true, isAlsoWord: true),
+        Shape("a key of Stripe", "sk_live_", 16...300), Shape("a key of Stripe", "rk_live_", 16...300),
+        Shape("a token of GitHub", "github_pat_", 40...300, isDashed: true),
+        Shape("a token of GitHub", "ghp_", 30...300), Shape("a token of GitHub", "gho_", 30...300),
+        Shape("a token of GitHub", "ghu_", 30...300), Shape("a token of GitHub", "ghs_", 30...300),
+        Shape("a token of GitHub", "ghr_", 30...300),
+        Shape("a token of GitLab", "glpat-", 20...300, isDashed: true),
+        Shape("a token of Slack", "xoxb-", 20...300, isDashed: true),
+        Shape("a token of Slack", "xoxp-", 20...300, isDashed: true),
+        Shape("a token of Slack", "xoxa-", 20...300, isDashed: true),
+        Shape("a token of Slack", "xoxs-", 20...300, isDashed: true),
+        Shape("a token of Slack", "xoxr-", 20...300, isDashed: true),
+        Shape("a token of Hugging Face", "hf_", 30...100), Shape("a token of npm", "npm_", 36...100),
+        Shape("an AWS access key", "AKIA", 16...16), Shape("an AWS access key", "ASIA", 16...16),
+        Shape("an API key of Google", "AIza", 35...35, isDashed: true),
+    ]
+
+    /// The first two bytes of all of these, of private key blocks and of signed tokens.
+    private static let beginnings = Set((shapes.map(\.prefix) + [begin, object]).map { pair($0[0], $0[1]) })
+
+    private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
+
+    /// The name of what begins at a place, if that is a key.
+    func key(at place: Int) -> String? {
+        guard place + 1 < count, Self.beginnings.contains(Self.pair(bytes[place], bytes[place + 1])) else { return nil }
+        switch bytes[place] {
+        case UInt8(ascii: "-"): return isPrivateKey(at: place) ? "a private key" : nil
+        case UInt8(ascii: "e"): return isSignedToken(at: place) ? "a signed token (JWT)" : nil
+        default: break
+        }
+        for shape in Self.shapes where has(shape.prefix, at: place) {
+            let start = place + shape.prefix.count
+            let end = endOfRun(from: start, atMost: shape.lengths.upperBound + 1) {
+                Self.isAlphanumeric($0) || shape.isDashed && ($0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_"))
+            }
+            let isWhole = end == count || Self.kinds[Int(bytes[end])] & Self.isBase64 == 0
+            guard shape.lengths.contains(end - start), isWhole, !isCutShort(at: end) else { return nil }
+            let value = CredentialValue(start: bytes + start, count: end - start)
+            return value.isKey && !(shape.isAlsoWord && value.isOfShortParts) ? shape.name : nil
+        }
+        return nil
+    }
+
+    /// Whether a sample was cut: `sk-abc…`.
+    func isCutShort(at end: Int) -> Bool {
+        has(Self.dots, at: end) || has(Self.ellipsis, at: end) || has(Self.stars, at: end)
+    }
+
+    private static let dots = Array("...".utf8)
+    private static let ellipsis = Array("…".utf8)
+    private static let stars = Array("**".utf8)
+
+    /// A block that begins `-----BEGIN … PRIVATE KEY` and has a key in it.
+    private func isPrivateKey(at place: Int) -> Bool {
+        guard has(Self.begin, at: place) else { return false }
+        let start = place + Self.begin.count
+        let end = endOfRun(from: start, atMost: 40) { $0 == UInt8(ascii: " ") || Self.isUpper($0) }
+        guard (start..<end).contains(where: { has(Self.privateKey, at: $0) }) else { return false }
+        // Past the headers, if it has any, comes a line of the key.
+        var place = end
+        while place < min(count, end + 600) {
+            let run = endOfRun(from: place, atMost: 200) { Self.kinds[Int($0)] & Self.isBase64 != 0 }
+            if run - place >= 40 { return CredentialValue(start: bytes + place, count: run - place).isVaried }
+            place = max(run, place + 1)
+        }
+        return false
+    }
+
+    private static let begin = Array("-----BEGIN ".utf8)
+    private static let privateKey = Array("PRIVATE KEY".utf8)
+
+    /// Three parts in the alphabet of URLs, of which two begin as JSON does.
+    private func isSignedToken(at place: Int) -> Bool {
+        var start = place
+        for part in 0..<3 {
+            guard part == 2 || has(Self.object, at: start) else { return false }
+            let end = endOfRun(from: start, atMost: 8_192) { Self.isDashedAlphanumeric($0) }
+            guard end - start >= (part == 2 ? 20 : 12) else { return false }
+            guard part < 2 else { return CredentialValue(start: bytes + start, count: end - start).isKey }
+            guard end < count, bytes[end] == UInt8(ascii: ".") else { return false }
+            start = end + 1
+        }
+        return false
+    }
+
+    private static let object = Array("eyJ".utf8)
+}
