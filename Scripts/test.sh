@@ -1,6 +1,6 @@
 #!/bin/sh
 # All that CI runs; `make test` calls this. Names of steps as arguments run those alone:
-#   lint          swift-format with the repository's configuration, warnings are errors
+#   lint          swift-format with the repository's configuration, warnings are errors; the mutations' patches apply
 #   dependencies  what an app that asks for Recollect alone resolves
 #   plain         recall's stub without the trait, and the benchmarks: both must build
 #   samples       the guides' samples in packages of their own, and their tests
@@ -20,6 +20,9 @@ step_lint() {
     swift format lint --recursive --strict Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
         Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
         Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
+    for patch in Tests/Mutations/*.patch; do
+        git apply --check "$patch" || stop "$patch no longer applies: mend it (CONTRIBUTING.md, Adding a store)"
+    done
 }
 
 step_tests() {

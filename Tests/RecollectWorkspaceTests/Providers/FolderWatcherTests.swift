@@ -5,7 +5,7 @@ import Testing
 
 @testable import RecollectWorkspace
 
-@Suite("Learning of changes in a folder", .timeLimit(.minutes(10)))
+@Suite("Learning of changes in a folder", .endsHanging)
 struct FolderWatcherTests {
     private let folder: TestFolder
     private let provider: FolderProvider

@@ -52,7 +52,7 @@ import Testing
 
     @Test(
         "row 21: a download that never ends ends in a time-out, or when its task is cancelled, and goes on later",
-        .timeLimit(.minutes(2)))
+        .endsHanging)
     func stalled() async throws {
         let fleet = try SimulatedFleet(seed: 1, behaviour: .iCloud)
         let device = fleet.devices[0].device

@@ -26,7 +26,7 @@ import Testing
         #expect(try await test.workspace.item(at: path("a.md")).state == .notLocal)
     }
 
-    @Test("row 21 a download that never ends: timed out; one that is cancelled: cancelled", .timeLimit(.minutes(2)))
+    @Test("row 21 a download that never ends: timed out; one that is cancelled: cancelled", .endsHanging)
     func timeOut() async throws {
         let test = try make { if $0 == SharedWorkspace.downloadPoll { try await forever() } }
         #expect(

@@ -179,7 +179,7 @@ import Testing
 
     @Test(
         "opened without arguments where a container was named it is the replica, then the container, and that has all of the replica's",
-        .timeLimit(.minutes(5)))
+        .endsHanging)
     func standardContainer() async throws {
         let (home, cloud) = (url.appendingPathComponent("home2").path, url.appendingPathComponent("cloud").path)
         let environment = ["/usr/bin/env", "HOME=\(home)", "XDG_DATA_HOME=\(home)/data"]
