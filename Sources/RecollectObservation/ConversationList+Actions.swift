@@ -44,8 +44,11 @@ extension ConversationList {
         let entry = Discarded(id: id, wasSelected: selection == id)
         await writing { [self] in
             guard try await history.discardConversation(id) else { throw Self.isMissing(id) }
-            discarded.removeAll { $0.id == id }
-            discarded.append(entry)
+            // After a read that is under way: what it found is from before, and would take the entry for one brought back.
+            try await reads.run { [self] in
+                discarded.removeAll { $0.id == id }
+                discarded.append(entry)
+            }
             try await read([id])
         }
     }

@@ -103,12 +103,12 @@ import Testing
         try await history.fill(6)
         let list = await ConversationList(history, pageSize: 3).started()
         let witness = await ConversationList(history, pageSize: 3).started()
-        history.hold("")
+        history.hold(.list(text: ""))
         let page = Task { await list.loadMore() }
-        await history.waitForHeld("")
+        await history.waitForHeld(.list(text: ""))
         try await history.say("newer", in: name(4), hoursAgo: -1)
         try await witness.settle()
-        history.letGo("")
+        history.letGo(.list(text: ""))
         await page.value
         try await list.settle()
         #expect(list.names == [4, 0, 1, 2, 3, 5].map(name))

@@ -67,17 +67,17 @@ import Testing
     func latestWins() async throws {
         let list = await started()
         for last in ["tide", ""] {
-            history.hold("lamp")
+            history.hold(.list(text: "lamp"))
             list.searchText = "lamp"
             await pause()
-            await history.waitForHeld("lamp")
+            await history.waitForHeld(.list(text: "lamp"))
             let late = list.searching
             list.searchText = last
             if !last.isEmpty {
                 await pause()
                 await until { list.results != nil }
             }
-            history.letGo("lamp")
+            history.letGo(.list(text: "lamp"))
             await late?.value
             #expect(list.results?.text == (last.isEmpty ? nil : last))
             #expect(list.results?.conversations.map(\.id.sessionId) == (last.isEmpty ? nil : ["tide"]))

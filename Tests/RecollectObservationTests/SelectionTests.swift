@@ -130,6 +130,27 @@ import Testing
         #expect(!list.canUndoDiscard && list.error == nil)
     }
 
+    @Test("what was read before a discard and comes after it takes nothing from what can be brought back")
+    func undoAfterAnOldRead() async throws {
+        let base = memory()
+        let history = WatchedHistory(base)
+        try await history.fill(2)
+        let list = await ConversationList(history).started()
+        let read = WatchedHistory.Read.conversation(name(0))
+        history.hold(read)
+        try await history.update(session(name(0)), with: ConversationDetails(isRead: true))
+        await history.waitForHeld(read)
+        async let discarding: Void = list.discard(session(name(0)))
+        while try await base.conversation(session(name(0)))?.discardedAt == nil { await Task.yield() }
+        // Time for the list to hear that it is done.
+        for _ in 0..<100 { await Task.yield() }
+        history.letGo(read)
+        await discarding
+        #expect(list.names == [name(1)] && list.canUndoDiscard)
+        await list.undoDiscard()
+        #expect(list.names == [0, 1].map(name) && !list.canUndoDiscard)
+    }
+
     @Test("what was deleted for good meanwhile, or brought back by others, can no longer be brought back")
     func undoOfNothing() async throws {
         let history = memory()

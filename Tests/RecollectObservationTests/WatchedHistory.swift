@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A history that notes what was read and can hold lists and searches back. It never looks whether its caller still wants to
+/// A history that notes what was read and can hold lists and conversations back. It never looks whether its caller still wants to
 /// know, which no history has to.
 final class WatchedHistory: HistoryStore {
     enum Read: Hashable, Sendable {
@@ -14,8 +14,8 @@ final class WatchedHistory: HistoryStore {
 
     private struct State {
         var reads: [Read] = []
-        var held: Set<String> = []
-        var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        var held: Set<Read> = []
+        var waiting: [Read: [CheckedContinuation<Void, Never>]] = [:]
         var watchers: [AsyncStream<Void>.Continuation] = []
         var failure: RecollectError?
     }
@@ -42,25 +42,37 @@ final class WatchedHistory: HistoryStore {
         state.withLock { $0.failure = error }
     }
 
-    /// Holds back lists of conversations with a text, as they are now, until they are let go; without one all that are no search.
-    func hold(_ text: String) {
-        _ = state.withLock { $0.held.insert(text) }
+    /// Holds back what such a read has found, as it is now, until it is let go.
+    func hold(_ read: Read) {
+        _ = state.withLock { $0.held.insert(read) }
     }
 
-    /// Waits until a search that is held back has come.
-    func waitForHeld(_ text: String) async {
+    /// Waits until such a read is held back.
+    func waitForHeld(_ read: Read) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         state.withLock { $0.watchers.append(continuation) }
         continuation.yield()
-        for await _ in stream where state.withLock({ $0.waiting[text] != nil }) { return }
+        for await _ in stream where state.withLock({ $0.waiting[read] != nil }) { return }
     }
 
-    func letGo(_ text: String) {
+    func letGo(_ read: Read) {
         let waiting = state.withLock { state in
-            state.held.remove(text)
-            return state.waiting.removeValue(forKey: text) ?? []
+            state.held.remove(read)
+            return state.waiting.removeValue(forKey: read) ?? []
         }
         for continuation in waiting { continuation.resume() }
+    }
+
+    private func holdBack(_ read: Read) async {
+        await withCheckedContinuation { continuation in
+            let watchers: [AsyncStream<Void>.Continuation]? = state.withLock { state in
+                guard state.held.contains(read) else { return nil }
+                state.waiting[read, default: []].append(continuation)
+                return state.watchers
+            }
+            if watchers == nil { continuation.resume() }
+            for watcher in watchers ?? [] { watcher.yield() }
+        }
     }
 
     private func note(_ read: Read) {
@@ -75,21 +87,15 @@ final class WatchedHistory: HistoryStore {
         note(.list(text: query.text))
         if let failure = state.withLock({ $0.failure }) { throw failure }
         let found = try await Task { try await base.conversations(query, page: page) }.value
-        await withCheckedContinuation { continuation in
-            let watchers: [AsyncStream<Void>.Continuation]? = state.withLock { state in
-                guard state.held.contains(query.text) else { return nil }
-                state.waiting[query.text, default: []].append(continuation)
-                return state.watchers
-            }
-            if watchers == nil { continuation.resume() }
-            for watcher in watchers ?? [] { watcher.yield() }
-        }
+        await holdBack(.list(text: query.text))
         return found
     }
 
     func conversation(_ conversation: ConversationID) async throws -> Conversation? {
         note(.conversation(conversation.sessionId))
-        return try await Task { try await base.conversation(conversation) }.value
+        let found = try await Task { try await base.conversation(conversation) }.value
+        await holdBack(.conversation(conversation.sessionId))
+        return found
     }
 
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
