@@ -19,23 +19,33 @@ extension ConversationList {
         (results?.conversations ?? conversations).map(\.id)
     }
 
+    /// Reads what is asked for now; of several changes in a row the last alone.
     func queryDidChange() {
-        guard isRunning, listing != listed.query else { return }
+        guard isRunning, isLoading || listing != listed.query else { return }
         isLoading = true
-        Task {
-            await reporting { try await load() }
-            isLoading = false
+        reads.enqueue { [self] in
+            guard isLoading else { return }
+            let asked = listing
+            await reporting { try await loadInTurn() }
+            // A failure ends it, too; what was asked for since begins its own.
+            if asked == listing { isLoading = false }
         }
         search(after: nil)
     }
 
     /// Reads the list from its beginning, as long as it was if it is still the same.
     func load() async throws {
-        try await reads.run { [self] in
-            isLoading = true
-            show(try await readAnew())
-            isLoading = false
-        }
+        try await reads.run { [self] in try await loadInTurn() }
+    }
+
+    /// The same, in its turn among the reads. A list that nobody asks for by the time it was read is not shown: whoever changed
+    /// the query has asked for another.
+    private func loadInTurn() async throws {
+        let asked = listing
+        let read = try await readAnew()
+        guard asked == listing else { return }
+        show(read)
+        isLoading = false
     }
 
     private func readAnew() async throws -> ListedConversations {

@@ -164,6 +164,26 @@ import Testing
         #expect(list.names == [])
     }
 
+    @Test("what is shown when loading has ended is what was asked for last, also where that is what was shown before")
+    func queriesWhileLoading() async throws {
+        let history = WatchedHistory(memory())
+        try await history.fill(2)
+        try await history.say("of b", in: "other", hoursAgo: 3, by: "b")
+        let list = await ConversationList(history).started()
+        let read = WatchedHistory.Read.list(text: "")
+        for agents in [["b", nil], ["b", "a"], ["b", "a", "b"]] {
+            history.hold(read)
+            list.query.agentId = agents[0]
+            await history.waitForHeld(read)
+            for agent in agents.dropFirst() { list.query.agentId = agent }
+            history.letGo(read)
+            await until { !list.isLoading }
+            let expected = ["a": [0, 1].map(name), "b": ["other"]]
+            #expect(list.names == list.query.agentId.map { expected[$0] } ?? [name(0), name(1), "other"])
+        }
+        #expect(list.error == nil)
+    }
+
     @Test("a list that another order leaves as it was is divided anew all the same")
     func sectionsOfAnotherOrder() async throws {
         let history = memory()
