@@ -78,13 +78,9 @@ extension ConversationList {
 
     private func update(_ id: ConversationID, with details: ConversationDetails) async {
         await writing { [self] in
-            // An update would make one that another process has deleted anew, empty.
-            guard try await history.conversation(id) != nil else {
-                try await read([id])
-                throw Self.isMissing(id)
-            }
-            try await history.update(id, with: details)
+            let isThere = try await history.update(id, with: details, makesNew: false)
             try await read([id])
+            if !isThere { throw Self.isMissing(id) }
         }
     }
 

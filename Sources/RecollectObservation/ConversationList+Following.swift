@@ -140,7 +140,9 @@ extension ConversationList {
         guard isRunning, marksSelectionAsRead, let selection else { return }
         let marking = writes.enqueue { [self] in
             guard try await history.conversation(selection)?.isUnread == true else { return }
-            try await history.update(selection, with: ConversationDetails(isRead: true))
+            // What was said since the app went into the background was seen by nobody.
+            guard isRunning, marksSelectionAsRead else { return }
+            try await history.update(selection, with: ConversationDetails(isRead: true), makesNew: false)
             try await read([selection])
         }
         Task { await reporting { try await marking.value } }
@@ -148,8 +150,7 @@ extension ConversationList {
 
     // MARK: Writing, and failures
 
-    /// Writes when all writes of this list before it have ended: an update that had just seen a conversation would make it anew
-    /// if it were deleted in between.
+    /// Writes when all writes of this list before it have ended: of two that contradict each other the later one holds.
     func writing(_ body: @escaping @MainActor () async throws -> Void) async {
         await reporting { try await writes.run(body) }
     }

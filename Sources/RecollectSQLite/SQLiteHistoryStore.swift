@@ -103,9 +103,16 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// Sets a conversation's details: see `HistoryStore`.
-    public func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+    @discardableResult
+    public func update(
+        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+    ) async throws -> Bool {
         let now = Date().millisecondsSince1970
-        try await write { try ConversationEdits.update(conversation, with: details, now: now, $0) }
+        return try await write { db in
+            guard try makesNew || MessageQueries.number(of: conversation, db) != nil else { return false }
+            try ConversationEdits.update(conversation, with: details, now: now, db)
+            return true
+        }
     }
 
     /// Copies a conversation up to a message: see `HistoryStore`.

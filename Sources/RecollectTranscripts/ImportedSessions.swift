@@ -137,7 +137,7 @@ struct ImportedSessions {
         // Old transcripts are no news; what was news before stays it.
         if current.isUnread, !before.wasUnread { details.isRead = true }
         guard details != ConversationDetails() else { return }
-        try await history.update(conversation, with: details)
+        try await history.update(conversation, with: details, makesNew: false)
     }
 
     private static func text(_ name: String, in message: ConversationMessage) -> String? {

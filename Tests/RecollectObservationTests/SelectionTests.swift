@@ -85,6 +85,44 @@ import Testing
         #expect(list.names == [name(0), name(1)])
     }
 
+    @Test("what others delete while it is being marked as read, or changed, does not come back")
+    func deletedByOthersWhileMarked() async throws {
+        let base = memory()
+        let history = WatchedHistory(base)
+        try await history.fill(2)
+        let list = await ConversationList(history).started()
+        let read = WatchedHistory.Read.conversation(name(0))
+        history.hold(read)
+        list.selection = session(name(0))
+        await history.waitForHeld(read)
+        try await base.deleteConversation(session(name(0)))
+        history.letGo(read)
+        try await list.writes.run {}
+        #expect(try await base.conversation(session(name(0))) == nil)
+        try await list.settle()
+        #expect(list.selection == session(name(1)) && list.error == nil)
+        await list.addTag("x", to: session(name(0)))
+        #expect(list.error?.code == .notFound)
+        #expect(try await base.conversation(session(name(0))) == nil)
+    }
+
+    @Test("what is said in the background stays unread, also while the selected conversation is being marked as read")
+    func readWhileMarked() async throws {
+        let base = memory()
+        let history = WatchedHistory(base)
+        try await history.fill(1)
+        let list = await ConversationList(history).started()
+        let read = WatchedHistory.Read.conversation(name(0))
+        history.hold(read)
+        list.selection = session(name(0))
+        await history.waitForHeld(read)
+        list.marksSelectionAsRead = false
+        try await base.say("more", in: name(0))
+        history.letGo(read)
+        try await list.writes.run {}
+        #expect(try await base.conversation(session(name(0)))?.isUnread == true)
+    }
+
     @Test("what is deleted while it is being marked as read does not come back")
     func deletedWhileMarked() async throws {
         let history = memory()

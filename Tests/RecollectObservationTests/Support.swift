@@ -62,10 +62,11 @@ func name(_ number: Int) -> String {
     return "s" + String(repeating: "0", count: max(0, 3 - digits.count)) + digits
 }
 
-/// Waits until something holds that is made of what a list shows. No clock: it looks again when one of those values changes.
+/// Waits until something holds that is made of what a list shows, or the test's time is up. No clock: it looks again when one of
+/// those values changes.
 @MainActor
 func until(_ condition: () -> Bool) async {
-    while true {
+    while !Task.isCancelled {
         let (changes, continuation) = AsyncStream<Void>.makeStream()
         let holds = withObservationTracking(condition) { continuation.yield() }
         if holds { return }

@@ -121,8 +121,10 @@ final class WatchedHistory: HistoryStore {
         try await base.append(messages, to: scope, options: options)
     }
 
-    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
-        try await base.update(conversation, with: details)
+    func update(
+        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+    ) async throws -> Bool {
+        try await base.update(conversation, with: details, makesNew: makesNew)
     }
 
     func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {

@@ -60,7 +60,7 @@
             try await display.end(failure: failure)
             // A person has read what was shown.
             if output.isTerminal, failure == nil {
-                try await history.update(session, with: ConversationDetails(isRead: true))
+                try await history.update(session, with: ConversationDetails(isRead: true), makesNew: false)
             }
             if let signal = stopped.withLock({ $0 }) { return .stopped(by: signal) }
             return failure == nil ? .answered : .failed

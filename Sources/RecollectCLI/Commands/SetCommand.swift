@@ -55,7 +55,7 @@
         func run() async throws {
             try await options.withHistory { history in
                 let sessions = try await options.sessions(session, in: history)
-                for session in sessions { try await history.update(session.id, with: details) }
+                for session in sessions { try await history.update(session.id, with: details, makesNew: false) }
                 try await options.write(sessions, in: history)
             }
         }

@@ -20,8 +20,15 @@ public protocol HistoryStore: Sendable {
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
     ) async throws -> AppendOutcome
 
-    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Makes it if it is new.
-    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws
+    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Returns whether there is such a
+    /// conversation.
+    ///
+    /// - Parameter makesNew: whether one that is not there is made. Who shows conversations says no: one that another process has
+    ///   deleted meanwhile would come back, empty.
+    @discardableResult
+    func update(
+        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+    ) async throws -> Bool
 
     /// Copies a conversation up to and including a message into a new session of the same user.
     ///
@@ -155,6 +162,11 @@ extension HistoryStore {
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
         try await append(messages, to: scope, options: AppendOptions())
+    }
+
+    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Makes it if it is new.
+    public func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+        try await update(conversation, with: details, makesNew: true)
     }
 
     /// Begins a reply that is kept while it streams and whose end trims nothing.

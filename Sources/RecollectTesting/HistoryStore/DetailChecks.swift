@@ -5,6 +5,21 @@ import RecollectCore
 enum DetailChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
+            "details.makesNothingUnasked",
+            "An update that is to make nothing changes a conversation that is there, and makes none that is not."
+        ) { store in
+            let (id, details) = (Scope.plain.conversation, ConversationDetails(title: "t", isRead: true))
+            try await expectEqual(store.update(id, with: details, makesNew: false), false, "whether there is one")
+            try await expectEqual(store.conversation(id), nil, "the conversation")
+            try await expectEqual(store.list(ConversationQuery(userId: id.userId)).count, 0, "what is listed")
+            try await store.append(Invented.dialogue(1), to: .plain)
+            try await expectEqual(store.update(id, with: details, makesNew: false), true, "whether there is one")
+            try await expectEqual(store.summary(id).title, "t", "its title")
+            try await store.deleteConversation(id)
+            try await expectEqual(store.update(id, with: details, makesNew: false), false, "whether it is still there")
+            try await expectEqual(store.conversation(id), nil, "what was deleted")
+        },
+        HistoryStoreCheck(
             "details.pinsAndArchives", "Pinned and archived are set and taken back, each without the other."
         ) { store in
             let id = Scope.plain.conversation

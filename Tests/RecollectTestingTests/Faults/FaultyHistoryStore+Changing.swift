@@ -3,7 +3,9 @@ import Recollect
 
 /// Details, edits, moves, branches, discarding and replies, with their faults.
 extension FaultyHistoryStore {
-    func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
+    func update(
+        _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
+    ) async throws -> Bool {
         var details = details
         let id = kept(conversation)
         switch fault {
@@ -18,7 +20,7 @@ extension FaultyHistoryStore {
             if let first = details.firstMessage { lie(about: id) { $0.firstMessage = first } }
         default: break
         }
-        try await base.update(id, with: details)
+        return try await base.update(id, with: details, makesNew: makesNew || fault == .makesWhatIsOnlyUpdated)
     }
 
     func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {

@@ -40,6 +40,7 @@ enum HistoryFault: String, NamedFault {
     case takesPercentForAnything = "lists.byText"
     case unpinsWhatIsArchived = "details.pinsAndArchives"
     case foldsTags = "details.tags"
+    case makesWhatIsOnlyUpdated = "details.makesNothingUnasked"
     case readsOnceForEver = "details.readAndUnread"
     case ignoresEmptyTitles = "details.emptyTitleTakesItAway"
     case showsTheLastAccessSet = "details.accessNeverMovesBack"
