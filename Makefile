@@ -1,6 +1,6 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test mutations lint bench format doc clean
+.PHONY: help run test mutations shake lint bench format doc clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -19,6 +19,9 @@ help:
 	@echo 'make mutations'
 	@echo '              break rules of the workspace on purpose, and look whether their tests turn red'
 	@echo '                NAMES=…       some of Tests/Mutations, by their names or beginnings of them'
+	@echo 'make shake    run the tests while tasks wait at random before they run (Linux)'
+	@echo '                NAMES=…       some tests, by regular expressions'
+	@echo '                TIMES=…       how often each runs, else 10'
 	@echo 'make lint     the format alone'
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
@@ -33,6 +36,9 @@ test:
 
 mutations:
 	@Scripts/mutations.sh $(NAMES)
+
+shake:
+	@TIMES=$(TIMES) Scripts/shake.sh $(NAMES)
 
 lint:
 	@Scripts/test.sh lint

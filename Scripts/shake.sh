@@ -1,0 +1,51 @@
+#!/bin/sh
+# Runs tests while Swift's tasks wait at random before they run (Tests/Shaking/Shake.c): what only works in the usual order fails sooner
+# or later. `make shake` calls this. Arguments are filters of tests, regular expressions; without any, all tests of all targets run,
+# target by target. TIMES=… runs each so often.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/Scripts/needs.sh"
+[ "$(uname -s)" = Linux ] || stop "Shaking works on Linux alone."
+need_swift
+need_sqlite
+need_editline
+cd "$root"
+times=${TIMES:-10}
+
+swift build --build-tests --traits CommandLine
+products=$(swift build --show-bin-path --traits CommandLine)
+logs="$root/.build/shake"
+mkdir -p "$logs"
+tools=$(dirname "$(readlink -f "$(command -v swift)")")
+runtime="$tools/../lib/swift/linux"
+# The toolchain's own compiler: others don't know how Swift calls.
+"$tools/clang" -O2 -fPIC -shared -o "$logs/shake.so" Tests/Shaking/Shake.c \
+    -L"$runtime" -lswift_Concurrency -Wl,-rpath,"$runtime"
+
+if [ $# -eq 0 ]; then
+    for target in Tests/*Tests; do
+        set -- "$@" "^$(basename "$target")\\."
+    done
+fi
+failures=0
+for filter; do
+    name=$(printf %s "$filter" | tr -cd '[:alnum:]')
+    run=0
+    while [ "$run" -lt "$times" ]; do
+        run=$((run + 1))
+        log="$logs/$name-$run.log"
+        # From a few tasks that wait to a third of them.
+        if RECOLLECT_SHAKE_PERMILLE=$((run * 97 % 300 + 20)) LD_PRELOAD="$logs/shake.so" \
+            SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 "$products/recollectPackageTests.xctest" \
+            --testing-library swift-testing --filter "$filter" >"$log" 2>&1; then
+            tail -n 1 "$log"
+            rm -f "$log"
+        else
+            failures=$((failures + 1))
+            printf '\n%s, run %s failed (all of it is in %s):\n' "$filter" "$run" "$log"
+            grep -A 2 -E 'recorded an issue|Fatal error' "$log" | cut -c 1-600 | head -n 20 || tail -n 5 "$log"
+        fi
+    done
+done
+[ "$failures" -eq 0 ] || stop "" "FAILED: $failures runs."
+printf '\nPassed: every run.\n'
