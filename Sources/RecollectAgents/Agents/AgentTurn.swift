@@ -40,6 +40,8 @@ struct AgentTurn {
 
     /// Asks the model once, passing on what it says.
     private mutating func ask(for toolChoice: LLMRequest.ToolChoice) async throws -> ([ToolCall], FinishReason) {
+        // A tool may end well though the turn was stopped.
+        try Task.checkCancellation()
         let request = LLMRequest(
             system: agent.systemPrompt, messages: reply.message.parts.isEmpty ? messages : messages + [reply.message],
             tools: agent.tools, toolChoice: toolChoice)

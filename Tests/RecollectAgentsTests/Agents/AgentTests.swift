@@ -1,6 +1,7 @@
-import RecollectAgents
 import RecollectCore
 import Testing
+
+@testable import RecollectAgents
 
 @Suite("An agent", .timeLimit(.minutes(10)))
 struct AgentTests {
@@ -222,26 +223,28 @@ struct AgentTests {
         for await _ in model.stopped { break }
     }
 
-    @Test("stops its tools when the turn is stopped")
+    @Test("stops its tools when the turn is stopped, and asks its model no more")
     func stopTools() async throws {
         let (begun, begin) = AsyncStream<Void>.makeStream()
-        let (ends, end) = AsyncStream<Bool>.makeStream()
+        let ended = Locked<Bool?>(nil)
         let slow = AgentTool(name: "slow", description: "Takes an hour.") { _, _ in
             begin.yield()
             try? await Task.sleep(for: .seconds(3600))
-            end.yield(Task.isCancelled)
+            ended.withLock { $0 = Task.isCancelled }
             return .text("late")
         }
         let model = ScriptedModel(says: [.toolCall(id: "1", name: "slow", arguments: [:])])
         let agent = agent(model, [slow])
-        let turn = Task { try await agent.run("Go") }
-        for await _ in begun { break }
-        turn.cancel()
-        for await wasCancelled in ends {
-            #expect(wasCancelled)
-            break
+        // The turn's own work: behind the agent's stream it goes on when nobody reads any more.
+        let work = Task {
+            let (_, stream) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
+            var turn = AgentTurn(agent: agent, input: "Go", history: [], context: .test, stream: stream)
+            try await turn.run()
         }
-        _ = await turn.result
+        for await _ in begun { break }
+        work.cancel()
+        await #expect(throws: CancellationError.self) { try await work.value }
+        #expect(ended.withLock { $0 } == true)
         #expect(model.requests.count == 1)
     }
 
