@@ -27,8 +27,7 @@
         @Flag(name: .long, help: "Add at the end; the file is made if it is not there.")
         var append = false
 
-        @Option(name: .long, help: ArgumentHelp("Write as an agent instead of as you.", valueName: "id"))
-        var agent: String?
+        @OptionGroup var writer: WriterOptions
 
         @Argument(help: "The file.")
         var path: TypedPath
@@ -69,12 +68,11 @@
         private func written(
             _ bytes: [UInt8], to path: WorkspacePath, in workspace: SharedWorkspace
         ) async throws -> WorkspaceFile {
-            let author = agent.map { WorkspaceAuthor.agent($0) } ?? .user
             if append {
-                return try await workspace.append(String(typed: bytes), to: path, by: author)
+                return try await workspace.append(String(typed: bytes), to: path, by: writer.author)
             }
             guard let replacing else {
-                return try await workspace.write(bytes, to: path, replacing: nil, by: author)
+                return try await workspace.write(bytes, to: path, replacing: nil, by: writer.author)
             }
             let current: WorkspaceFile
             do {
@@ -85,7 +83,7 @@
             guard current.version.rawValue.hasPrefix(replacing.lowercased()) else {
                 throw FileChangedError(path: path, current: current)
             }
-            return try await workspace.write(bytes, to: path, replacing: current.version, by: author)
+            return try await workspace.write(bytes, to: path, replacing: current.version, by: writer.author)
         }
 
         /// Tells what is there instead of what was to be replaced.
