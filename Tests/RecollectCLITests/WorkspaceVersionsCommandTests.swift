@@ -103,7 +103,7 @@
             #expect(files.map { $0["author"] } == ["elsewhere", "scribe"])
             #expect(files.map { $0["state"] } == ["removed", "trashed"] && files.map { $0["bytes"] } == [4, 7])
             let line = try await recall.run("workspace", "trash").output.split(separator: "\n").last
-            #expect(line?.hasPrefix("7 bytes  ") == true && line?.hasSuffix("  scribe     茶.md") == true)
+            #expect(line?.hasSuffix("  7 bytes  scribe     茶.md") == true)
             #expect(try await recall.run("workspace", "restore", "茶.md", "theirs.md").code == 0)
             #expect(try await text(recall) == "theirs\n")
             #expect(try await listed(recall, "trash").isEmpty)
@@ -118,6 +118,8 @@
             #expect(try await recall.run("workspace", "mv", "tea.md", "Notes").code == 0)
             #expect(try await recall.run("workspace", "ls", "-R").output == "Notes/\nNotes/tea.md\n")
             #expect(try await listed(recall, "versions", "tea.md").first?["otherPath"] == "Notes/tea.md")
+            let versions = try await recall.run("workspace", "versions", "tea.md").output.split(separator: "\n")
+            #expect(versions[1].hasSuffix("  you, to Notes/tea.md") && versions[2].hasSuffix("  you, from Notes/茶.md"))
             _ = try await recall.run("workspace", "write", "other.md", "other", "--new")
             let taken = try await recall.run("workspace", "mv", "other.md", "Notes/tea.md")
             #expect(taken.code == 1 && taken.messages.contains("Notes/tea.md is there already"), "\(taken)")

@@ -45,13 +45,13 @@
             let format = Format()
             let table = Table(
                 columns: [
+                    .init(heading: "DELETED", isOptional: true),
                     .init(heading: "SIZE", isRight: true, isOptional: true),
-                    .init(heading: "DELETED", isOptional: true), .init(heading: "BY", isOptional: true),
-                    .init(heading: "PATH"),
+                    .init(heading: "BY", isOptional: true), .init(heading: "PATH"),
                 ],
                 rows: files.map { file in
                     [
-                        Format.bytes(Int64(file.size)), format.short(file.end.date), file.end.writer.oneLine,
+                        format.short(file.end.date), Format.bytes(Int64(file.size)), file.end.writer.oneLine,
                         file.path.description.oneLine,
                     ]
                 })

@@ -8,11 +8,13 @@
             commandName: "versions",
             abstract: "List what a file has been on this device, the newest first.",
             discussion: """
-                See one with `recall workspace cat --as-of VERSION`, bring it back with `recall workspace restore --as-of VERSION`; \
-                the same content is the same version. States: seen (it came from elsewhere: another device, an editor), contested (so \
-                did copies that contradict it), written, folded (of copies), trashed, restored, moved (from the other path), movedAway \
-                (to it), removed (by somebody else), begun (the writer was stopped, and may have written it or not). Whose content is \
-                not kept cannot be brought back: it was no text, and replaced elsewhere.
+                See one with `recall workspace cat PATH --as-of VERSION`, bring it back with `recall workspace restore`. The same content \
+                is the same version.
+
+                States: seen (it came from elsewhere: another device, an editor), contested (so did copies that contradict it), \
+                written, folded (of copies), trashed, restored, moved (it came from another path, under which its earlier versions are \
+                listed), movedAway (it went to another path), removed (by somebody else), begun (its writer was stopped: whether it \
+                was ever there is not known). A content that is not kept was no text, and others replaced it.
 
                 JSON: a list of version, state, date, author, bytes (null where the content is not kept), parents (the versions that \
                 it replaced), otherPath.
@@ -63,17 +65,21 @@
                 columns: [
                     .init(heading: "VERSION", paint: output.style.cyan), .init(heading: "WHEN"),
                     .init(heading: "STATE", isOptional: true),
-                    .init(heading: "SIZE", isRight: true, isOptional: true),
-                    .init(heading: "OTHER PATH", isOptional: true, needsContent: true), .init(heading: "BY"),
+                    .init(heading: "SIZE", isRight: true, isOptional: true), .init(heading: "BY"),
                 ],
                 rows: versions.map { version in
                     [
                         version.hash.short, format.short(version.date), version.kind.rawValue,
-                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not kept",
-                        (version.otherPath?.description ?? "").oneLine, version.writer.oneLine,
+                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not kept", writer(of: version).oneLine,
                     ]
                 })
             return table.lines(style: output.style, width: output.columns)
+        }
+
+        /// Who wrote it, and where a moved file came from or went to.
+        private func writer(of version: WorkspaceVersion) -> String {
+            guard let other = version.otherPath else { return version.writer }
+            return "\(version.writer), \(version.kind == .movedAway ? "to" : "from") \(other)"
         }
     }
 #endif
