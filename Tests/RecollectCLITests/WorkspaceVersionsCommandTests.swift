@@ -84,6 +84,28 @@
             }
         }
 
+        @Test(
+            "a write that was begun, and may never have been made, is listed, and is nobody's and no version to go back to"
+        )
+        func begun() async throws {
+            let recall = try await made()
+            _ = try await recall.run("workspace", "status")
+            let home = try FileManager.default.subpathsOfDirectory(atPath: recall.folder + "/home")
+            let log = try #require(home.first { $0.hasSuffix("/log") })
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: recall.folder + "/home/" + log))
+            try file.seekToEnd()
+            let hash = String(repeating: "0", count: 64)
+            try file.write(contentsOf: Data("?\t4102444800000\twritten\t\(hash)\t\tuser\t茶.md\t\n".utf8))
+            try file.close()
+            let versions = try await listed(recall, "versions", "茶.md")
+            #expect(versions.map { $0["state"] } == ["begun", "seen", "written", "written"])
+            #expect((versions.first?["version"], versions.first?["bytes"]) == (.string(hash), .null))
+            #expect(try await listed(recall, "ls").first?["author"] == "elsewhere")
+            #expect(try await recall.run("workspace", "restore", "茶.md", "--as-of", "0000").code == 1)
+            #expect(try await recall.run("workspace", "restore", "茶.md").code == 0)
+            #expect(try await text(recall) == "Assam\nsugar\n")
+        }
+
         @Test("delete puts files into the trash, which lists also what others deleted; restore brings both back")
         func trash() async throws {
             let recall = try await made()

@@ -118,9 +118,9 @@
             try await read(path, download: .wait(.seconds(60)))
         }
 
-        /// Who wrote a file last, in a word.
+        /// Who wrote a file last, in a word. What was only begun, nobody knows to have been written.
         func author(of path: WorkspacePath) async throws -> String {
-            try await versions(of: path).first?.writer ?? WorkspaceVersion.foreignWriter
+            try await versions(of: path).first { $0.kind != .begun }?.writer ?? WorkspaceVersion.foreignWriter
         }
 
         /// The content of a file that somebody means by the first digits of its version.

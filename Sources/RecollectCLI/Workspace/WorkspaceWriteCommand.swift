@@ -45,6 +45,9 @@
         }
 
         func run() async throws {
+            guard !path.isFolder else {
+                throw RecollectError(.invalidArgument, "\(path.text.oneLine) names a folder, and a file is wanted")
+            }
             let path = try path.path()
             try await options.withWorkspace { workspace in
                 let bytes = try text.map { Array(($0 + "\n").utf8) } ?? Self.standardInput()
