@@ -11,7 +11,7 @@
 # whose suite's name, begins with that row's. What does not build, hangs or runs no test does not count.
 #
 # Everything happens in a copy of the working tree, .build-mutations, which is kept: a later run builds only what has changed. The first
-# one builds everything.
+# one builds everything. One run works there at a time.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
@@ -26,6 +26,22 @@ logs="$copy/.build/mutations"
 export RECOLLECT_TIME_LIMIT=2
 limit=
 ! command -v timeout >/dev/null 2>&1 || limit='timeout 400'
+
+# Keeps other runs out of the copy until this one ends: each would take the other one's broken rules for its own.
+take_turn() {
+    mkdir -p "$copy"
+    if command -v flock >/dev/null 2>&1; then
+        # The lock goes with the last process that this run has started.
+        exec 9>"$copy/lock"
+        flock -n 9 || stop "Another run works in $copy: wait until it has ended."
+    elif mkdir "$copy/lock.d" 2>/dev/null; then
+        trap 'rmdir "$copy/lock.d"' EXIT
+        trap 'exit 130' HUP INT TERM
+    else
+        stop "Another run works in $copy: wait until it has ended." \
+            "If none does, one was killed: rmdir '$copy/lock.d'"
+    fi
+}
 
 # The names of all mutations.
 all() {
@@ -159,6 +175,7 @@ mutate() {
 
 names=$(chosen "$@") || exit 1
 names=$(echo "$names" | sort -u)
+take_turn
 began=$(date +%s)
 echo "== the working tree, copied to $copy and built (the first time all of it)"
 copy_tree

@@ -88,13 +88,18 @@
         @Test("an empty id names nothing, also where there is only one session")
         func emptyId() async throws {
             let recall = try RecallProcess()
-            #expect(try await recall.run("import", recall.write("s.jsonl", Lines.user("a1", "hello"))).code == 0)
-            for command in [["delete", "--yes", ""], ["discard", ""], ["show", ""]] {
-                let outcome = try await recall.run(command)
-                #expect(outcome.code == 1, "\(command)")
-                #expect(outcome.messages.contains("an empty id names no session"), "\(outcome.messages)")
+            for (count, session) in [(1, "11111111-aaaa"), (2, "22222222-bbbb")] {
+                let line = Lines.user("a\(count)", "hello", session: session)
+                #expect(try await recall.run("import", recall.write("s.jsonl", line)).code == 0)
+                for command in [
+                    ["delete", "--yes", ""], ["discard", ""], ["show", ""], ["chat", "--session", "", "hi"],
+                ] {
+                    let outcome = try await recall.run(command)
+                    #expect(outcome.code == 1, "\(command)")
+                    #expect(outcome.messages.contains("an empty id names no session"), "\(outcome.messages)")
+                }
+                #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == count)
             }
-            #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
         }
 
         @Test(

@@ -121,6 +121,7 @@
                 #expect(try await recall.run(["workspace", "write", "x.md", "y"] + options).code == 64)
             }
             #expect(try await recall.run("workspace", "cat", "absent.md").code == 1)
+            #expect(try await recall.run("workspace", "write", "folder/", "x", "--new").code == 1)
             try recall.write("shared/folder/x.md", "x")
             let folder = try await recall.run("workspace", "cat", "folder")
             #expect(folder.code == 1 && folder.messages.contains("folder is a folder"), "\(folder)")

@@ -57,7 +57,7 @@
         @Option(name: .long, help: ArgumentHelp("The agents that answer.", valueName: "file"))
         var agents: String?
 
-        @Option(name: .long, help: ArgumentHelp("Add an assistant with this model.", valueName: "name"))
+        @Option(name: .long, help: ArgumentHelp("An assistant with this model answers.", valueName: "name"))
         var model: String?
 
         @Option(name: .long, help: ArgumentHelp("The model's server: https://…/v1.", valueName: "url"))

@@ -89,16 +89,14 @@
         private static func one<Element>(
             of found: [Element], _ id: (Element) -> String, beginningWith prefix: String, kind: String, _ advice: String
         ) throws -> Element {
+            // All begin with nothing, also the only one: it is what a shell makes of a variable that was not set.
+            guard !prefix.isEmpty else {
+                throw RecollectError(.invalidArgument, "an empty id names no \(kind); \(advice)")
+            }
             guard let first = found.first else {
                 throw RecollectError(.notFound, "no \(kind) begins with '\(prefix.visible)'; \(advice)")
             }
-            guard found.count > 1 else {
-                // The only one begins with nothing too: it is what a shell makes of a variable that was not set.
-                guard !prefix.isEmpty else {
-                    throw RecollectError(.invalidArgument, "an empty id names no \(kind); \(advice)")
-                }
-                return first
-            }
+            guard found.count > 1 else { return first }
             let ids = found.prefix(5).map { "\n  \(id($0).visible)" } + (found.count > 5 ? ["\n  …"] : [])
             throw RecollectError(
                 .ambiguous,

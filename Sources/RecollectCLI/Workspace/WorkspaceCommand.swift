@@ -5,7 +5,7 @@
         static let configuration = CommandConfiguration(
             commandName: "workspace",
             abstract:
-                "The files that you and your agents share: list, read, write, keep journals, fold conflicts, watch.",
+                "The files that you and your agents share: list, read, write, bring back, keep journals, fold conflicts, watch.",
             discussion: """
                 The workspace is one folder: --root, else the environment variable RECOLLECT_WORKSPACE, else Recollect/Workspace \
                 in the place for application data. A sync service may keep it the same on other devices. Nothing in it is overwritten unseen: a write \
@@ -17,8 +17,10 @@
                 """,
             subcommands: [
                 WorkspaceInitCommand.self, WorkspaceStatusCommand.self, WorkspaceListCommand.self,
-                WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceJournalCommand.self,
-                WorkspaceResolveCommand.self, WorkspaceWatchCommand.self,
+                WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceMoveCommand.self,
+                WorkspaceDeleteCommand.self, WorkspaceTrashCommand.self, WorkspaceVersionsCommand.self,
+                WorkspaceRestoreCommand.self, WorkspaceJournalCommand.self, WorkspaceResolveCommand.self,
+                WorkspaceWatchCommand.self,
             ])
     }
 #endif

@@ -64,6 +64,18 @@
         }
     }
 
+    /// What every command that changes files takes: who changes them.
+    struct WriterOptions: ParsableArguments {
+        @Option(name: .long, help: ArgumentHelp("Do it as an agent instead of as you.", valueName: "id"))
+        var agent: String?
+
+        func validate() throws {
+            if agent == "" { throw ValidationError("--agent needs an id.") }
+        }
+
+        var author: WorkspaceAuthor { agent.map { .agent($0) } ?? .user }
+    }
+
     /// A path in a workspace, as it was typed.
     struct TypedPath: ExpressibleByArgument {
         let text: String
@@ -72,10 +84,20 @@
             text = argument
         }
 
-        /// The path; a `/` at its end is what shells complete folders with.
+        /// Whether it ends with a `/`, with which shells complete folders.
+        var isFolder: Bool { text.utf8.count > 1 && text.hasSuffix("/") }
+
+        /// The path, without a `/` at its end.
         func path() throws -> WorkspacePath {
-            let isFolder = text.utf8.count > 1 && text.hasSuffix("/")
-            return try WorkspacePath(isFolder ? String(text.dropLast()) : text)
+            try WorkspacePath(isFolder ? String(text.dropLast()) : text)
+        }
+    }
+
+    extension [TypedPath] {
+        /// The paths, each once, in the order in which they were typed.
+        func paths() throws -> [WorkspacePath] {
+            var seen: Set<WorkspacePath> = []
+            return try map { try $0.path() }.filter { seen.insert($0).inserted }
         }
     }
 
@@ -96,12 +118,41 @@
             try await read(path, download: .wait(.seconds(60)))
         }
 
-        /// Who wrote a file last, in a word.
+        /// Who wrote a file last, in a word. What was only begun, nobody knows to have been written.
         func author(of path: WorkspacePath) async throws -> String {
-            guard let version = try await versions(of: path).first, let author = version.author else {
-                return "elsewhere"
-            }
-            return author.agentId ?? "you"
+            try await versions(of: path).first { $0.kind != .begun }?.writer ?? WorkspaceVersion.foreignWriter
         }
+
+        /// The content of a file that somebody means by the first digits of its version.
+        func version(_ typed: String, of path: WorkspacePath) async throws -> ContentHash {
+            let found = Set(try await versions(of: path).map(\.hash)).filter {
+                $0.rawValue.hasPrefix(typed.lowercased())
+            }
+            guard let hash = found.first else {
+                throw RecollectError(
+                    .notFound,
+                    "\(path) had no version \(typed.oneLine) on this device; `recall workspace versions` lists those that it had"
+                )
+            }
+            guard found.count == 1 else {
+                throw RecollectError(
+                    .ambiguous,
+                    "several versions of \(path) begin with \(typed.oneLine):\n"
+                        + found.map { "  \($0.rawValue)" }.sorted().joined(separator: "\n"))
+            }
+            return hash
+        }
+    }
+
+    extension WorkspaceVersion {
+        static let foreignWriter = "elsewhere"
+
+        /// Who wrote it, in a word.
+        var writer: String { author.map { $0.agentId ?? "you" } ?? Self.foreignWriter }
+    }
+
+    extension ContentHash {
+        /// As much of it as a person types.
+        var short: String { String(rawValue.prefix(8)) }
     }
 #endif

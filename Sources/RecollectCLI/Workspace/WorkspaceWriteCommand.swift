@@ -27,8 +27,7 @@
         @Flag(name: .long, help: "Add at the end; the file is made if it is not there.")
         var append = false
 
-        @Option(name: .long, help: ArgumentHelp("Write as an agent instead of as you.", valueName: "id"))
-        var agent: String?
+        @OptionGroup var writer: WriterOptions
 
         @Argument(help: "The file.")
         var path: TypedPath
@@ -46,6 +45,9 @@
         }
 
         func run() async throws {
+            guard !path.isFolder else {
+                throw RecollectError(.invalidArgument, "\(path.text.oneLine) names a folder, and a file is wanted")
+            }
             let path = try path.path()
             try await options.withWorkspace { workspace in
                 let bytes = try text.map { Array(($0 + "\n").utf8) } ?? Self.standardInput()
@@ -69,12 +71,11 @@
         private func written(
             _ bytes: [UInt8], to path: WorkspacePath, in workspace: SharedWorkspace
         ) async throws -> WorkspaceFile {
-            let author = agent.map { WorkspaceAuthor.agent($0) } ?? .user
             if append {
-                return try await workspace.append(String(typed: bytes), to: path, by: author)
+                return try await workspace.append(String(typed: bytes), to: path, by: writer.author)
             }
             guard let replacing else {
-                return try await workspace.write(bytes, to: path, replacing: nil, by: author)
+                return try await workspace.write(bytes, to: path, replacing: nil, by: writer.author)
             }
             let current: WorkspaceFile
             do {
@@ -85,7 +86,7 @@
             guard current.version.rawValue.hasPrefix(replacing.lowercased()) else {
                 throw FileChangedError(path: path, current: current)
             }
-            return try await workspace.write(bytes, to: path, replacing: current.version, by: author)
+            return try await workspace.write(bytes, to: path, replacing: current.version, by: writer.author)
         }
 
         /// Tells what is there instead of what was to be replaced.

@@ -27,6 +27,11 @@ struct KeptContents {
         }
     }
 
+    /// How many bytes a content has; `nil` where it is not kept.
+    func size(of hash: ContentHash) throws -> Int? {
+        try ifThere { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
+    }
+
     /// Keeps contents: nothing that is written later reaches the disk before them.
     ///
     /// Many are written and then waited for together, which takes about as long as waiting for one.

@@ -55,6 +55,15 @@ final class VersionArchive: Sendable {
         }
     }
 
+    /// How many bytes each of some contents has; those that are not kept are left out.
+    func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
+        try explaining("look at", path) {
+            guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
+            let kept = KeptContents(in: folder)
+            return try hashes.reduce(into: [:]) { $0[$1] = try kept.size(of: $1) }
+        }
+    }
+
     /// Whether one content of a path went into another one on this device, over any number of writes.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash, at path: WorkspacePath) throws -> Bool {
         try index().files[path]?.isAncestor(ancestor, of: descendant) ?? false

@@ -90,6 +90,48 @@ extension SharedWorkspace {
         }
     }
 
+    /// Gives a file a content again that it had, if it still has the one that its reader knows.
+    ///
+    /// What it replaces is kept in the archive first, so this can be taken back in the same way.
+    /// - Parameters:
+    ///   - path: Which file.
+    ///   - version: The content, one of `versions(of:)`.
+    ///   - replacing: The version that was read; `nil` where there is to be no file.
+    ///   - author: Who brings it back.
+    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `notFound` where the
+    ///   file never had that content on this device, or it is not kept; `notLocal`, `tooLarge`.
+    @discardableResult
+    public func restore(
+        _ path: WorkspacePath, to version: ContentHash, replacing: ContentHash?, by author: WorkspaceAuthor = .user
+    ) async throws -> WorkspaceFile {
+        try await writing {
+            let path = try self.provider.spelling(of: path)
+            guard try self.archive.versions(of: path).contains(where: { $0.hash == version }),
+                let bytes = try self.archive.bytes(of: version)
+            else {
+                throw RecollectError(
+                    .notFound, "the content \(version.rawValue) of \(path) is not kept on this device")
+            }
+            return try self.put(bytes, to: path, replacing: replacing, by: author, as: .restored)
+        }
+    }
+
+    /// The files that are not there any more and can be brought back, whoever removed them; what was removed last comes first.
+    ///
+    /// A file that was moved is not among them. Does not look itself: `status()` does.
+    /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
+    public func trashed() async throws -> [TrashedFile] {
+        try await reading {
+            let ends = try self.archive.index().files.compactMapValues { file in
+                file.content == nil ? file.versions.last.flatMap { $0.kind == .movedAway ? nil : $0 } : nil
+            }
+            let sizes = try self.archive.sizes(of: ends.values.map(\.hash))
+            return ends.compactMap { path, end in
+                sizes[end.hash].map { TrashedFile(path: path, end: end, size: $0) }
+            }.sorted { ($1.end.date, $0.path) < ($0.end.date, $1.path) }
+        }
+    }
+
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
     /// somebody looked. Does not look itself: `status()` does.
     /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
@@ -109,6 +151,12 @@ extension SharedWorkspace {
             }
             return bytes
         }
+    }
+
+    /// How many bytes each of some versions has. Those whose content is not kept are left out.
+    /// - Throws: what a disk throws.
+    public func sizes(of hashes: [ContentHash]) async throws -> [ContentHash: Int] {
+        try await reading { try self.archive.sizes(of: hashes) }
     }
 
     /// Forgets versions older than a moment, the trash with them, for good. The content that each file has stays, and what merging it

@@ -1,0 +1,115 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+
+    struct WorkspaceRestoreCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "restore",
+            abstract: "Bring deleted files back, or what a file was before.",
+            discussion: """
+                A file that is not there any more gets its last content back (`recall workspace trash`), one that is there the one \
+                before the current, or the one that --as-of names (`recall workspace versions`). What it replaces is kept, and told, so \
+                that it can be brought back in the same way.
+
+                JSON: a list of path, version, bytes, replaced (the version; null where there was no file).
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        @OptionGroup var writer: WriterOptions
+
+        @Option(
+            name: .long,
+            help: ArgumentHelp("Bring this version of the file back, or what begins so.", valueName: "version"))
+        var asOf: String?
+
+        @Argument(help: "The files.")
+        var path: [TypedPath]
+
+        /// What is to become of a file.
+        private struct Change {
+            var path: WorkspacePath
+            var wanted: ContentHash
+            var replaced: ContentHash?
+        }
+
+        func validate() throws {
+            if asOf == "" { throw ValidationError("--as-of needs a version.") }
+            if asOf != nil, path.count > 1 { throw ValidationError("--as-of is for one file.") }
+        }
+
+        func run() async throws {
+            let paths = try path.paths()
+            try await options.withWorkspace { workspace in
+                // What others wrote since somebody last looked is a version too.
+                _ = try await workspace.status()
+                var changes: [Change] = []
+                // All are looked for first: where one cannot come back, none does.
+                for path in paths { changes.append(try await change(of: path, in: workspace)) }
+                var restored: [(change: Change, file: WorkspaceFile)] = []
+                for change in changes {
+                    let file = try await workspace.restore(
+                        change.path, to: change.wanted, replacing: change.replaced, by: writer.author)
+                    restored.append((change, file))
+                }
+                try await Output.open { [restored] output in
+                    if options.json {
+                        try await output.list(restored, isFirst: true) {
+                            Array(json(of: $0.file, replaced: $0.change.replaced).jsonString.utf8)
+                        }
+                        return try await output.line("\n]")
+                    }
+                    for (change, _) in restored { try await tell(change, output) }
+                }
+            }
+        }
+
+        private func change(of path: WorkspacePath, in workspace: SharedWorkspace) async throws -> Change {
+            var replaced: ContentHash?
+            do {
+                replaced = try await workspace.file(path).version
+            } catch let error as RecollectError where error.code == .notFound {
+                // It was deleted, or never there, and then it has no versions.
+            }
+            let wanted = try await wanted(of: path, replacing: replaced, in: workspace)
+            guard try await workspace.sizes(of: [wanted])[wanted] != nil else {
+                throw RecollectError(
+                    .notFound,
+                    "version \(wanted.short) of \(path) is not kept on this device; `recall workspace versions` tells which are"
+                )
+            }
+            return Change(path: path, wanted: wanted, replaced: replaced)
+        }
+
+        private func wanted(
+            of path: WorkspacePath, replacing replaced: ContentHash?, in workspace: SharedWorkspace
+        ) async throws -> ContentHash {
+            if let asOf { return try await workspace.version(asOf, of: path) }
+            let versions = try await workspace.versions(of: path)
+            // What was only begun may never have been there.
+            if let before = versions.first(where: { $0.hash != replaced && $0.kind != .begun }) { return before.hash }
+            throw RecollectError(
+                .notFound,
+                replaced == nil
+                    ? "nothing of \(path) is kept on this device; `recall workspace trash` lists what can come back"
+                    : "\(path) has not been anything else on this device")
+        }
+
+        private func tell(_ change: Change, _ output: Output) async throws {
+            let name = output.style.bold(change.path.description.oneLine)
+            try await output.line("Restored \(name), which is version \(change.wanted.short) now")
+            if let replaced = change.replaced, replaced != change.wanted {
+                try await output.line(
+                    output.style.dim("To undo it: recall workspace restore PATH --as-of \(replaced.short)"))
+            }
+        }
+
+        private func json(of file: WorkspaceFile, replaced: ContentHash?) -> JSONValue {
+            [
+                "path": .string(file.path.description), "version": .string(file.version.rawValue),
+                "bytes": .integer(Int64(file.bytes.count)),
+                "replaced": replaced.map { .string($0.rawValue) } ?? .null,
+            ]
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct WorkspaceTrashCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "trash",
+            abstract: "List the files that were deleted and can come back, the latest first.",
+            discussion: """
+                `recall workspace restore PATH` brings one back. Deleted files lie in the archive on this device, whoever deleted them: \
+                you, an agent's id, recollect where copies were folded, or elsewhere: another program, another device.
+
+                JSON: a list of path, version, state (trashed, or removed elsewhere), date, author, bytes.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        func run() async throws {
+            try await options.withWorkspace { workspace in
+                // What others deleted since somebody last looked belongs to it.
+                _ = try await workspace.status()
+                let files = try await workspace.trashed()
+                try await Output.open(paged: true) { output in
+                    if options.json {
+                        try await output.list(files, isFirst: true) { Array(json(of: $0).jsonString.utf8) }
+                        return try await output.line(files.isEmpty ? "[]" : "\n]")
+                    }
+                    guard !files.isEmpty else { return try await output.line("The trash is empty.") }
+                    for line in lines(of: files, output) { try await output.line(line) }
+                }
+            }
+        }
+
+        private func json(of file: TrashedFile) -> JSONValue {
+            [
+                "path": .string(file.path.description), "version": .string(file.end.hash.rawValue),
+                "state": .string(file.end.kind.rawValue),
+                "date": .integer(Int64((file.end.date.timeIntervalSince1970 * 1000).rounded())),
+                "author": .string(file.end.writer), "bytes": .integer(Int64(file.size)),
+            ]
+        }
+
+        private func lines(of files: [TrashedFile], _ output: Output) -> [String] {
+            let format = Format()
+            let table = Table(
+                columns: [
+                    .init(heading: "DELETED", isOptional: true),
+                    .init(heading: "SIZE", isRight: true, isOptional: true),
+                    .init(heading: "BY", isOptional: true), .init(heading: "PATH"),
+                ],
+                rows: files.map { file in
+                    [
+                        format.short(file.end.date), Format.bytes(Int64(file.size)), file.end.writer.oneLine,
+                        file.path.description.oneLine,
+                    ]
+                })
+            return table.lines(style: output.style, width: output.columns)
+        }
+    }
+#endif

@@ -1,0 +1,85 @@
+#if CommandLine
+    import ArgumentParser
+    import Foundation
+    import Recollect
+
+    struct WorkspaceVersionsCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "versions",
+            abstract: "List what a file has been on this device, the newest first.",
+            discussion: """
+                See one with `recall workspace cat PATH --as-of VERSION`, bring it back with `recall workspace restore`. The same content \
+                is the same version.
+
+                States: seen (it came from elsewhere: another device, an editor), contested (so did copies that contradict it), \
+                written, folded (of copies), trashed, restored, moved (it came from another path, under which its earlier versions are \
+                listed), movedAway (it went to another path), removed (by somebody else), begun (its writer was stopped: whether it \
+                was ever there is not known). A content that is not kept was no text, and others replaced it.
+
+                JSON: a list of version, state, date, author, bytes (null where the content is not kept), parents (the versions that \
+                it replaced), otherPath.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        @Argument(help: "The file, also one that is not there any more.")
+        var path: TypedPath
+
+        func run() async throws {
+            let path = try path.path()
+            try await options.withWorkspace { workspace in
+                // What others wrote since somebody last looked is a version too.
+                _ = try await workspace.status()
+                let versions = try await workspace.versions(of: path)
+                guard !versions.isEmpty else {
+                    throw RecollectError(.notFound, "there are no versions of \(path) on this device")
+                }
+                let sizes = try await workspace.sizes(of: versions.map(\.hash))
+                try await Output.open(paged: true) { output in
+                    if options.json {
+                        try await output.list(versions, isFirst: true) {
+                            Array(json(of: $0, size: sizes[$0.hash]).jsonString.utf8)
+                        }
+                        return try await output.line("\n]")
+                    }
+                    for line in lines(of: versions, sizes, output) { try await output.line(line) }
+                }
+            }
+        }
+
+        private func json(of version: WorkspaceVersion, size: Int?) -> JSONValue {
+            [
+                "version": .string(version.hash.rawValue), "state": .string(version.kind.rawValue),
+                "date": .integer(Int64((version.date.timeIntervalSince1970 * 1000).rounded())),
+                "author": .string(version.writer), "bytes": size.map { .integer(Int64($0)) } ?? .null,
+                "parents": .array(version.parents.map { .string($0.rawValue) }),
+                "otherPath": version.otherPath.map { .string($0.description) } ?? .null,
+            ]
+        }
+
+        private func lines(
+            of versions: [WorkspaceVersion], _ sizes: [ContentHash: Int], _ output: Output
+        ) -> [String] {
+            let format = Format()
+            let table = Table(
+                columns: [
+                    .init(heading: "VERSION", paint: output.style.cyan), .init(heading: "WHEN"),
+                    .init(heading: "STATE", isOptional: true),
+                    .init(heading: "SIZE", isRight: true, isOptional: true), .init(heading: "BY"),
+                ],
+                rows: versions.map { version in
+                    [
+                        version.hash.short, format.short(version.date), version.kind.rawValue,
+                        sizes[version.hash].map { Format.bytes(Int64($0)) } ?? "not kept", writer(of: version).oneLine,
+                    ]
+                })
+            return table.lines(style: output.style, width: output.columns)
+        }
+
+        /// Who wrote it, and where a moved file came from or went to.
+        private func writer(of version: WorkspaceVersion) -> String {
+            guard let other = version.otherPath else { return version.writer }
+            return "\(version.writer), \(version.kind == .movedAway ? "to" : "from") \(other)"
+        }
+    }
+#endif
