@@ -1,3 +1,4 @@
+import CFiles
 import Foundation
 import RecollectCore
 
@@ -17,7 +18,7 @@ extension FolderProvider {
     /// Gives a file new content, on the disk when this returns; folders above are made.
     ///
     /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
-    /// failed.
+    /// failed. It keeps its rights and, where the file system can, the extended attributes that users and programs gave it.
     /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
     ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
     ///   `permissionDenied`).
@@ -31,9 +32,10 @@ extension FolderProvider {
             }
             let names = try takeTurn(in: folder)
             let found = try FoundFile(path, in: folder)
-            let current = try found?.read()
+            let old = try found?.open()
+            let current = try old.map { try FoundFile.read($0) }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
-            let staged = try stage(bytes, in: folder, rights: found?.entry.rights)
+            let staged = try stage(bytes, in: folder, like: old)
             let mine = try folder.entry(staged)?.stamp
             do {
                 beforeExchange()
@@ -150,14 +152,17 @@ extension FolderProvider {
     }
 
     /// Writes a file under a name that no sync service passes on, on the disk when this returns.
-    /// - Parameter rights: Those of the file that it takes the place of.
-    private func stage(_ bytes: [UInt8], in folder: OpenFolder, rights: mode_t?) throws -> String {
+    /// - Parameter old: The file that it takes the place of.
+    private func stage(_ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?) throws -> String {
         let name = Self.temporaryName()
         let file = try folder.makeFile(name)
         do {
             try file.write(bytes, at: 0)
-            // File systems without rights refuse it.
-            if let rights { _ = fchmodat(folder.descriptor, name, rights, 0) }
+            if let old {
+                // In this order: into a file that nobody may write nobody writes attributes either.
+                recollect_copy_extended_attributes(old.descriptor, file.descriptor)
+                try file.takeRights(of: old)
+            }
             try file.synchronize()
         } catch {
             try? folder.remove(name)
