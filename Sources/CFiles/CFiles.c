@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/xattr.h>
 
 #ifdef __APPLE__
 int recollect_exchange(int left_folder, const char *left, int right_folder, const char *right) {
@@ -16,6 +19,23 @@ int recollect_rename_exclusively(int old_folder, const char *old, int new_folder
 int recollect_sync_file_system(int folder) {
     errno = ENOSYS;
     return -1;
+}
+
+static int begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
+
+static int is_users(const char *name) {
+    return !begins_with(name, "com.apple.") || begins_with(name, "com.apple.metadata:")
+        || strcmp(name, "com.apple.FinderInfo") == 0;
+}
+
+static ssize_t attribute_names(int file, char *names, size_t size) { return flistxattr(file, names, size, 0); }
+
+static ssize_t get_attribute(int file, const char *name, void *value, size_t size) {
+    return fgetxattr(file, name, value, size, 0, 0);
+}
+
+static int set_attribute(int file, const char *name, const void *value, size_t size) {
+    return fsetxattr(file, name, value, size, 0, 0);
 }
 #else
 #include <linux/fs.h>
@@ -34,4 +54,36 @@ int recollect_rename_exclusively(int old_folder, const char *old, int new_folder
 int recollect_sync_file_system(int folder) {
     return syncfs(folder);
 }
+
+static int is_users(const char *name) { return strncmp(name, "user.", 5) == 0; }
+
+static ssize_t attribute_names(int file, char *names, size_t size) { return flistxattr(file, names, size); }
+
+static ssize_t get_attribute(int file, const char *name, void *value, size_t size) {
+    return fgetxattr(file, name, value, size);
+}
+
+static int set_attribute(int file, const char *name, const void *value, size_t size) {
+    return fsetxattr(file, name, value, size, 0);
+}
 #endif
+
+void recollect_copy_extended_attributes(int old_file, int new_file) {
+    const size_t largest = 65536;
+    ssize_t size = attribute_names(old_file, NULL, 0);
+    if (size <= 0) return;
+    char *names = malloc((size_t)size);
+    char *value = malloc(largest);
+    if (names != NULL && value != NULL) {
+        // Somebody may have added one since: then the names do not fit, and none is copied.
+        size = attribute_names(old_file, names, (size_t)size);
+        for (ssize_t place = 0; place < size; place += (ssize_t)strlen(names + place) + 1) {
+            const char *name = names + place;
+            if (!is_users(name)) continue;
+            ssize_t length = get_attribute(old_file, name, value, largest);
+            if (length >= 0) set_attribute(new_file, name, value, (size_t)length);
+        }
+    }
+    free(value);
+    free(names);
+}

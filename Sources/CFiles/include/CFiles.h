@@ -17,4 +17,14 @@ int recollect_rename_exclusively(int old_folder, const char *old, int new_folder
 /// Returns 0, or -1 with `errno` set; `ENOSYS` where the system cannot.
 int recollect_sync_file_system(int folder);
 
+/// Copies to an open file the extended attributes that users and their programs gave another one: tags and comments for instance.
+///
+/// On Linux those named `user.*`. On Darwin all but the system's own (`com.apple.*`), of which only Spotlight's (`com.apple.metadata:*`:
+/// the Finder's tags and comments) and the Finder's label (`com.apple.FinderInfo`) are copied. What the system keeps there of one file
+/// stays behind: where it was downloaded from (quarantine), who may use it (access lists, security labels), to which cloud it belongs.
+///
+/// One call where there are none. What cannot be copied is left out, without a word: the file system may have none, or no room for them,
+/// and single values over 64 KiB stay behind.
+void recollect_copy_extended_attributes(int old_file, int new_file);
+
 #endif

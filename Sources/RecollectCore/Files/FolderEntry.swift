@@ -25,8 +25,6 @@ package struct FolderEntry: Sendable {
     /// When its content, its name or its rights were last changed; cannot be set back by a program.
     package let touched: Date
     package let stamp: FileStamp
-    /// Who may read, write and execute it.
-    package let rights: mode_t
     /// Whether its content is elsewhere and would be fetched by opening it.
     package let isDataless: Bool
 
@@ -38,7 +36,6 @@ package struct FolderEntry: Sendable {
             default: .other
             }
         size = Int(status.st_size)
-        rights = status.st_mode & 0o777
         #if canImport(Darwin)
             let (modified, touched) = (status.st_mtimespec, status.st_ctimespec)
             // SF_DATALESS, which Swift does not see.

@@ -12,9 +12,9 @@ import Foundation
 ///
 /// All of them block, and all throw `POSIXFailure`.
 package final class OpenFile {
-    let descriptor: Int32
+    package let descriptor: Int32
     /// Where it was opened, for messages.
-    let path: String
+    package let path: String
 
     init(descriptor: Int32, path: String) {
         self.descriptor = descriptor
@@ -66,6 +66,11 @@ package final class OpenFile {
     /// Cuts the file, or makes it longer by NUL bytes.
     func truncate(to size: Int) throws {
         _ = try retrying { Int(ftruncate(descriptor, off_t(size))) }
+    }
+
+    /// Lets those read, write and execute the file who may do so with another one; nothing changes on a file system without rights.
+    package func takeRights(of other: OpenFile) throws {
+        _ = fchmod(descriptor, try status(of: other.descriptor).st_mode & 0o777)
     }
 
     /// Returns when everything written so far is on the disk, past power loss.

@@ -139,6 +139,13 @@ package final class OpenFolder: Sendable {
         }
     }
 
+    /// Whether the folder is still in the one that it was opened in, under its name; one that was opened by a path always is.
+    package func isStillThere() throws -> Bool {
+        guard let parent else { return true }
+        let name = String(decoding: path.utf8.dropFirst(parent.path.utf8.count + 1), as: UTF8.self)
+        return try isStill(at: name, in: parent)
+    }
+
     /// Whether the folder is still the one that its path names.
     func isStill(at name: String, in parent: OpenFolder) throws -> Bool {
         let mine = try status(of: descriptor)

@@ -4,23 +4,32 @@
 struct CredentialScan {
     let bytes: UnsafePointer<UInt8>
     let count: Int
+    /// Whether the text was in base64 itself.
+    let isDecoded: Bool
 
-    init(bytes: UnsafePointer<UInt8>, count: Int) {
+    init(bytes: UnsafePointer<UInt8>, count: Int, isDecoded: Bool = false) {
         self.bytes = bytes
         self.count = count
+        self.isDecoded = isDecoded
     }
 
     /// The first credential: what it is, and where it begins.
     func first() -> (name: String, place: Int)? {
         Self.kinds.withUnsafeBufferPointer { kinds in
             var isInWord = false
+            // Where a run of base64 began, and where what was decoded already ends.
+            var (run, endOfDecoded) = (0, 0)
             for place in 0..<count {
                 let kind = kinds[Int(bytes[place])]
+                if kind & Self.isEncoded == 0 {
+                    if run < place, let found = encoded(from: run, to: place, &endOfDecoded) { return found }
+                    run = place + 1
+                }
                 if kind & Self.beginsKey != 0, !isInWord, let name = key(at: place) { return (name, place) }
                 if kind & Self.parts != 0, let found = valueAfter(place) { return found }
                 isInWord = kind & Self.isWord != 0
             }
-            return nil
+            return encoded(from: run, to: count, &endOfDecoded)
         }
     }
 
@@ -58,7 +67,8 @@ struct CredentialScan {
         guard quote != nil || !isNamedLoosely || bytes[place] == UInt8(ascii: "=") else { return false }
         let end = endOfValue(from: start, quote: quote)
         let value = CredentialValue(start: bytes + start, count: end - start)
-        return value.isSecret(isQuoted: quote != nil) && !isCutShort(at: end)
+        if value.isSecret(isQuoted: quote != nil) { return !isCutShort(at: end) }
+        return !isNamedLoosely && isSecretOnLineBelow(place)
     }
 
     /// Where a value begins, past blanks, what else belongs to the sign of assignment, Markdown's marks, and an opening quote, escaped or
@@ -130,17 +140,18 @@ struct CredentialScan {
 
     private static let isWord: UInt8 = 1
     private static let beginsKey: UInt8 = 2
-    private static let parts: UInt8 = 4
+    static let parts: UInt8 = 4
     static let isBase64: UInt8 = 8
     private static let endsValue: UInt8 = 16
     private static let leads: UInt8 = 32
-    private static let isQuote: UInt8 = 64
+    static let isQuote: UInt8 = 64
+    static let isEncoded: UInt8 = 128
 
     /// What each byte may be.
     static let kinds: [UInt8] = (0...255).map { (byte: UInt8) in
         func flag(_ flag: UInt8, _ members: String) -> UInt8 { members.utf8.contains(byte) ? flag : 0 }
-        return (isAlphanumeric(byte) ? isWord | isBase64 : 0) | flag(isWord, "_") | flag(isBase64, "+/=")
-            | flag(beginsKey, "-esrgxhnA") | flag(parts, ":=") | flag(endsValue, ",;&\"'`)]}*|")
+        return (isAlphanumeric(byte) ? isWord | isBase64 | isEncoded : 0) | flag(isWord, "_") | flag(isBase64, "+/=")
+            | flag(isEncoded, "+/") | flag(beginsKey, "-esrgxhnA") | flag(parts, ":=") | flag(endsValue, ",;&\"'`)]}*|")
             | flag(leads, " \t=>:*")
             | flag(isQuote, "\"'`")
     }

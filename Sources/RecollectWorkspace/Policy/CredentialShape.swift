@@ -3,9 +3,10 @@ import RecollectCore
 /// What credentials look like, so that they are not written where all of a user's devices and a cloud get them.
 ///
 /// It knows shapes, not secrets: keys with the prefixes of their services, private key blocks, signed tokens, authorization headers,
-/// passwords in connection strings, and assignments to a name such as `password` or `api_key`. What stands for a
-/// value in a sample (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a variable), prose about passwords, hashes and ids are none of them.
-/// Something that is missed is written as any other text: this guards against accidents, not against intent.
+/// passwords in connection strings, and assignments to a name such as `password` or `api_key`, also of a value on the line below; and
+/// all of these in base64. What stands for a value in a sample (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a variable), prose about
+/// passwords, hashes and ids are none of them. Something that is missed is written as any other text: this guards against accidents,
+/// not against intent.
 public enum CredentialShape {
     /// A credential's kind, and where it stands.
     public struct Kind: Hashable, Sendable {

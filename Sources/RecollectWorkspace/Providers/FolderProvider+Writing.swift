@@ -1,3 +1,4 @@
+import CFiles
 import Foundation
 import RecollectCore
 
@@ -17,7 +18,7 @@ extension FolderProvider {
     /// Gives a file new content, on the disk when this returns; folders above are made.
     ///
     /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
-    /// failed.
+    /// failed. It keeps its rights and, where the file system can, the extended attributes that users and programs gave it.
     /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
     ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
     ///   `permissionDenied`).
@@ -26,14 +27,14 @@ extension FolderProvider {
             guard let parent = path.parent else {
                 throw RecollectError(.invalidArgument, "the workspace's folder itself holds no text; name a file in it")
             }
-            guard let folder = try expected == nil ? madeFolder(at: parent) : folder(at: parent) else {
+            guard let (folder, names) = try takeTurn(at: parent, making: expected == nil) else {
                 throw ContentMismatch(current: nil)
             }
-            let names = try takeTurn(in: folder)
             let found = try FoundFile(path, in: folder)
-            let current = try found?.read()
+            let old = try found?.open()
+            let current = try old.map { try FoundFile.read($0) }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
-            let staged = try stage(bytes, in: folder, rights: found?.entry.rights)
+            let staged = try stage(bytes, in: folder, like: old)
             let mine = try folder.entry(staged)?.stamp
             do {
                 beforeExchange()
@@ -69,7 +70,7 @@ extension FolderProvider {
 
     /// Removes a file of some name on the disk, if it still has some content.
     func remove(_ name: String, in folder: OpenFolder, holding expected: ContentHash) throws {
-        try takeTurn(in: folder)
+        guard try takeTurn(in: folder) != nil else { throw ContentMismatch(current: nil) }
         let current = try ifThere { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
@@ -88,19 +89,24 @@ extension FolderProvider {
     }
 
     /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
+    /// Writers of ours who are about to make a file in it make it anew.
     /// - Returns: Whether it was removed.
     @discardableResult
     public func removeFolder(_ path: WorkspacePath) throws -> Bool {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
-                let name = try FoundFile.name(path.name, in: folder), try folder.entry(name)?.kind == .folder
+                let name = try FoundFile.name(path.name, in: folder), try folder.entry(name)?.kind == .folder,
+                let emptied = try ifThere({ try folder.folder(name) })
             else { return false }
-            guard unlinkat(folder.descriptor, name, AT_REMOVEDIR) == 0 else {
-                if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
-                throw POSIXFailure.last
+            return try withExtendedLifetime(emptied) {
+                guard try takeTurn(in: emptied) != nil else { return false }
+                guard unlinkat(folder.descriptor, name, AT_REMOVEDIR) == 0 else {
+                    if [ENOTEMPTY, EEXIST, ENOENT].contains(errno) { return false }
+                    throw POSIXFailure.last
+                }
+                try folder.synchronize()
+                return true
             }
-            try folder.synchronize()
-            return true
         }
     }
 
@@ -150,14 +156,17 @@ extension FolderProvider {
     }
 
     /// Writes a file under a name that no sync service passes on, on the disk when this returns.
-    /// - Parameter rights: Those of the file that it takes the place of.
-    private func stage(_ bytes: [UInt8], in folder: OpenFolder, rights: mode_t?) throws -> String {
+    /// - Parameter old: The file that it takes the place of.
+    private func stage(_ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?) throws -> String {
         let name = Self.temporaryName()
         let file = try folder.makeFile(name)
         do {
             try file.write(bytes, at: 0)
-            // File systems without rights refuse it.
-            if let rights { _ = fchmodat(folder.descriptor, name, rights, 0) }
+            if let old {
+                // In this order: into a file that nobody may write nobody writes attributes either.
+                recollect_copy_extended_attributes(old.descriptor, file.descriptor)
+                try file.takeRights(of: old)
+            }
             try file.synchronize()
         } catch {
             try? folder.remove(name)
@@ -166,10 +175,23 @@ extension FolderProvider {
         return name
     }
 
+    /// Opens a folder and waits for its other writers.
+    /// - Parameter isMade: Whether it is made where it is missing, again where it is removed as empty while this waits.
+    /// - Returns: The folder and the names in it; `nil` where there is none.
+    private func takeTurn(
+        at path: WorkspacePath, making isMade: Bool
+    ) throws -> (folder: OpenFolder, names: [String])? {
+        for _ in 0..<100 {
+            let opened = try ifThere { try isMade ? madeFolder(at: path) : folder(at: path) } ?? nil
+            if let opened, let names = try takeTurn(in: opened) { return (opened, names) }
+            if opened == nil, !isMade { return nil }
+        }
+        throw POSIXFailure(ENOENT)
+    }
+
     /// Waits for the folder's other writers, and removes what killed ones left more than an hour ago.
-    /// - Returns: The names in the folder.
-    @discardableResult
-    private func takeTurn(in folder: OpenFolder) throws -> [String] {
+    /// - Returns: The names in the folder; `nil` where it was removed or moved away meanwhile.
+    private func takeTurn(in folder: OpenFolder) throws -> [String]? {
         do {
             try folder.lockAgainstWriters()
         } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
@@ -177,6 +199,7 @@ extension FolderProvider {
                 .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs",
                 cause: failure)
         }
+        guard try folder.isStillThere() else { return nil }
         let names = try folder.names()
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
             guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }

@@ -32,20 +32,30 @@ struct FoundFile {
     /// All of its content; `nil` where it was removed since it was found.
     /// - Throws: `notLocal` without starting a download, `tooLarge`.
     func read(limit: Int = Self.largest) throws -> [UInt8]? {
+        try open().map { try Self.read($0, limit: limit) }
+    }
+
+    /// Opens it for reading; `nil` where it was removed since it was found.
+    /// - Throws: `notLocal` without starting a download.
+    func open() throws -> OpenFile? {
         guard !entry.isDataless else { throw Self.notLocal(folder.path(of: name)) }
-        return try ifThere { try Self.read(name, in: folder, limit: limit) }
+        return try ifThere { try folder.file(name, forWriting: false) }
+    }
+
+    /// All that the file of a name holds.
+    static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.largest) throws -> [UInt8] {
+        try read(folder.file(name, forWriting: false), limit: limit)
     }
 
     /// All that a file holds, also where it grows meanwhile, up to a limit.
-    static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.largest) throws -> [UInt8] {
-        let file = try folder.file(name, forWriting: false)
+    static func read(_ file: OpenFile, limit: Int = Self.largest) throws -> [UInt8] {
         let size = try file.size()
-        guard size <= limit else { throw tooLarge(folder.path(of: name), limit) }
+        guard size <= limit else { throw tooLarge(file.path, limit) }
         var bytes = try file.read(at: 0, count: size + 1)
         while bytes.count <= limit, case let more = try file.read(at: bytes.count, count: 1 << 16), !more.isEmpty {
             bytes += more
         }
-        guard bytes.count <= limit else { throw tooLarge(folder.path(of: name), limit) }
+        guard bytes.count <= limit else { throw tooLarge(file.path, limit) }
         return bytes
     }
 

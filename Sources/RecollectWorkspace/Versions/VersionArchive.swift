@@ -85,7 +85,13 @@ final class VersionArchive: Sendable {
             try KeptContents(in: folder).keep(
                 Dictionary(contents.map { (ContentHash(of: $0), $0) }, uniquingKeysWith: { first, _ in first }))
             let changes = changes.map { log.index.unlikeOthers($0).marked(.begun) }
-            try log.append(changes, in: folder, durably: true)
+            do {
+                try log.append(changes, in: folder, durably: true)
+            } catch {
+                // They may be there all the same, and nobody makes them now.
+                try? log.append(changes.map { $0.marked(.withdrawn) }, in: folder, durably: false)
+                throw error
+            }
             return changes
         }
     }

@@ -29,7 +29,7 @@ public struct WorkspaceVersion: Hashable, Sendable {
         public static let moved = Kind(rawValue: "moved")
         /// It went to `otherPath`, moved on this device.
         public static let movedAway = Kind(rawValue: "movedAway")
-        /// It was about to be written on this device, and whether it was is not known: the process ended.
+        /// It was about to be written on this device, and whether it was is not known: the process ended, or the disk failed.
         public static let begun = Kind(rawValue: "begun")
         /// Somebody else removed it.
         public static let removed = Kind(rawValue: "removed")

@@ -6,8 +6,8 @@ extension SharedWorkspace {
     ///
     /// A file that is not here yet is written; one that is here with another content is merged with it as versions of one file are
     /// (`WorkspaceMerge`), and what cannot be merged is kept beside it under a name of its own. Only when that is on the disk the
-    /// replica's file goes, to the trash of the replica's archive. Ended in the middle, it goes on where it is called again, and takes
-    /// nothing a second time; several processes may do it at once.
+    /// replica's file goes, to the trash of the replica's archive, and with the last one in it its folder. Ended in the middle, it goes on
+    /// where it is called again, and takes nothing a second time, also what was removed here since; several processes may do it at once.
     /// - Parameter download: What is done about files here that are not local.
     /// - Returns: What became of which file; empty for a workspace without a container, or without anything to fold.
     /// - Throws: `unavailable` where another account is signed in, or the folder is gone; `CancellationError`. What goes wrong with single
@@ -25,7 +25,8 @@ extension SharedWorkspace {
             var configuration = configuration
             configuration.stateURL = replica.state
             let source = try SharedWorkspace(root: replica.files, configuration: configuration)
-            for item in try await source.list(recursively: true) where !item.isFolder {
+            let items = try await source.list(recursively: true)
+            for item in items where !item.isFolder {
                 try Task.checkCancellation()
                 do {
                     try await merge(item.path, of: source, download: download, into: &result)
@@ -37,8 +38,21 @@ extension SharedWorkspace {
                     result.left[item.path] = error
                 }
             }
+            try await writing { try source.removeEmptiedFolders(among: items) }
         }
         return result
+    }
+
+    /// Removes the folders in which files lay that were written here, and nothing lies any more, the innermost first. Others, and those
+    /// that cannot be removed, stay.
+    private func removeEmptiedFolders(among items: [WorkspaceItem]) throws {
+        let ours = try archive.index().files.filter { file in
+            file.value.versions.contains { $0.author != nil && !$0.kind.isAbsence }
+        }
+        let folders = Set(ours.keys.flatMap { sequence(first: $0, next: \.parent).dropFirst() })
+        for item in items.reversed() where item.isFolder && folders.contains(item.path) {
+            _ = try? provider.removeFolder(item.path)
+        }
     }
 
     /// Folds one file, and again while somebody writes it here or in the replica.
@@ -79,19 +93,28 @@ extension SharedWorkspace {
         let path = try provider.spelling(of: file.path)
         // Now the replica's log knows it, also where another program wrote it.
         _ = try source.current(file.path, holding: file.version)
-        let author = try source.archive.index().files[file.path]?.versions.last?.author ?? .user
+        let (here, there) = try (archive.index(), source.archive.index().files[file.path, default: .init()])
+        let author = there.versions.last?.author ?? .user
+        let base = here.version(in: mine, at: path, and: file, of: there)
+        // What was taken before and was changed or removed here since stays so.
+        if mine?.version == file.version || base == file.version { return nil }
         guard let mine else {
             _ = try put(file.bytes, to: path, replacing: nil, by: author)
             return nil
         }
-        let base = try version(in: mine, at: path, and: file, of: source)
-        if mine.version == file.version || base == file.version { return nil }
         if base == mine.version {
             _ = try put(file.bytes, to: path, replacing: mine.version, by: author)
             return nil
         }
         let bytes = try base.flatMap { try source.archive.bytes(of: $0) }
         guard let both = WorkspaceMerge.merged(base: bytes, versions: [mine.bytes, file.bytes], at: path) else {
+            // What was kept beside it before and was changed or removed there since stays so.
+            let places = KeptName.places(for: file.version, beside: path)
+            if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
+                case .success(let now) = Result(catching: { try fileIfThere(at: kept) }), now?.version != file.version
+            {
+                return nil
+            }
             return try keep(file.bytes, beside: path, by: author, as: .written)
         }
         try refuseCredential(in: file.bytes, replacing: mine.bytes, at: path)
@@ -101,29 +124,33 @@ extension SharedWorkspace {
             keeping: [file.bytes])
         return nil
     }
+}
 
+extension VersionIndex {
     /// The newest version that a replica's file came of, itself among them, and that the file here came of too: what is here now, or
     /// what an earlier merge took and did not come to remove there. `nil` where they have nothing in common.
-    private func version(
-        in mine: WorkspaceFile, at path: WorkspacePath, and file: WorkspaceFile, of source: SharedWorkspace
-    ) throws -> ContentHash? {
-        guard let there = try source.archive.index().files[file.path] else { return nil }
-        let taken = try archive.index().files[path]?.versions.filter { $0.author != nil } ?? []
+    fileprivate func version(
+        in mine: WorkspaceFile?, at path: WorkspacePath, and file: WorkspaceFile, of there: File
+    ) -> ContentHash? {
         // What was taken before the file was last removed there may have been written again since, and is new then.
-        return there.versions.reversed().prefix { !$0.kind.isAbsence }.first { version in
-            let isHere =
-                version.hash == mine.version
-                || taken.contains {
-                    $0.date > version.date && ($0.hash == version.hash || $0.parents.contains(version.hash))
-                }
-            return isHere && (version.hash == file.version || there.isAncestor(version.hash, of: file.version))
+        there.versions.reversed().prefix { !$0.kind.isAbsence }.first { version in
+            (version.hash == mine?.version || took(version, to: path))
+                && (version.hash == file.version || there.isAncestor(version.hash, of: file.version))
         }?.hash
+    }
+
+    /// Whether a version of a replica was written at a path here since, alone or as a part of another content.
+    fileprivate func took(_ version: WorkspaceVersion, to path: WorkspacePath) -> Bool {
+        files[path, default: .init()].versions.contains {
+            $0.author != nil && $0.date > version.date
+                && ($0.hash == version.hash || $0.parents.contains(version.hash))
+        }
     }
 }
 
 /// What became of the files of a replica.
 public struct ReplicaMerge: Sendable {
-    /// Files that are here now, with all that they held there.
+    /// Files that were taken, now or before a merge was ended: what is here now has all that they held, but what was removed since.
     public internal(set) var merged: [WorkspacePath] = []
     /// Files that could not be merged, and where they lie here.
     public internal(set) var kept: [WorkspacePath: WorkspacePath] = [:]

@@ -27,12 +27,14 @@ extension SharedWorkspace {
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
             try self.keepVersions(of: file)
             let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
-            try self.changing(newPath, begun) {
+            try self.changing(newPath, from: nil, begun) {
                 try self.provider.write(file.bytes, to: newPath, replacing: nil)
             }
             try self.archive.finish([begun[0]])
             do {
-                try self.changing(path, [begun[1]]) { try self.provider.remove(path, holding: file.version) }
+                try self.changing(path, from: file.version, [begun[1]]) {
+                    try self.provider.remove(path, holding: file.version)
+                }
             } catch let error as FileChangedError {
                 try self.discard(newPath, file, by: author)
                 throw error
@@ -65,7 +67,7 @@ extension SharedWorkspace {
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         try keepVersions(of: file)
         let begun = try archive.begin([change], keeping: [file.bytes])
-        try changing(path, begun) { try provider.remove(path, holding: file.version) }
+        try changing(path, from: file.version, begun) { try provider.remove(path, holding: file.version) }
         try archive.finish(begun)
     }
 

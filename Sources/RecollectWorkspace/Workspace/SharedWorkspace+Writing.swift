@@ -109,7 +109,9 @@ extension SharedWorkspace {
                 parents: parents ?? [replacing].compactMap { $0 }))
         try rememberingFailure {
             let begun = try archive.begin([change], keeping: others + [bytes] + [replaced].compactMap { $0 })
-            try changing(path, begun) { try provider.write(bytes, to: path, replacing: replacing) }
+            try changing(path, from: replacing, begun) {
+                try provider.write(bytes, to: path, replacing: replacing)
+            }
             try archive.finish(begun)
         }
         warn(of: file)
@@ -117,14 +119,23 @@ extension SharedWorkspace {
         return file
     }
 
-    /// Makes a change that was begun, and takes it back where the provider refuses it because of what is there.
-    func changing(_ path: WorkspacePath, _ changes: [VersionLine], _ change: () throws -> Void) throws {
+    /// Makes a change that was begun, and takes it back where it was not made: because of what is there, or because the disk refuses it.
+    /// - Parameter old: What the file has until then; `nil` where there is none.
+    func changing(
+        _ path: WorkspacePath, from old: ContentHash?, _ changes: [VersionLine], _ change: () throws -> Void
+    ) throws {
         do {
             try change()
         } catch let mismatch as ContentMismatch {
             try archive.withdraw(changes)
             if mismatch.current == nil { try refuseWhileVanished(path) }
             throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
+        } catch {
+            // A change may fail when it is made already, in the last sync for instance: then the next look finds it.
+            if case .success(old) = Result(catching: { try fileIfThere(at: path)?.version }) {
+                try? archive.withdraw(changes)
+            }
+            throw error
         }
     }
 

@@ -5,35 +5,6 @@ import Testing
 
 @testable import RecollectWorkspace
 
-/// Credentials that never were any: put together at run time, so that no file of this repository holds their shape.
-private struct Invented {
-    var random: SeededGenerator
-
-    static let hexadecimal = Array("0123456789abcdef")
-    static let lower = Array("abcdefghijklmnopqrstuvwxyz0123456789")
-    static let upper = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-    static let mixed = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-    static let base64 = mixed + ["+", "/"]
-    static let url = mixed + ["-", "_"]
-
-    /// So many characters of an alphabet; in the middle a letter and a digit, without which it might be a word or a number.
-    mutating func key(_ count: Int, _ alphabet: [Character] = mixed) -> String {
-        var characters = (0..<count).map { _ in alphabet.randomElement(using: &random) ?? "k" }
-        characters[count / 2] = alphabet.contains("K") ? "K" : "e"
-        characters[count / 2 + 1] = "7"
-        return String(characters)
-    }
-
-    mutating func signedToken() -> String {
-        "eyJ" + key(17) + "." + "eyJ" + key(60, Self.url) + "." + key(43)
-    }
-
-    mutating func privateKey(_ kind: String) -> String {
-        let lines = (0..<12).map { _ in key(64, Self.base64) }
-        return "-----BEGIN \(kind)-----\n" + lines.joined(separator: "\n") + "\n-----END \(kind)-----\n"
-    }
-}
-
 @Suite("The shape of a credential")
 struct CredentialShapeTests {
     @Test("keys of services are found wherever they stand", arguments: 0..<20)
@@ -243,7 +214,8 @@ struct CredentialShapeTests {
         #expect(
             CredentialShape.found(in: String(repeating: "A line of prose, as they are.\n", count: size / 30)) == nil)
         for piece in [
-            "=", "password=", "token: ", "://a:", "sk-", "eyJ", "-----BEGIN PRIVATE KEY-----", "\"apikey\":\"",
+            "=", "password=", "password:\n", "token: ", "://a:", "sk-", "eyJ", "-----BEGIN PRIVATE KEY-----",
+            "\"apikey\":\"",
         ] {
             #expect(
                 CredentialShape.found(in: String(repeating: piece, count: 200_000 / piece.utf8.count)) == nil,

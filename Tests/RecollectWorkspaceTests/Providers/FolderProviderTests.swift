@@ -333,6 +333,7 @@ struct FolderProviderTests {
             let provider = try FolderProvider(root: root)
             try provider.write("gone", to: "Journal/user/gone.md", replacing: nil)
             try provider.write("old", to: "Journal/user/day.md", replacing: nil)
+            try setAttributes(["user.tag": "red"], of: root.appendingPathComponent("Journal/user/day.md"))
             try provider.remove(WorkspacePath("Journal/user/gone.md"), holding: ContentHash(of: "gone".utf8))
             try provider.write("new", to: "Journal/user/day.md", replacing: "old")
             try provider.write("text", to: "Research/moby/full_text.txt", replacing: nil)
@@ -343,6 +344,7 @@ struct FolderProviderTests {
         func check() throws {
             let provider = try FolderProvider(root: root)
             #expect(try provider.text("Journal/user/day.md") == "new")
+            #expect(try attributes(of: root.appendingPathComponent("Journal/user/day.md")) == ["user.tag": "red"])
             #expect(try provider.text("Research/moby/full_text.txt") == "text")
             #expect(try provider.names(WorkspacePath("Journal/user")) == ["day.md"])
         }

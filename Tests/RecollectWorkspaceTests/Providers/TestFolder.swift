@@ -38,6 +38,21 @@ final class TestFolder: Sendable {
     }
 }
 
+/// Names of extended attributes, and texts.
+func attributes(of url: URL) throws -> [String: String] {
+    let attributes = try FileManager.default.attributesOfItem(atPath: url.path)[.extendedAttributes]
+    return (attributes as? [String: Data] ?? [:]).mapValues { String(decoding: $0, as: UTF8.self) }
+}
+
+func setAttributes(_ attributes: [String: String], of url: URL) throws {
+    let data = attributes.mapValues { Data($0.utf8) }
+    try FileManager.default.setAttributes([.extendedAttributes: data], ofItemAtPath: url.path)
+}
+
+extension FileAttributeKey {
+    fileprivate static let extendedAttributes = FileAttributeKey("NSFileExtendedAttributes")
+}
+
 extension FolderProvider {
     func text(_ path: String) throws -> String {
         String(decoding: try read(WorkspacePath(path), limit: 1 << 20), as: UTF8.self)

@@ -94,6 +94,7 @@ import Testing
             device.capacity = 8
             #expect(await code { try await workspace.append("- two, and more than fits\n", to: note) } == .diskFull)
             #expect(try await workspace.read(note) == old)
+            #expect(try await workspace.versions(of: note).map(\.kind) == [.written], "\(fleet.name)")
             status = try await workspace.status()
             #expect(status.isAvailable && status.lastFailure?.code == .diskFull)
             device.capacity = nil

@@ -20,6 +20,8 @@ final class MemoryProvider: WorkspaceProvider {
         var beforeChange: (@Sendable () -> Void)?
         /// Thrown by the next write, after it was made.
         var failureAfterWrite: (any Error)?
+        /// Thrown by each write and removal, which then changes nothing, of these paths.
+        var refused: [WorkspacePath: any Error] = [:]
     }
 
     let rootURL = URL(fileURLWithPath: "/memory")
@@ -118,6 +120,7 @@ final class MemoryProvider: WorkspaceProvider {
             if state.notLocal.contains(path) { throw RecollectError(.notLocal, "\(path) is not local") }
             let current = state.files[path]?.bytes
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
+            if let refusal = state.refused[path] { throw refusal }
             state.stamps += 1
             change(&state)
         }

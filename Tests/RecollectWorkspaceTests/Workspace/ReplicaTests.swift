@@ -7,81 +7,13 @@ import Testing
 
 /// Merging a replica where something comes in between. What both sides hold at random is in `ContainerTests`.
 @Suite("row 22: a replica that merges while something goes wrong") struct ReplicaTests {
-    private let folder: TestFolder
-    private let cloud = MemoryProvider()
-    private let stateURL: URL
-    private let account: RememberedContainer
+    private let test: TestReplica
     private let replica: SharedWorkspace
+    private var cloud: MemoryProvider { test.cloud }
 
     init() throws {
-        folder = try TestFolder()
-        stateURL = folder.url.appendingPathComponent("container")
-        account = RememberedContainer(token: MemoryContainer.token, state: stateURL)
-        replica = try SharedWorkspace(
-            root: account.replica.files, configuration: WorkspaceConfiguration(stateURL: account.replica.state))
-        try account.remember(cloud.rootURL)
-    }
-
-    /// The workspace in the container.
-    private func open() throws -> SharedWorkspace {
-        try SharedWorkspace(
-            container: MemoryContainer(files: cloud), configuration: WorkspaceConfiguration(stateURL: stateURL))
-    }
-
-    /// Merges, and leaves the replica as it is where the merge was killed before it removed anything there.
-    private func mergeEndingBeforeRemoval() async throws {
-        let copy = folder.url.appendingPathComponent("copy")
-        try FileManager.default.copyItem(at: account.replica.url, to: copy)
-        #expect(try await open().mergeReplica().left.isEmpty)
-        try FileManager.default.removeItem(at: account.replica.url)
-        try FileManager.default.moveItem(at: copy, to: account.replica.url)
-    }
-
-    private func isEmpty(_ replica: SharedWorkspace) async throws -> Bool {
-        try await SharedWorkspace(
-            root: account.replica.files, configuration: WorkspaceConfiguration(stateURL: account.replica.state)
-        ).list(recursively: true).allSatisfy(\.isFolder)
-    }
-
-    @Test("what was taken before the end is not taken again: what was removed from it here stays away")
-    func takenOnce() async throws {
-        try await replica.write("- ours\n- old\n", to: path("context.md"), replacing: nil, by: .agent("ahab"))
-        cloud.put("- theirs\n", at: "context.md")
-        try await mergeEndingBeforeRemoval()
-        #expect(try cloud.text("context.md") == "- old\n- ours\n- theirs\n")
-        let workspace = try open()
-        let merged = try await workspace.read(path("context.md"))
-        try await workspace.write("- ours\n- theirs\n", to: path("context.md"), replacing: merged.version)
-        #expect(try await workspace.mergeReplica().merged == [path("context.md")])
-        #expect(try cloud.text("context.md") == "- ours\n- theirs\n")
-        #expect(try await isEmpty(replica))
-    }
-
-    @Test("what is written in the replica after that is merged with what became of it here")
-    func writtenBetween() async throws {
-        let first = try await replica.write("- one\n- two\n- three\n", to: path("notes.md"), replacing: nil)
-        try await mergeEndingBeforeRemoval()
-        let workspace = try open()
-        let taken = try await workspace.read(path("notes.md"))
-        try await workspace.write("- two\n- three\n- four\n", to: path("notes.md"), replacing: taken.version)
-        let again = try SharedWorkspace(
-            root: account.replica.files, configuration: WorkspaceConfiguration(stateURL: account.replica.state))
-        try await again.write("- zero\n- one\n- two\n", to: path("notes.md"), replacing: first.version)
-        #expect(try await workspace.mergeReplica().left.isEmpty)
-        #expect(try cloud.text("notes.md") == "- zero\n- two\n- four\n")
-        #expect(try await isEmpty(replica))
-    }
-
-    @Test("what is written again, after it was taken and removed here, is new")
-    func writtenAgain() async throws {
-        for round in 0..<2 {
-            try await replica.write("- milk\n", to: path("todo.md"), replacing: nil)
-            let workspace = try open()
-            #expect(try await workspace.mergeReplica().merged == [path("todo.md")])
-            #expect(try cloud.text("todo.md")?.contains("- milk\n") == true, "round \(round)")
-            let bought = try await workspace.read(path("todo.md"))
-            try await workspace.write("# Nothing\n", to: path("todo.md"), replacing: bought.version)
-        }
+        test = try TestReplica()
+        replica = try test.replica()
     }
 
     @Test("a replica's file that is written while it is merged is merged as it is then")
@@ -99,9 +31,9 @@ import Testing
                 written.wait()
             }
         }
-        #expect(try await open().mergeReplica().merged == [path("notes.md")])
+        #expect(try await test.open().mergeReplica().merged == [path("notes.md")])
         #expect(try cloud.text("notes.md") == "- two\n- three\n")
-        #expect(try await isEmpty(replica))
+        #expect(try await test.isMerged())
     }
 
     @Test("a file here that is written while it is merged is merged as it is then")
@@ -109,29 +41,29 @@ import Testing
         try await replica.write("- ours\n", to: path("notes.md"), replacing: nil)
         let cloud = cloud
         cloud.state.withLock { $0.beforeChange = { cloud.put("- theirs\n", at: "notes.md") } }
-        #expect(try await open().mergeReplica().merged == [path("notes.md")])
+        #expect(try await test.open().mergeReplica().merged == [path("notes.md")])
         #expect(cloud.lines("notes.md") == ["- ours", "- theirs"])
     }
 
     @Test("while the container is gone or most of it is, nothing is taken from the replica, and later all of it")
     func unavailable() async throws {
         for number in 0..<6 { cloud.put("- theirs \(number)\n", at: "\(number).md") }
-        _ = try await open().status()
+        _ = try await test.open().status()
         for number in 0..<8 {
             try await replica.write("- ours \(number)\n", to: path("\(number).md"), replacing: nil)
         }
         let cloud = cloud
         cloud.state.withLock { $0.beforeChange = { cloud.state.withLock { $0.isUnavailable = true } } }
-        #expect(await code { try await open().mergeReplica() } == .unavailable)
+        #expect(await code { try await test.open().mergeReplica() } == .unavailable)
         #expect(try await replica.list().count == 8)
         cloud.state.withLock { $0.isUnavailable = false }
         for number in 0..<6 { cloud.drop("\(number).md") }
-        #expect(await code { try await open().mergeReplica() } == .unavailable)
+        #expect(await code { try await test.open().mergeReplica() } == .unavailable)
         #expect(try await replica.list().count == 8)
         for number in 0..<6 { cloud.put("- theirs \(number)\n", at: "\(number).md") }
-        #expect(try await open().mergeReplica().merged.count == 8)
+        #expect(try await test.open().mergeReplica().merged.count == 8)
         for number in 0..<6 { #expect(cloud.lines("\(number).md") == ["- ours \(number)", "- theirs \(number)"]) }
-        #expect(try await isEmpty(replica))
+        #expect(try await test.isMerged())
     }
 
     @Test("what cannot be merged gets a name of its own, also where somebody has its first name for something else")
@@ -142,20 +74,20 @@ import Testing
         cloud.put([0xFF], at: "a.bin")
         let forged = KeptName.name(for: "a.bin", holding: hash)
         cloud.put([0xFE], at: forged)
-        try await mergeEndingBeforeRemoval()
-        let result = try await open().mergeReplica()
+        try await test.mergeEndingBeforeRemoval()
+        let result = try await test.open().mergeReplica()
         let place = try path(KeptName.name(for: "a.bin", holding: hash, digits: 16))
         #expect(result.kept == [try path("a.bin"): place] && result.left.isEmpty)
         let files = cloud.state.withLock { $0.files.mapValues(\.bytes) }
         #expect(files == [try path("a.bin"): [0xFF], try path(forged): [0xFE], place: ours])
-        #expect(try await open().versions(of: place).map(\.author) == [.agent("ahab")])
+        #expect(try await test.open().versions(of: place).map(\.author) == [.agent("ahab")])
     }
 
     @Test("what another program wrote in the replica is not said to be an agent's")
     func handEdited() async throws {
         try await replica.write("- ahab's\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
-        try Data("- by hand\n".utf8).write(to: account.replica.files.appendingPathComponent("notes.md"))
-        let workspace = try open()
+        try Data("- by hand\n".utf8).write(to: test.account.replica.files.appendingPathComponent("notes.md"))
+        let workspace = try test.open()
         try await workspace.mergeReplica()
         #expect(try await workspace.versions(of: path("notes.md")).map(\.author) == [.user])
         #expect(try await replica.versions(of: path("notes.md")).map(\.kind) == [.trashed, .seen, .written])
@@ -165,7 +97,7 @@ import Testing
     func archived() async throws {
         let ours = try await replica.write("- ours\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
         cloud.put("- theirs\n", at: "notes.md")
-        let workspace = try open()
+        let workspace = try test.open()
         try await workspace.mergeReplica()
         let versions = try await workspace.versions(of: path("notes.md"))
         #expect(versions.map(\.kind) == [.folded, .seen] && versions[0].author == .recollect)
@@ -180,46 +112,35 @@ import Testing
             try await replica.write("- ours\n", to: path("\(number).md"), replacing: nil)
             try await replica.write([0xFE, UInt8(number)], to: path("\(number).bin"), replacing: nil)
         }
-        async let first = open().mergeReplica()
-        async let second = open().mergeReplica()
+        async let first = test.open().mergeReplica()
+        async let second = test.open().mergeReplica()
         #expect(try await first.left.isEmpty)
         #expect(try await second.left.isEmpty)
         for number in 0..<6 { #expect(cloud.lines("\(number).md") == ["- ours", "- theirs"]) }
         #expect(cloud.state.withLock { $0.files.count } == 18)
-        #expect(try await isEmpty(replica))
+        #expect(try await test.isMerged())
     }
 
     @Test("a text in the shape of a credential stays out of the cloud, whatever it would be merged with")
     func credential() async throws {
-        var configuration = WorkspaceConfiguration(stateURL: account.replica.state)
+        var configuration = WorkspaceConfiguration(stateURL: test.account.replica.state)
         configuration.credentials = .allow
-        let careless = try SharedWorkspace(root: account.replica.files, configuration: configuration)
+        let careless = try SharedWorkspace(root: test.account.replica.files, configuration: configuration)
         for name in ["a.md", "b.md"] {
             try await careless.write("key AKIAIOSFODNN7EXAMPLF\n", to: path(name), replacing: nil)
         }
         cloud.put("- theirs\n", at: "b.md")
-        let left = try await open().mergeReplica().left
+        let left = try await test.open().mergeReplica().left
         #expect(left.values.allSatisfy { ($0 as? RecollectError)?.code == .credential } && left.count == 2)
         #expect(try cloud.text("a.md") == nil && cloud.text("b.md") == "- theirs\n")
     }
 
     @Test("an empty replica merges into nothing")
     func empty() async throws {
-        let result = try await open().mergeReplica()
+        let result = try await test.open().mergeReplica()
         #expect(result.merged.isEmpty && result.kept.isEmpty && result.left.isEmpty)
         #expect(cloud.state.withLock { $0.files.isEmpty })
     }
-}
-
-/// A container over files in memory, of an account that is always signed in.
-private struct MemoryContainer: WorkspaceContainer {
-    static let token = Data("anna".utf8)
-    let files: MemoryProvider
-
-    func accountToken() -> Data? { Self.token }
-    func containerURL() -> URL? { files.rootURL }
-    func provider(at url: URL) throws -> any WorkspaceProvider { files }
-    func accountChanges() -> AsyncStream<Void> { AsyncStream { $0.finish() } }
 }
 
 extension MemoryProvider {

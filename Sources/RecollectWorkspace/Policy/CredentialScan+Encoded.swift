@@ -1,0 +1,94 @@
+/// Credentials in base64: texts that hold one, and private keys without the line above them.
+extension CredentialScan {
+    /// The credential that is in a run of base64, and in the lines below that belong to it.
+    ///
+    /// Only what decodes to plain text is looked through, and what does not is left at its first other byte: pictures and hashes cost
+    /// little. What was encoded twice, or in the alphabet of URLs, is not decoded.
+    /// - Parameter endOfDecoded: Where what was decoded already ends.
+    func encoded(from start: Int, to end: Int, _ endOfDecoded: inout Int) -> (name: String, place: Int)? {
+        guard end - start >= Self.shortest, start >= endOfDecoded, !isDecoded else { return nil }
+        if isPrivateKeyBody(at: start) { return ("a private key", start) }
+        let (text, end) = decoded(at: start, atMost: count, Self.isText)
+        endOfDecoded = end
+        let found = text.withUnsafeBufferPointer { text in
+            text.baseAddress.flatMap { CredentialScan(bytes: $0, count: text.count, isDecoded: true).first() }
+        }
+        return found.map { ($0.name + " in base64", start) }
+    }
+
+    /// What a shorter run holds is no key.
+    private static let shortest = 24
+
+    /// The bytes that a run of base64 stands for, over the ends of lines; of a run that holds another byte only what stands in whole
+    /// lines before it.
+    private func decoded(
+        at start: Int, atMost limit: Int, _ belongs: (UInt8) -> Bool
+    ) -> (bytes: [UInt8], end: Int) {
+        var bytes: [UInt8] = []
+        var line = (bytes: 0, end: start)
+        var (bits, width) = (0, 0)
+        var place = start
+        while place < count, bytes.count < limit {
+            let value = Self.values[Int(self.bytes[place])]
+            if value == Self.noValue {
+                let next = startOfNextLine(at: place)
+                guard next < count, Self.values[Int(self.bytes[next])] != Self.noValue else { break }
+                line = (bytes.count, place)
+                place = next
+                continue
+            }
+            (bits, width) = ((bits << 6 | Int(value)) & 0xFFFF, width + 6)
+            place += 1
+            guard width >= 8 else { continue }
+            width -= 8
+            let byte = UInt8(truncatingIfNeeded: bits >> width)
+            guard belongs(byte) else {
+                bytes.removeLast(bytes.count - line.bytes)
+                return (bytes, line.end)
+            }
+            bytes.append(byte)
+        }
+        return (bytes, place)
+    }
+
+    /// Where a line begins, past its indentation, if the one before it ends at a place; else the end of the text.
+    private func startOfNextLine(at place: Int) -> Int {
+        var next = place
+        if bytes[next] == UInt8(ascii: "\r") { next += 1 }
+        guard next < count, bytes[next] == UInt8(ascii: "\n") else { return count }
+        return endOfRun(from: next + 1, atMost: 64) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    }
+
+    /// The beginnings of the formats in which private keys are kept (PKCS #1 and #8, SEC 1, OpenSSH): a sequence that has the version 0
+    /// or 1 in front, which neither certificates and public keys have nor signatures.
+    private func isPrivateKeyBody(at place: Int) -> Bool {
+        let (bytes, _) = decoded(at: place, atMost: 16) { _ in true }
+        if bytes.starts(with: "openssh-key-v1".utf8) { return true }
+        guard bytes.count == 16, bytes[0] == Self.sequence else { return false }
+        let lengthBytes = bytes[1] < 0x80 ? 0 : Int(bytes[1] & 0x7F)
+        guard lengthBytes <= 2 else { return false }
+        let body = bytes[(2 + lengthBytes)...]
+        return [0, 1].contains { version in
+            [Self.sequence, Self.integer, Self.octets].contains { body.starts(with: [Self.integer, 1, version, $0]) }
+        }
+    }
+
+    private static let sequence: UInt8 = 0x30
+    private static let integer: UInt8 = 0x02
+    private static let octets: UInt8 = 0x04
+
+    private static func isText(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x7F || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+            || byte == UInt8(ascii: "\t")
+    }
+
+    private static let noValue: UInt8 = 0xFF
+
+    /// What each character of base64 stands for.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: noValue, count: 256)
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
+        for (value, character) in alphabet.enumerated() { values[Int(character)] = UInt8(value) }
+        return values
+    }()
+}

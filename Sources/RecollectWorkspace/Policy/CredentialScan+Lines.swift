@@ -1,0 +1,49 @@
+/// Values that stand alone on a line below their name: blocks of YAML, texts of several lines, keys under their heading.
+extension CredentialScan {
+    /// Whether the line that ends behind a sign has a credential below it.
+    func isSecretOnLineBelow(_ sign: Int) -> Bool {
+        var line = endOfRun(from: sign + 1, atMost: 8) { Self.marks.contains($0) }
+        // Without a mark that says so, what is below a name need not be its value.
+        var isMarked = (sign + 1..<line).contains { Self.tellingMarks.contains(bytes[$0]) }
+        let quotes = (sign + 1..<line).count { Self.kinds[Int(bytes[$0])] & Self.isQuote != 0 }
+        // Two are an empty text.
+        guard quotes != 2, var place = startOfLine(below: line) else { return false }
+        for _ in 0..<2 {
+            line = endOfRun(from: place, atMost: 16) { $0 == UInt8(ascii: "`") || Self.isAlphanumeric($0) }
+            let isFence = has(Self.fence, at: place)
+            guard line == place || isFence, let next = startOfLine(below: line) else { break }
+            isMarked = isMarked || isFence
+            place = next
+        }
+        guard place < count else { return false }
+        if Self.kinds[Int(bytes[place])] & Self.isQuote != 0 {
+            isMarked = true
+            place += 1
+        }
+        let end = endOfRun(from: place, atMost: 512) { $0 > 0x20 && Self.kinds[Int($0)] & Self.isQuote == 0 }
+        let rest = endOfRun(from: end, atMost: 8) { Self.closing.contains($0) }
+        guard rest == count || startOfLine(below: rest) != nil, !isCutShort(at: end) else { return false }
+        // A line that assigns something itself is the next one.
+        let firstSign = endOfRun(from: place, atMost: end - place) { Self.kinds[Int($0)] & Self.parts == 0 }
+        guard endOfRun(from: firstSign, atMost: 3, { $0 == UInt8(ascii: "=") }) == end else { return false }
+        let value = CredentialValue(start: bytes + place, count: end - place)
+        return value.isSecret(isQuoted: false) && (isMarked || value.count >= 16 && value.isKey)
+    }
+
+    /// Where the text of a line begins, past its indentation and the mark of a list, if the one above it ends at a place.
+    private func startOfLine(below place: Int) -> Int? {
+        var next = place
+        if next < count, bytes[next] == UInt8(ascii: "\r") { next += 1 }
+        guard next < count, bytes[next] == UInt8(ascii: "\n") else { return nil }
+        next = endOfRun(from: next + 1, atMost: 32) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        return has(Self.item, at: next) || has(Self.quotation, at: next) ? next + 2 : next
+    }
+
+    /// What may stand between the sign and the end of its line: Markdown's and YAML's marks, an opening quote, a continuation.
+    private static let marks = Array(" \t*|>+-\\\"'`".utf8)
+    private static let tellingMarks = Array("|>\\\"'`".utf8)
+    private static let closing = Array("\"'`,; \t".utf8)
+    private static let fence = Array("```".utf8)
+    private static let item = Array("- ".utf8)
+    private static let quotation = Array("> ".utf8)
+}
