@@ -7,13 +7,17 @@ private struct Speaker: AgentProtocol {
     let name = "Agent"
     let description = "Answers at once."
     let pieces: Int
+    /// Made once: what it costs an agent to answer is not the orchestrator's.
+    private let answer = AgentEvent.final(ConversationMessage(role: .assistant, text: Turn.answer))
+
+    init(pieces: Int) { self.pieces = pieces }
 
     func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
         AsyncThrowingStream { stream in
             for _ in 0..<pieces { stream.yield(.textDelta("piece ")) }
-            if pieces == 0 { stream.yield(.final(ConversationMessage(role: .assistant, text: Turn.answer))) }
+            if pieces == 0 { stream.yield(answer) }
             stream.finish()
         }
     }
@@ -66,8 +70,10 @@ private func turns(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
                 maxMessages: maxMessages)
         }
-        _ = try await store.fetch(
+        let window = try await store.fetch(
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: budget)
+        // An agent is given the window, so it is there as long as the turn: a store that shares it must copy it to save.
+        defer { withExtendedLifetime(window) {} }
         try await save(ConversationMessage(role: .user, text: Turn.question), nil)
         if pieces > 0, let drafting = store as? any DraftingChatStorage {
             let reply = try await drafting.beginReply(

@@ -106,10 +106,14 @@ struct AgentMemory: Sendable {
         return closing
     }
 
-    /// Begins a reply. `isStreaming` tells whether it will take its time: then it is kept meanwhile where the store can.
-    func beginReply(_ message: ConversationMessage, isStreaming: Bool) async -> ReplyDraft {
-        let draft = isStreaming ? await beginDraft(message) : nil
-        return draft ?? ReplyDraft(message, scope: scope, keeper: ReplySaving(memory: self))
+    /// Saves a reply, and trims to the budget.
+    func saveReply(_ message: ConversationMessage) async throws {
+        try await save(message, maxMessages: maxMessages)
+    }
+
+    /// Begins a reply that comes in pieces, which the store keeps meanwhile where it can.
+    func beginReply(_ message: ConversationMessage) async -> ReplyDraft {
+        await beginDraft(message) ?? ReplyDraft(message, scope: scope, keeper: ReplySaving(memory: self))
     }
 
     /// A reply that the store keeps while it streams; `nil` where it does not.
@@ -124,7 +128,7 @@ struct AgentMemory: Sendable {
     }
 
     /// Saves a message, past any cancellation.
-    fileprivate func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
+    private func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
         guard isKept, let store else { return }
         try await uncancelled { [scope] in
             try await store.save(
@@ -161,6 +165,6 @@ private final class ReplySaving: ReplyKeeping {
             defer { isTried = true }
             return !isTried
         }
-        if isFirst { try await memory.save(message, maxMessages: memory.maxMessages) }
+        if isFirst { try await memory.saveReply(message) }
     }
 }

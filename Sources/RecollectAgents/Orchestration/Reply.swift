@@ -15,7 +15,7 @@ final class Reply {
     private var whole: ConversationMessage?
 
     /// A reply of which nothing has come yet. It is said after what it answers, whatever the clock says.
-    init(to input: AgentInput, of agentId: String, in memory: AgentMemory) {
+    init(to input: AgentInput, in memory: AgentMemory) {
         id = UUID().uuidString
         beginning = ConversationMessage(
             id: id, role: .assistant, parts: [], timestamp: max(Date(), input.message.timestamp))
@@ -46,40 +46,54 @@ final class Reply {
 
     private func streaming(_ add: (ReplyDraft) -> Void) async {
         guard whole == nil else { return }
-        let draft = await begun(isStreaming: true)
+        let draft = await begun()
         closeThinking(in: draft)
         add(draft)
     }
 
-    /// Pieces of reasoning are one part, as long as nothing else comes between.
-    private func closeThinking(in draft: ReplyDraft) {
-        guard !thinking.isEmpty else { return }
-        draft.append(.thinking(thinking, signature: nil))
-        thinking = ""
-    }
-
-    private func begun(isStreaming: Bool) async -> ReplyDraft {
+    private func begun() async -> ReplyDraft {
         if let draft { return draft }
-        let draft = await memory.beginReply(beginning, isStreaming: isStreaming)
+        let draft = await memory.beginReply(beginning)
         self.draft = draft
         return draft
     }
 
+    /// Pieces of reasoning are one part, as long as nothing else comes between.
+    private func closeThinking(in draft: ReplyDraft) {
+        if let part = takeThinking() { draft.append(part) }
+    }
+
+    private func takeThinking() -> ContentPart? {
+        guard !thinking.isEmpty else { return nil }
+        defer { thinking = "" }
+        return .thinking(thinking, signature: nil)
+    }
+
     /// Saves the reply: what the agent said it is, else what its pieces add up to. Gives it as it was saved.
     func finish() async throws -> ConversationMessage {
-        let draft = await begun(isStreaming: false)
-        closeThinking(in: draft)
-        try await draft.finish(whole.map { message(of: $0, pieces: draft.message.parts) })
-        return draft.message
+        try await end { pieces in whole.map { message(of: $0, pieces: pieces.parts) } ?? pieces }
     }
 
     /// Saves the reply as far as it has come. One that had already been told whole is whole.
     func interrupt() async throws -> ConversationMessage {
         guard whole == nil else { return try await finish() }
-        let draft = await begun(isStreaming: false)
-        closeThinking(in: draft)
-        try await draft.interrupt()
-        return draft.message
+        return try await end(\.asInterrupted)
+    }
+
+    /// Ends the reply with what `last` makes of its pieces.
+    private func end(_ last: (ConversationMessage) -> ConversationMessage) async throws -> ConversationMessage {
+        if let draft {
+            closeThinking(in: draft)
+            try await draft.finish(last(draft.message))
+            return draft.message
+        }
+        // Nothing was kept meanwhile: it is saved as the question was.
+        var pieces = beginning
+        if let part = takeThinking() { pieces.parts.append(part) }
+        var message = last(pieces)
+        message.isInFlight = false
+        try await memory.saveReply(message)
+        return message
     }
 
     /// The agent's own message of the reply, under the reply's id. An agent may leave the parts to the pieces.

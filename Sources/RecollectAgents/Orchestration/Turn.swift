@@ -15,19 +15,21 @@ struct Turn: Sendable {
     func run() async throws {
         try Task.checkCancellation()
         let (agent, failure) = try await choose()
+        // Asked for once: by default an agent makes its id of its name each time.
+        let agentId = agent.id
         let memory = AgentMemory(
-            store: store, scope: context.conversation.scope(agentId: agent.id), maxMessages: maxMessages,
+            store: store, scope: context.conversation.scope(agentId: agentId), maxMessages: maxMessages,
             isKept: agent.saveChat)
         let history = try await memory.history()
         if let reply = memory.answer(to: input, in: history) {
-            tell(.began(AgentReply(id: reply.id, agentId: agent.id, inputId: input.id)))
+            tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
             tell(.final(reply))
             return
         }
         let before = try await memory.save(input, after: history)
 
-        let reply = Reply(to: input, of: agent.id, in: memory)
-        tell(.began(AgentReply(id: reply.id, agentId: agent.id, inputId: input.id)))
+        let reply = Reply(to: input, in: memory)
+        tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
         do {
             if let failure { throw failure }
             for try await event in agent.process(input, history: before, context: context) {

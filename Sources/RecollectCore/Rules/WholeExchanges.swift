@@ -7,6 +7,7 @@ extension Sequence<ConversationMessage> {
     /// back unchanged; applying it twice changes nothing more.
     public func wholeExchanges() -> [ConversationMessage] {
         let messages = Array(self)
+        guard messages.contains(where: \.belongsToToolExchange) else { return messages }
         let kept = wholeExchangeParts(of: messages)
         return zip(messages, kept).compactMap { message, keepsPart in
             guard let keepsPart else { return message }

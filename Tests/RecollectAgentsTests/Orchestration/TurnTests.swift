@@ -93,6 +93,22 @@ struct TurnTests {
         #expect(try await store.all().last == reply)
     }
 
+    @Test(
+        "has a reply that is no longer in flight, whatever the agent says",
+        arguments: [[], [AgentEvent.textDelta("draft")]])
+    func finalInFlight(_ pieces: [AgentEvent]) async throws {
+        let store = InMemoryChatStorage()
+        let agent = ScriptedAgent { _, _, say in
+            pieces.forEach(say)
+            var message = ConversationMessage(role: .assistant, text: "final")
+            message.isInFlight = true
+            say(.final(message))
+        }
+        let events = try await Orchestrator(agents: [agent], store: store).say("hello")
+        #expect(events.reply?.isInFlight == false)
+        #expect(try await store.all().last == events.reply)
+    }
+
     @Test("takes the pieces where the final message has no parts")
     func finalWithoutParts() async throws {
         let agent = ScriptedAgent { _, _, say in
