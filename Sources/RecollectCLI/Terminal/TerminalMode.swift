@@ -29,13 +29,14 @@
             set(mode)
         }
 
-        /// Before libedit reads a line: the keys of signals reach it as keys. It makes its own mode of this one.
+        /// Before libedit reads a line: the keys of signals reach it as keys, and so does Ctrl-D. It makes its own mode of this one, and
+        /// shows the prompt a moment before: a Ctrl-D that came in between would end a line that the terminal collects, and be lost.
         func readLine() {
             var mode = original
             mode.c_lflag &= ~tcflag_t(ECHO)
             let none = ceditline_no_character()
             Self.setCharacters(
-                of: &mode, [VINTR: none, VQUIT: none, VREPRINT: LineEditor.redisplayKey])
+                of: &mode, [VINTR: none, VQUIT: none, VEOF: LineEditor.redisplayKey, VREPRINT: LineEditor.redisplayKey])
             set(mode)
         }
 
