@@ -19,6 +19,8 @@ public struct WorkspaceStatus: Sendable {
     public var conflicted: [WorkspacePath] = []
     /// Files whose content is not on this device, those on their way too.
     public var notLocal: [WorkspacePath] = []
+    /// Files and folders that are there and cannot be read; what lies in such a folder is not among `files`, and stays as it was known.
+    public var unreadable: [WorkspacePath] = []
     /// Files whose content the sync service does not have yet, where the provider can tell; they are safe on this device alone.
     public var notUploaded: [WorkspacePath] = []
     /// Those of `notUploaded` for which the service has no room.
@@ -41,7 +43,8 @@ extension SharedWorkspace {
     public func status() async throws -> WorkspaceStatus {
         try await reading {
             let look = try self.look()
-            let files = look.items.filter { !$0.isFolder }
+            let items = look.listing.items
+            let files = items.filter { !$0.isFolder }
             var status = WorkspaceStatus(rootURL: self.rootURL)
             status.isAvailable = look.isAvailable
             status.isVanished = look.isVanished
@@ -49,7 +52,8 @@ extension SharedWorkspace {
             status.files = files.count
             status.bytes = files.reduce(0) { $0 + $1.size }
             status.conflicted = files.filter { $0.state == .conflicted }.map(\.path)
-            status.notLocal = files.filter { $0.state != .local && $0.state != .conflicted }.map(\.path)
+            status.notLocal = files.filter { ![.local, .conflicted, .unreadable].contains($0.state) }.map(\.path)
+            status.unreadable = items.filter { $0.state == .unreadable }.map(\.path)
             status.notUploaded = files.filter { $0.upload.map { $0 != .done } ?? false }.map(\.path)
             status.overQuota = files.filter { $0.upload == .overQuota }.map(\.path)
             status.lastFailure = self.lastFailure.withLock { $0 }

@@ -1,0 +1,27 @@
+import RecollectCore
+
+/// What lies in a folder of a workspace, and in the folders below.
+struct WorkspaceListing {
+    /// In the order of their paths; files that copies contradict are `conflicted`.
+    var items: [WorkspaceItem]
+    /// The copies among them, with the file that each contradicts, which need not be there itself.
+    let originals: [WorkspacePath: WorkspacePath]
+    /// Files that copies beside them contradict, or that the provider says are contradicted.
+    let conflicted: Set<WorkspacePath>
+    /// Folders that are there and into which nobody could look, and why.
+    let refusals: [WorkspacePath: RecollectError]
+
+    init(_ items: [WorkspaceItem], refusals: [WorkspacePath: RecollectError]) {
+        self.refusals = refusals
+        originals = ConflictCopies.originals(among: items)
+        let copied = Set(originals.values)
+        conflicted = copied.union(items.lazy.filter { $0.state == .conflicted }.map(\.path))
+        self.items = items.map { $0.state == .local && copied.contains($0.path) ? $0.with(.conflicted) : $0 }
+            .sorted { $0.path < $1.path }
+    }
+
+    /// Whether a path lies in a folder into which nobody could look, so that nothing follows from its absence.
+    func isHidden(_ path: WorkspacePath) -> Bool {
+        refusals.keys.contains { path.names.starts(with: $0.names) }
+    }
+}
