@@ -33,6 +33,15 @@ struct Listing {
         return Array(found.values) + placeholders.filter { found[$0.key] == nil }.values
     }
 
+    /// The names of what `items` leaves out and no program keeps for itself.
+    func unlistedNames() throws -> [String] {
+        try folder.names(repairing: true).filter { name in
+            if name.utf8.first == UInt8(ascii: ".") || FolderWatchRules.isTemporary(name) { return false }
+            guard (try? path.appending(name)) != nil, let entry = try folder.entry(name) else { return true }
+            return entry.kind == .other
+        }
+    }
+
     /// The item of a path; `nil` where there is none.
     func item(at path: WorkspacePath) throws -> WorkspaceItem? {
         guard let name = try FoundFile.name(path.name, in: folder), let entry = try folder.entry(name) else {
