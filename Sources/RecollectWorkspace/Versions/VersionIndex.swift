@@ -6,16 +6,15 @@ struct VersionIndex {
     /// What is known of one path.
     struct File {
         /// Its versions, in the order in which they came to be.
-        var versions: [WorkspaceVersion] = []
+        fileprivate(set) var versions: [WorkspaceVersion] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
         /// The versions that were made on this device, for whoever made one and whoever found it made may both say so.
         fileprivate var own: Set<WorkspaceVersion> = []
         /// Where in the log its last line ends.
         var end = 0
-
         /// The content that it has; `nil` where it is not there.
-        var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
+        fileprivate(set) var content: ContentHash?
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
@@ -75,6 +74,7 @@ extension VersionIndex.File {
             begun.removeAll { $0.isSameChange(as: line) }
             guard line.version.author == nil || own.insert(line.version).inserted else { return }
             versions.append(line.version)
+            content = line.version.kind.isAbsence ? nil : line.version.hash
         }
     }
 

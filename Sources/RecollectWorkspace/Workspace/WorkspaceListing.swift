@@ -16,8 +16,13 @@ struct WorkspaceListing {
         originals = ConflictCopies.originals(among: items)
         let copied = Set(originals.values)
         conflicted = copied.union(items.lazy.filter { $0.state == .conflicted }.map(\.path))
-        self.items = items.map { $0.state == .local && copied.contains($0.path) ? $0.with(.conflicted) : $0 }
-            .sorted { $0.path < $1.path }
+        var items = items
+        if !copied.isEmpty {
+            for (position, item) in items.enumerated() where item.state == .local && copied.contains(item.path) {
+                items[position] = item.with(.conflicted)
+            }
+        }
+        self.items = items.sorted { $0.path < $1.path }
     }
 
     /// Whether a path lies in a folder into which nobody could look, so that nothing follows from its absence.

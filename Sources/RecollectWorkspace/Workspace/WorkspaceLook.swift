@@ -54,7 +54,7 @@ extension SharedWorkspace {
                     index: index, table: table, missing: known.sorted(), isVanished: true, isAvailable: false)
             }
             var found = table
-            var there: Set<WorkspacePath> = []
+            var there = Set<WorkspacePath>(minimumCapacity: listing.items.count)
             var batch = FoundBatch()
             for position in listing.items.indices where !listing.items[position].isFolder {
                 let path = listing.items[position].path
@@ -94,9 +94,9 @@ extension SharedWorkspace {
             }
             if found != table || state.table == nil {
                 try archive.setNote(Self.tableName, found.bytes)
+                tellTwins(among: found.rows.keys, &state)
             }
             state.table = found
-            tellTwins(among: found.rows.keys, &state)
             return WorkspaceLook(
                 index: try archive.index(), table: found, listing: listing, missing: isVanished ? missing : [],
                 isVanished: isVanished)
