@@ -18,11 +18,14 @@ struct VersionIndex {
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
+    /// The content that each file has that is there.
+    private(set) var contents: [WorkspacePath: ContentHash] = [:]
     private(set) var folded: Set<ContentHash> = []
 
     /// Takes in a line that ends at an offset of the log.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
+        contents[line.path] = files[line.path]?.content
         if line.mark == .done, line.version.kind == .folded { folded.insert(line.version.hash) }
     }
 
@@ -46,9 +49,6 @@ struct VersionIndex {
             replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
         }
     }
-
-    /// The content that each file has that is there.
-    var contents: [WorkspacePath: ContentHash] { files.compactMapValues(\.content) }
 
     /// The lines that a log must have to say the same without some versions.
     func lines(keeping isKept: (WorkspaceVersion) -> Bool) -> [VersionLine] {

@@ -111,9 +111,9 @@ extension SharedWorkspace {
 
     /// The files that were there before a look: what the log says has its content; what was listed without one has only its row.
     private static func known(_ index: VersionIndex, _ table: FileTable) -> [WorkspacePath] {
-        index.files.compactMap { path, file in file.content == nil ? nil : path }
+        index.contents.keys
             + table.rows.compactMap { path, row in
-                row.hash == nil && index.files[path]?.content == nil ? path : nil
+                row.hash == nil && index.contents[path] == nil ? path : nil
             }
     }
 
@@ -139,7 +139,7 @@ extension SharedWorkspace {
         }
         let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
         if let row, row.isResting, row.stamp == item.stamp, let hash = row.hash,
-            index.files[item.path]?.content == hash
+            index.contents[item.path] == hash
         {
             return row
         }
@@ -152,7 +152,7 @@ extension SharedWorkspace {
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
         let hash = ContentHash(of: bytes)
-        if index.files[item.path]?.content != hash {
+        if index.contents[item.path] != hash {
             batch.add(
                 FoundContent(
                     path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested))

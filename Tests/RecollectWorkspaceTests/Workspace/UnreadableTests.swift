@@ -80,7 +80,7 @@ import Testing
         #expect(told.allSatisfy { $0.hasPrefix("context.") })
     }
 
-    @Test("row 26: the guard stands while what may be missing is hidden; accepted deletions are none of what is hidden")
+    @Test("the guard stands while what may be missing is hidden; accepted deletions are none of what is hidden")
     func guarded() async throws {
         let all = test.files.state.withLock { $0.files }
         test.files.state.withLock { $0.files = [:] }
@@ -97,7 +97,7 @@ import Testing
         #expect(try await test.kinds("shut/deep/0.md") == [.seen])
     }
 
-    @Test("row 26: what is hidden does not keep the guard from what can be seen")
+    @Test("what is hidden does not keep the guard from what can be seen")
     func few() async throws {
         for number in 0..<4 { test.files.put("text", at: "\(number).md") }
         _ = try workspace.look()
