@@ -29,6 +29,9 @@
             try folder.items(in: path).map(told)
         }
 
+        /// The names of what is left out of a folder's list.
+        public func unlistedNames(in path: WorkspacePath) throws -> [String] { try folder.unlistedNames(in: path) }
+
         /// One file or folder, with what iCloud says of it.
         public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
             try folder.item(at: path).map(told)

@@ -141,7 +141,12 @@
             let status = try await recall.run("workspace", "status", "--json")
             #expect(try status.code == 0 && status.json()["files"] == 6 && status.json()["isVanished"] == false)
             #expect(try status.json()["notUploaded"] == [] && status.json()["overQuota"] == [])
-            #expect(try await recall.run("workspace", "status").output.contains("6 files"))
+            #expect(try status.json()["unreadable"] == [] && status.json()["leftOutCount"] == 0)
+            try recall.write("shared/in/what?.md", "text")
+            let around = try await recall.run("workspace", "status", "--json")
+            #expect(try around.json()["leftOut"] == ["in/what?.md"] && around.json()["leftOutCount"] == 1)
+            let told = try await recall.run("workspace", "status").output
+            #expect(told.contains("6 files") && told.contains("1 name\n") && told.contains("in/what?.md\n"), "\(told)")
             for index in 0..<5 { try FileManager.default.removeItem(atPath: recall.folder + "/shared/\(index).md") }
             let vanished = try await recall.run("workspace", "status")
             #expect(vanished.code == 2 && vanished.output.contains("--accept-deletions"), "\(vanished)")

@@ -36,7 +36,7 @@ private func lookLines(files: Int, rounds: Int) async throws -> [Line] {
             first, firstFloor, stretches: rounds, atMost: 3),
         Line(
             "a look at \(files) files where nothing changed; the floor lists them and asks for their states", again,
-            againFloor, stretches: rounds, atMost: 10, milliseconds: 100),
+            againFloor, stretches: rounds, atMost: 5, milliseconds: 100),
         Line(
             work: "what is kept of \(files) files of 2 KB after a first look, the floor here being the files",
             ours: megabytes(archive.ours), floor: megabytes(archive.floor), ratio: growth, reach: "≤ 1.5",

@@ -78,7 +78,8 @@
                 ],
                 rows: items.map { item in
                     [
-                        item.isFolder ? "" : item.state.rawValue, item.isFolder ? "" : Format.bytes(Int64(item.size)),
+                        item.isFolder && item.state == .local ? "" : item.state.rawValue,
+                        item.isFolder ? "" : Format.bytes(Int64(item.size)),
                         item.modified.map(format.short) ?? "", (authors[item.path] ?? "").oneLine, name(item),
                     ]
                 })

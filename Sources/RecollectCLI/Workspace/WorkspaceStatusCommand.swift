@@ -6,13 +6,17 @@
     struct WorkspaceStatusCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
-            abstract: "Tell how the workspace is: files, conflicts, what is not on this device, the archive.",
+            abstract:
+                "Tell how the workspace is: files, conflicts, what is not on this device or left out, the archive.",
             discussion: """
                 When most of the files are missing at once, nothing is concluded from that until they are back, or until \
                 --accept-deletions says that they were deleted on purpose. Exit code 2 says that they are missing, or the folder is.
 
-                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, notUploaded, \
-                overQuota, twins, archivedContents, archivedBytes.
+                Left out are what has a name that not every system takes, and links; hidden files are not told. The first of them \
+                are named.
+
+                JSON keys: root, isAvailable, isVanished, missing, files, bytes, conflicted, notLocal, unreadable, leftOut, \
+                leftOutCount, notUploaded, overQuota, twins, archivedContents, archivedBytes.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -41,6 +45,9 @@
                 "isVanished": .bool(status.isVanished), "missing": list(status.missing),
                 "files": .integer(Int64(status.files)), "bytes": .integer(Int64(status.bytes)),
                 "conflicted": list(status.conflicted), "notLocal": list(status.notLocal),
+                "unreadable": list(status.unreadable),
+                "leftOut": .array(status.leftOut.map { .string($0) }),
+                "leftOutCount": .integer(Int64(status.leftOutCount)),
                 "notUploaded": list(status.notUploaded), "overQuota": list(status.overQuota),
                 "twins": .array(status.twins.map(list)),
                 "archivedContents": .integer(Int64(status.archivedContents)),
@@ -50,9 +57,12 @@
 
         private func lines(of status: WorkspaceStatus, _ style: Style) -> [String] {
             func fact(_ name: String, _ text: String) -> String { style.dim(name.padded(to: 14)) + text }
-            func listed(_ name: String, _ paths: [WorkspacePath]) -> [String] {
-                let shown = paths.prefix(10).map { fact("", $0.description.oneLine) }
-                return paths.isEmpty ? [] : [fact(name, style.yellow(Format.count(paths.count, "file")))] + shown
+            func listed(_ name: String, _ paths: [String], count: Int, of noun: String) -> [String] {
+                let shown = paths.prefix(10).map { fact("", $0.oneLine) }
+                return count == 0 ? [] : [fact(name, style.yellow(Format.count(count, noun)))] + shown
+            }
+            func listed(_ name: String, _ paths: [WorkspacePath], of noun: String = "file") -> [String] {
+                listed(name, paths.map(\.description), count: paths.count, of: noun)
             }
             var lines = [
                 fact("Workspace", status.rootURL.path.oneLine),
@@ -63,6 +73,8 @@
                         + "on this device only"),
             ]
             lines += listed("Conflicts", status.conflicted) + listed("Not here", status.notLocal)
+            lines += listed("Unreadable", status.unreadable, of: "item")
+            lines += listed("Left out", status.leftOut, count: status.leftOutCount, of: "name")
             lines += listed("Not uploaded", status.notUploaded) + listed("Over quota", status.overQuota)
             lines += status.twins.map { fact("Twins", $0.map(\.description.oneLine).joined(separator: "  ")) }
             lines += listed("Missing", status.missing)

@@ -80,7 +80,8 @@ package final class OpenFolder: Sendable {
     }
 
     /// The names in this folder as bytes give them, in no order; names that are not UTF-8 are nobody's of ours and left out.
-    package func names() throws -> [String] {
+    /// - Parameter repairing: Whether those are given too, as far as they can be shown. They name nothing then.
+    package func names(repairing: Bool = false) throws -> [String] {
         // A descriptor of its own, because reading a folder moves its position.
         let copy = Int32(try retrying { Int(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
         guard let stream = fdopendir(copy) else {
@@ -98,7 +99,8 @@ package final class OpenFolder: Sendable {
             }
             guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return names }
             let start = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self)
-            if let name = String(validatingCString: start), name != ".", name != ".." { names.append(name) }
+            let name = String(validatingCString: start) ?? (repairing ? String(cString: start) : nil)
+            if let name, name != ".", name != ".." { names.append(name) }
         }
     }
 

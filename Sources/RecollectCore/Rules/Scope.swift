@@ -81,7 +81,7 @@ package struct ByteString: Hashable, Sendable, Comparable {
     }
 
     package static func < (left: ByteString, right: ByteString) -> Bool {
-        left.string.utf8.lexicographicallyPrecedes(right.string.utf8)
+        left.string.precedesByBytes(right.string)
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -94,14 +94,7 @@ extension [String: JSONValue] {
     ///
     /// Not by `<` of strings, which is no order: in Swift 6.3 none of `é\` and, of two code points, `é` is less than the other.
     package var inOrderOfKeys: [(key: String, value: JSONValue)] {
-        count < 2 ? Array(self) : sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    }
-}
-
-extension String {
-    /// Whether both strings are the same bytes of UTF-8; `==` would also accept canonically equivalent ones.
-    package func hasSameBytes(as other: String) -> Bool {
-        utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+        count < 2 ? Array(self) : sorted { $0.key.precedesByBytes($1.key) }
     }
 }
 

@@ -69,9 +69,12 @@ enum WorkspaceName {
         return name.last.map { "0123456789¹²³".contains($0) } ?? false
     }
 
+    /// Compared as bytes: each name of each look comes here, and as characters that costs more than all else.
     private static func isUnsynced(_ lowercased: String) -> Bool {
-        lowercased == "tmp" || lowercased == "desktop.ini" || lowercased.hasSuffix(".tmp")
-            || lowercased.hasSuffix(".icloud") || lowercased.hasSuffix("~") || lowercased.hasPrefix("~$")
-            || lowercased.hasPrefix("~syncthing~") || lowercased.contains(".nosync")
+        let bytes = lowercased.utf8
+        func ends(_ end: String) -> Bool { bytes.suffix(end.utf8.count).elementsEqual(end.utf8) }
+        return lowercased == "tmp" || lowercased == "desktop.ini" || ends(".tmp") || ends(".icloud") || ends("~")
+            || bytes.starts(with: "~$".utf8) || bytes.starts(with: "~syncthing~".utf8)
+            || bytes.indices.contains { bytes[$0...].starts(with: ".nosync".utf8) }
     }
 }

@@ -42,8 +42,12 @@ public struct WorkspacePath: Hashable, Sendable {
 
     /// Takes names that are known to be valid.
     init(checked names: [String]) {
+        self.init(names: names, description: names.joined(separator: "/"))
+    }
+
+    private init(names: [String], description: String) {
         self.names = names
-        description = names.joined(separator: "/")
+        self.description = description
     }
 
     /// The last name; empty for the root.
@@ -60,12 +64,12 @@ public struct WorkspacePath: Hashable, Sendable {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
         }
+        let name = name.composed
+        let description = names.isEmpty ? name : "\(description)/\(name)"
         // Only the name is new. Where it is no good, the whole path says so.
-        if let last = try? WorkspacePath(name) {
-            let path = WorkspacePath(checked: names + last.names)
-            if path.description.utf8.count <= Self.longest { return path }
-        }
-        return try WorkspacePath(names.isEmpty ? name : "\(description)/\(name)")
+        guard names.count < Self.deepest, description.utf8.count <= Self.longest, WorkspaceName.refusal(of: name) == nil
+        else { return try WorkspacePath(description) }
+        return WorkspacePath(names: names + [name], description: description)
     }
 
     /// What systems that ignore case, the form of letters or what joins them take for one path has one key.
@@ -101,7 +105,7 @@ extension WorkspacePath: CustomStringConvertible {}
 extension WorkspacePath: Comparable {
     /// Whether one path's bytes come before the other's.
     public static func < (left: WorkspacePath, right: WorkspacePath) -> Bool {
-        left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
+        left.description.precedesByBytes(right.description)
     }
 
     /// Whether the bytes are the same.

@@ -60,6 +60,15 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
+    /// The names of what is left out of a folder's list, links and devices too; those that are not UTF-8 as far as they can be shown.
+    /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
+    public func unlistedNames(in folder: WorkspacePath) throws -> [String] {
+        try explaining("list", path(of: folder)) {
+            guard let opened = try self.folder(at: folder) else { throw notFound(folder) }
+            return try Listing(opened, at: folder).unlistedNames()
+        }
+    }
+
     /// One file or folder; `nil` where there is none, and for links and devices.
     /// - Throws: `unavailable`, `foreignStore` where a folder above is a file or a link.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {

@@ -89,9 +89,9 @@
 
         private static let events =
             UInt32(IN_CREATE) | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
-            | UInt32(IN_DELETE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR)
+            | UInt32(IN_DELETE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ATTRIB) | UInt32(IN_ONLYDIR)
 
-        /// What may mean that there are folders to watch: one came, or the kernel could not tell all.
+        /// What may mean that there are folders to watch: one came, or can be looked into now, or the kernel could not tell all.
         private static let newFolders = UInt32(IN_ISDIR) | UInt32(IN_Q_OVERFLOW)
 
         /// `struct inotify_event`, as its bytes come.

@@ -12,25 +12,42 @@ struct Listing {
 
     /// All items; of several forms of one name, one item that is conflicted.
     func items() throws -> [WorkspaceItem] {
-        var found: [WorkspacePath: WorkspaceItem] = [:]
+        var items: [WorkspaceItem] = []
+        // What other names may stand for, too.
+        var forms: [WorkspacePath: WorkspaceItem] = [:]
         var placeholders: [WorkspacePath: WorkspaceItem] = [:]
         for name in try folder.names() {
+            let original = Placeholder.original(of: name)
             // Names that are none in a workspace: temporary, hidden, not to be synced.
-            guard let itsPath = try? path.appending(Placeholder.original(of: name) ?? name),
-                let entry = try folder.entry(name)
-            else { continue }
-            if Placeholder.original(of: name) != nil {
+            guard let itsPath = try? path.appending(original ?? name), let entry = try folder.entry(name) else {
+                continue
+            }
+            if original != nil {
                 placeholders[itsPath] = placeholder(entry, at: itsPath)
                 continue
             }
             guard let item = item(entry, at: itsPath) else { continue }
-            if found[itsPath] == nil {
-                found[itsPath] = item
+            if name.isASCII {
+                items.append(item)
+            } else if forms[itsPath] == nil {
+                forms[itsPath] = item
             } else if let twin = try self.item(at: itsPath) {
-                found[itsPath] = twin
+                forms[itsPath] = twin
             }
         }
-        return Array(found.values) + placeholders.filter { found[$0.key] == nil }.values
+        let others = placeholders.merging(forms) { _, file in file }
+        guard !others.isEmpty else { return items }
+        let there = Set(items.map(\.path))
+        return items + others.filter { !there.contains($0.key) }.values
+    }
+
+    /// The names of what `items` leaves out and no program keeps for itself.
+    func unlistedNames() throws -> [String] {
+        try folder.names(repairing: true).filter { name in
+            if name.utf8.first == UInt8(ascii: ".") || FolderWatchRules.isTemporary(name) { return false }
+            guard (try? path.appending(name)) != nil, let entry = try folder.entry(name) else { return true }
+            return entry.kind == .other
+        }
     }
 
     /// The item of a path; `nil` where there is none.

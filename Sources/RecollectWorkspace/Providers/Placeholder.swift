@@ -7,7 +7,9 @@ enum Placeholder {
 
     /// The name of the file that a placeholder stands for; `nil` for any other name.
     static func original(of name: String) -> String? {
-        guard name.hasPrefix("."), name.hasSuffix(".icloud"), name.utf8.count > ".x.icloud".utf8.count - 1 else {
+        guard name.utf8.first == UInt8(ascii: "."), name.hasSuffix(".icloud"),
+            name.utf8.count > ".x.icloud".utf8.count - 1
+        else {
             return nil
         }
         return String(name.dropFirst().dropLast(".icloud".count))

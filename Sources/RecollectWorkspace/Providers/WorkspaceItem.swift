@@ -30,6 +30,12 @@ public struct WorkspaceItem: Hashable, Sendable {
         self.stamp = stamp
         self.upload = upload
     }
+
+    /// The same item in another state.
+    func with(_ state: FileState) -> WorkspaceItem {
+        WorkspaceItem(
+            path: path, isFolder: isFolder, size: size, modified: modified, state: state, stamp: stamp, upload: upload)
+    }
 }
 
 /// Whether a file can be read now.
@@ -52,6 +58,9 @@ public struct FileState: RawRepresentable, Hashable, Sendable {
     public static let conflicted = FileState(rawValue: "conflicted")
     /// The file was there and is not any more.
     public static let gone = FileState(rawValue: "gone")
+    /// It is there, and this process may not read it, or the disk cannot. Of a folder: what lies in it is not known. Told by what tried:
+    /// a recursive listing of folders, a look of files too.
+    public static let unreadable = FileState(rawValue: "unreadable")
 }
 
 /// Whether a sync service has what a file holds on this device.

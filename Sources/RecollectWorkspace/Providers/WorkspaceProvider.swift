@@ -18,6 +18,11 @@ public protocol WorkspaceProvider: Sendable {
     /// - Throws: `notFound` where there is no such folder, except for the root of a provider that is available: that is empty.
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem]
 
+    /// The names of what lies in a folder and `items(in:)` leaves out, for telling them: each names a file, a folder or a link of which
+    /// nobody hears otherwise. Hidden names and temporary files, which programs keep for themselves, are passed over.
+    /// - Throws: `notFound` where there is no such folder.
+    func unlistedNames(in folder: WorkspacePath) throws -> [String]
+
     /// One file or folder; `nil` where there is none.
     func item(at path: WorkspacePath) throws -> WorkspaceItem?
 
@@ -61,6 +66,9 @@ public protocol WorkspaceProvider: Sendable {
 }
 
 extension WorkspaceProvider {
+    /// No names: the provider cannot tell.
+    public func unlistedNames(in folder: WorkspacePath) throws -> [String] { [] }
+
     /// The path itself: each spelling is a file of its own.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
 

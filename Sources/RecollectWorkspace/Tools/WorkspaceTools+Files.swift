@@ -22,6 +22,7 @@ extension WorkspaceTools {
         var told: [String: JSONValue] = ["path": .string(item.path.description)]
         if item.isFolder {
             told["folder"] = true
+            if item.state == .unreadable { told["state"] = .string(item.state.rawValue) }
         } else {
             told["bytes"] = .integer(Int64(item.size))
             told["modified"] = item.modified?.forModel(in: calendar)
@@ -116,6 +117,9 @@ extension WorkspaceTools {
         if found.isCut || files.isFull { notes.append("There may be more: add words, or name a folder.") }
         if found.filesNotLocal > 0 {
             notes.append("Not looked into, as they are not on this device: \(found.filesNotLocal) files.")
+        }
+        if found.foldersNotSearched > 0 {
+            notes.append("Not looked into, as they cannot be opened: \(found.foldersNotSearched) folders.")
         }
         var result: [String: JSONValue] = ["files": .array(files.elements)]
         if !notes.isEmpty { result["note"] = .string(notes.joined(separator: " ")) }

@@ -6,24 +6,26 @@ struct VersionIndex {
     /// What is known of one path.
     struct File {
         /// Its versions, in the order in which they came to be.
-        var versions: [WorkspaceVersion] = []
+        fileprivate(set) var versions: [WorkspaceVersion] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
         /// The versions that were made on this device, for whoever made one and whoever found it made may both say so.
         fileprivate var own: Set<WorkspaceVersion> = []
         /// Where in the log its last line ends.
         var end = 0
-
         /// The content that it has; `nil` where it is not there.
-        var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
+        fileprivate(set) var content: ContentHash?
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
+    /// The content that each file has that is there.
+    private(set) var contents: [WorkspacePath: ContentHash] = [:]
     private(set) var folded: Set<ContentHash> = []
 
     /// Takes in a line that ends at an offset of the log.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
+        contents[line.path] = files[line.path]?.content
         if line.mark == .done, line.version.kind == .folded { folded.insert(line.version.hash) }
     }
 
@@ -47,9 +49,6 @@ struct VersionIndex {
             replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
         }
     }
-
-    /// The content that each file has that is there.
-    var contents: [WorkspacePath: ContentHash] { files.compactMapValues(\.content) }
 
     /// The lines that a log must have to say the same without some versions.
     func lines(keeping isKept: (WorkspaceVersion) -> Bool) -> [VersionLine] {
@@ -75,6 +74,7 @@ extension VersionIndex.File {
             begun.removeAll { $0.isSameChange(as: line) }
             guard line.version.author == nil || own.insert(line.version).inserted else { return }
             versions.append(line.version)
+            content = line.version.kind.isAbsence ? nil : line.version.hash
         }
     }
 

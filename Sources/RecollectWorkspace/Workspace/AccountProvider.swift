@@ -63,6 +63,8 @@ final class AccountProvider: WorkspaceProvider {
 
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] { try provider().items(in: folder) }
 
+    func unlistedNames(in folder: WorkspacePath) throws -> [String] { try provider().unlistedNames(in: folder) }
+
     func item(at path: WorkspacePath) throws -> WorkspaceItem? { try provider().item(at: path) }
 
     func spelling(of path: WorkspacePath) throws -> WorkspacePath { try provider().spelling(of: path) }

@@ -9,13 +9,15 @@ import RecollectCore
 enum ConflictCopies {
     /// The file that a copy contradicts, or in whose folder it belongs; `nil` for what may be a file of its own.
     static func original(of path: WorkspacePath) -> WorkspacePath? {
-        var names: [String] = []
-        for name in path.names {
-            let isFile = names.count == path.names.count - 1
-            names.append(original(of: name, in: names, isFile: isFile) ?? name)
+        var names = path.names
+        var isCopy = false
+        for position in names.indices {
+            let isFile = position == names.count - 1
+            guard let original = original(of: names[position], in: names[..<position], isFile: isFile) else { continue }
+            names[position] = original
+            isCopy = true
         }
-        guard names != path.names else { return nil }
-        return try? WorkspacePath(names.joined(separator: "/"))
+        return isCopy ? try? WorkspacePath(names.joined(separator: "/")) : nil
     }
 
     /// The copies among some items, with the file that each contradicts.
@@ -23,9 +25,12 @@ enum ConflictCopies {
     /// Where a service takes names that differ in case alone for one, it gives the second of them a copy's name, and the file that it
     /// stands against has the other spelling.
     static func originals(among items: [WorkspaceItem]) -> [WorkspacePath: WorkspacePath] {
-        let files = Set(items.lazy.filter { !$0.isFolder }.map(\.path))
         var originals: [WorkspacePath: WorkspacePath] = [:]
-        for file in files { originals[file] = original(of: file) }
+        for item in items where !item.isFolder {
+            if let original = original(of: item.path) { originals[item.path] = original }
+        }
+        guard !originals.isEmpty else { return [:] }
+        let files = Set(items.lazy.filter { !$0.isFolder }.map(\.path))
         let astray = originals.filter { !files.contains($0.value) }
         guard !astray.isEmpty else { return originals }
         let twins = Dictionary(grouping: files.filter { originals[$0] == nil }, by: \.key)
@@ -36,7 +41,7 @@ enum ConflictCopies {
     }
 
     /// A copy's original, read down from copies of copies; `nil` for what may be a name of its own.
-    private static func original(of name: String, in folder: [String], isFile: Bool) -> String? {
+    private static func original(of name: String, in folder: ArraySlice<String>, isFile: Bool) -> String? {
         var rest = name
         while let copy = ConflictName(rest) {
             if copy.isCertain || isOurs(copy.original, as: name, in: folder, isFile: isFile) { return copy.original }
@@ -53,7 +58,7 @@ enum ConflictCopies {
     }
 
     /// Whether an original's name at a place is one that Recollect gave, and the copy's is not.
-    private static func isOurs(_ name: String, as copy: String, in folder: [String], isFile: Bool) -> Bool {
+    private static func isOurs(_ name: String, as copy: String, in folder: ArraySlice<String>, isFile: Bool) -> Bool {
         switch (folder.first, folder.count) {
         case (nil, _):
             return isFile ? name == "context.md" : ["Journal", "Research", "Chats"].contains(name)

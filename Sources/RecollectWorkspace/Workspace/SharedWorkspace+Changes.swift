@@ -51,12 +51,13 @@ private struct ToldFiles {
             changes.append(WorkspaceChange(path: .root, kind: .vanished, isOwn: false))
         }
         guard look.isAvailable else { return changes }
-        for path in Set(files.keys).union(look.files.keys).sorted() {
-            switch (files[path], look.files[path]) {
+        let (found, removedHere) = (look.files, look.removedHere)
+        for path in Set(files.keys).union(found.keys).sorted() {
+            switch (files[path], found[path]) {
             case (nil, let now?):
                 changes.append(WorkspaceChange(path: path, kind: .added, isOwn: now.isOwn))
             case (.some, nil):
-                changes.append(WorkspaceChange(path: path, kind: .removed, isOwn: look.removedHere.contains(path)))
+                changes.append(WorkspaceChange(path: path, kind: .removed, isOwn: removedHere.contains(path)))
             case (let before?, let now?):
                 if now.differs(from: before) {
                     changes.append(WorkspaceChange(path: path, kind: .changed, isOwn: now.isOwn))
@@ -67,7 +68,7 @@ private struct ToldFiles {
             case (nil, nil): break
             }
         }
-        files = look.files
+        files = found
         return changes
     }
 }

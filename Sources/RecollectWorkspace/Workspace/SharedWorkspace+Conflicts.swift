@@ -22,24 +22,26 @@ extension SharedWorkspace {
                     .unavailable,
                     "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
             }
-            let conflicts = try self.conflicts(among: look.items)
+            let conflicts = try self.conflicts(in: look.listing)
             let folded = try conflicts.sorted { $0.key < $1.key }.map { try self.fold($0.key, $0.value.sorted()) }
-            try self.removeFolders(among: look.items)
+            try self.removeFolders(among: look.listing.items)
             if !folded.isEmpty { self.ownChanges.wake() }
             return folded
         }
     }
 
     /// The files that have copies, with them, and those of which the provider keeps other versions.
-    private func conflicts(among items: [WorkspaceItem]) throws -> [WorkspacePath: [WorkspacePath]] {
-        let there = Set(items.map(\.path))
+    private func conflicts(in listing: WorkspaceListing) throws -> [WorkspacePath: [WorkspacePath]] {
         var copies: [WorkspacePath: [WorkspacePath]] = [:]
-        // Where the original is gone a name that people give too is just a name.
-        for (copy, original) in ConflictCopies.originals(among: items)
-        where there.contains(original) || isCertain(copy) {
-            copies[original, default: []].append(copy)
+        if !listing.originals.isEmpty {
+            let there = Set(listing.items.map(\.path))
+            // Where the original is gone a name that people give too is just a name.
+            for (copy, original) in listing.originals where there.contains(original) || isCertain(copy) {
+                copies[original, default: []].append(copy)
+            }
         }
-        for item in items where item.state == .conflicted && !item.isFolder && copies[item.path] == nil {
+        for item in listing.items
+        where !item.isFolder && listing.conflicted.contains(item.path) && copies[item.path] == nil {
             // What goes wrong with them is told by folding them.
             if (try? provider.conflictVersions(of: item.path))?.isEmpty != true { copies[item.path] = [] }
         }
@@ -57,7 +59,11 @@ extension SharedWorkspace {
     /// Removes the folders that were made twice, once nothing is left in them, the innermost first.
     private func removeFolders(among items: [WorkspaceItem]) throws {
         for item in items.reversed() where item.isFolder && ConflictCopies.originalFolder(of: item.path) != nil {
-            try provider.removeFolder(item.path)
+            do {
+                try provider.removeFolder(item.path)
+            } catch let error as RecollectError where error.isOfOneFile {
+                // It stays, and is empty.
+            }
         }
     }
 

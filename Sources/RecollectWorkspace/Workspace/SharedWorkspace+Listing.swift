@@ -3,7 +3,8 @@ import RecollectCore
 extension SharedWorkspace {
     /// What lies in a folder, in the order of the paths' bytes.
     ///
-    /// Files that others contradict, in copies that lie beside them, are `conflicted`; the copies are listed too. Starts no download.
+    /// Files that others contradict, in copies that lie beside them, are `conflicted`; the copies are listed too. Starts no download. A
+    /// folder below, in which this process may not look, is listed as `unreadable` without what lies in it.
     /// - Parameters:
     ///   - folder: Which folder.
     ///   - recursively: Whether what lies in its folders is listed too.
@@ -30,29 +31,29 @@ extension SharedWorkspace {
         try listing(of: folder, recursively: recursively).items
     }
 
-    /// `list`, blocking, and the files of which copies are listed, which may not be there themselves.
-    func listing(
-        of folder: WorkspacePath, recursively: Bool
-    ) throws -> (items: [WorkspaceItem], copied: Set<WorkspacePath>) {
-        var items: [WorkspaceItem] = []
-        var folders = [folder]
-        while let folder = folders.popLast() {
-            let listed: [WorkspaceItem]
+    /// `list`, blocking, and what else there is to know of what is listed.
+    func listing(of folder: WorkspacePath, recursively: Bool) throws -> WorkspaceListing {
+        var items = try provider.items(in: folder)
+        var refusals: [WorkspacePath: RecollectError] = [:]
+        var position = 0
+        while recursively, position < items.count {
+            defer { position += 1 }
+            let item = items[position]
+            guard item.isFolder else { continue }
             do {
-                listed = try provider.items(in: folder)
-            } catch let error as RecollectError where error.code == .notFound && !items.isEmpty {
+                items += try provider.items(in: item.path)
+            } catch let error as RecollectError where error.code == .notFound {
                 // It was removed since it was listed.
-                continue
+            } catch let error as RecollectError where error.isOfOneFile {
+                items[position] = item.with(.unreadable)
+                refusals[item.path] = error
             }
-            items += listed
-            if recursively { folders += listed.filter(\.isFolder).map(\.path) }
         }
-        let copied = Set(ConflictCopies.originals(among: items).values)
-        return (items.map { copied.contains($0.path) ? $0.conflicted : $0 }.sorted { $0.path < $1.path }, copied)
+        return WorkspaceListing(items, refusals: refusals)
     }
 
     private func markingConflict(of item: WorkspaceItem) throws -> WorkspaceItem {
-        try isConflicted(item.path) ? item.conflicted : item
+        try item.state == .local && isConflicted(item.path) ? item.with(.conflicted) : item
     }
 
     /// Whether copies that contradict a file lie beside it, or the provider keeps such versions apart.
@@ -65,15 +66,5 @@ extension SharedWorkspace {
 
     func notFound(_ path: WorkspacePath) -> RecollectError {
         RecollectError(.notFound, "there is no \(path) in \(rootURL.path)")
-    }
-}
-
-extension WorkspaceItem {
-    /// The same item, if its content is here, as one that others contradict.
-    fileprivate var conflicted: WorkspaceItem {
-        guard state == .local else { return self }
-        return WorkspaceItem(
-            path: path, isFolder: isFolder, size: size, modified: modified, state: .conflicted, stamp: stamp,
-            upload: upload)
     }
 }

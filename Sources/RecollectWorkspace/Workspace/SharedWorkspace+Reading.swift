@@ -100,7 +100,7 @@ extension SharedWorkspace {
 }
 
 extension RecollectError {
-    /// Whether it keeps from one file alone: the others can be read and written all the same.
+    /// Whether it keeps from one file or folder alone: the others can be read and written all the same.
     var isOfOneFile: Bool {
         [.notFound, .notLocal, .tooLarge, .foreignStore, .permissionDenied, .inputOutput].contains(code)
     }

@@ -25,8 +25,9 @@ extension SharedWorkspace {
             var configuration = configuration
             configuration.stateURL = replica.state
             let source = try SharedWorkspace(root: replica.files, configuration: configuration)
-            let items = try await source.list(recursively: true)
-            for item in items where !item.isFolder {
+            let listing = try await source.reading { try source.listing(of: .root, recursively: true) }
+            for (folder, refusal) in listing.refusals { result.left[folder] = refusal }
+            for item in listing.items where !item.isFolder {
                 try Task.checkCancellation()
                 do {
                     try await merge(item.path, of: source, download: download, into: &result)
@@ -38,7 +39,7 @@ extension SharedWorkspace {
                     result.left[item.path] = error
                 }
             }
-            try await writing { try source.removeEmptiedFolders(among: items) }
+            try await writing { try source.removeEmptiedFolders(among: listing.items) }
         }
         return result
     }
@@ -154,6 +155,6 @@ public struct ReplicaMerge: Sendable {
     public internal(set) var merged: [WorkspacePath] = []
     /// Files that could not be merged, and where they lie here.
     public internal(set) var kept: [WorkspacePath: WorkspacePath] = [:]
-    /// Files that stayed in the replica, and why.
+    /// Files that stayed in the replica, and why; and folders there into which nobody could look.
     public internal(set) var left: [WorkspacePath: any Error] = [:]
 }

@@ -18,7 +18,9 @@ extension SharedWorkspace {
         }
         var result = WorkspaceSearchResult()
         var bytesLeft = query.byteLimit
-        for item in try await list(query.folder, recursively: true) where !item.isFolder {
+        let items = try await list(query.folder, recursively: true)
+        result.foldersNotSearched = items.count { $0.isFolder && $0.state == .unreadable }
+        for item in items where !item.isFolder {
             guard result.files.count < max(0, query.limit) else {
                 result.isCut = true
                 break

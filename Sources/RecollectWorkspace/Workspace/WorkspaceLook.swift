@@ -20,46 +20,49 @@ struct WorkspaceLook {
         }
     }
 
-    /// The files that are there, or were when they were last seen and nothing may be concluded from their absence.
-    var files: [WorkspacePath: File]
-    /// Files that are not there because they were put into the trash, or moved, on this device.
-    var removedHere: Set<WorkspacePath>
-    /// Everything that is listed, folders too; empty while the root is gone.
-    var items: [WorkspaceItem]
+    fileprivate let index: VersionIndex
+    fileprivate let table: FileTable
+    /// Everything that is listed, files that could not be read as `unreadable`; empty while the root is gone.
+    var listing = WorkspaceListing([], refusals: [:])
     /// Files that are missing while the guard stands.
-    var missing: [WorkspacePath]
+    var missing: [WorkspacePath] = []
     /// Whether so much disappeared at once that nothing is concluded from it.
-    var isVanished: Bool
+    var isVanished = false
     /// Whether the root can be reached.
-    var isAvailable: Bool
+    var isAvailable = true
 }
 
 extension SharedWorkspace {
     /// Looks at the whole folder: takes in what others changed since the last look, and says what is there.
     ///
-    /// Costs a listing where nothing changed: only files whose stamp is another than at the last look are read. Blocks.
+    /// Costs a listing where nothing changed: only files whose stamp is another than at the last look are read. What lies in a folder
+    /// into which nobody can look stays as it was known. Blocks.
     /// - Parameter acceptingDeletions: Whether files that are missing are deleted, however many they are.
     func look(acceptingDeletions: Bool = false) throws -> WorkspaceLook {
         try looking.withLock { state in
             let (index, moment) = try archive.snapshot()
             let now = configuration.now()
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
-            // What the log says has its content; what was listed without one has only its row.
-            let known = Set(index.contents.keys).union(table.rows.filter { $0.value.hash == nil }.keys)
+            let known = Self.known(index, table)
 
-            guard let (items, copied) = try listingIfAvailable() else {
+            guard var listing = try listingIfAvailable() else {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
                 try stand(guard: true)
-                return look(index, table, items: [], missing: known.sorted(), isVanished: true, isAvailable: false)
+                return WorkspaceLook(
+                    index: index, table: table, missing: known.sorted(), isVanished: true, isAvailable: false)
             }
-            let conflicted = copied.union(items.filter { $0.state == .conflicted }.map(\.path))
-            var found = FileTable()
+            var found = table
+            var there = Set<WorkspacePath>(minimumCapacity: listing.items.count)
             var batch = FoundBatch()
-            for item in items where !item.isFolder {
-                let isContested = conflicted.contains(item.path)
-                found.rows[item.path] = try take(item, table.rows[item.path], index, isContested, now: now, &batch)
+            for position in listing.items.indices where !listing.items[position].isFolder {
+                let path = listing.items[position].path
+                there.insert(path)
+                let row = table.rows[path]
+                let isContested = listing.conflicted.contains(path)
+                let current = try take(&listing.items[position], row, index, isContested, now: now, &batch)
+                if current != row { found.rows[path] = current }
                 if batch.isFull {
                     try archive.found(batch.contents, since: moment, now: now)
                     batch = FoundBatch()
@@ -67,47 +70,58 @@ extension SharedWorkspace {
             }
             try archive.found(batch.contents, since: moment, now: now)
             let latest = try archive.index()
-            let missing = known.subtracting(found.rows.keys).filter { path in
+            let absent = known.filter { !there.contains($0) }
+            let gone = absent.filter { !listing.isHidden($0) }.sorted()
+            let missing = gone.filter { path in
                 // Meanwhile it may have been put into the trash here.
                 guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
                 return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
-            }.sorted()
+            }
             // A copy whose original is there was folded elsewhere.
             let unexplained = missing.count { path in
-                ConflictCopies.original(of: path).map { found.rows[$0] == nil } ?? true
+                ConflictCopies.original(of: path).map { !there.contains($0) } ?? true
             }
-            let isVanished = try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count)
+            let hidden = absent.count - gone.count
+            let isVanished =
+                try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
             try stand(guard: isVanished)
-            if isVanished {
-                for path in missing { found.rows[path] = table.rows[path] }
-            } else {
-                let gone = known.subtracting(found.rows.keys).sorted()
-                try archive.foundGone(gone, since: moment, now: now)
+            if !isVanished { try archive.foundGone(gone, since: moment, now: now) }
+            if found.rows.count > there.count {
+                let kept = Set(isVanished ? missing : [])
+                found.rows = found.rows.filter { path, _ in
+                    there.contains(path) || kept.contains(path) || listing.isHidden(path)
+                }
             }
             if found != table || state.table == nil {
                 try archive.setNote(Self.tableName, found.bytes)
+                tellTwins(among: found.rows.keys, &state)
             }
             state.table = found
-            tellTwins(among: found.rows.keys, &state)
-            return look(
-                try archive.index(), found, items: items, missing: isVanished ? missing : [], isVanished: isVanished,
-                isAvailable: true, conflicted: conflicted)
+            return WorkspaceLook(
+                index: try archive.index(), table: found, listing: listing, missing: isVanished ? missing : [],
+                isVanished: isVanished)
         }
     }
 
     /// What is known without looking: what the last look found, whoever looked, and what was written here since.
     func knownFiles() throws -> [WorkspacePath: WorkspaceLook.File] {
         let table = try FileTable(bytes: archive.note(Self.tableName) ?? [])
-        return look(
-            try archive.index(), table, items: [], missing: [], isVanished: false, isAvailable: true
-        ).files
+        return WorkspaceLook(index: try archive.index(), table: table).files
+    }
+
+    /// The files that were there before a look: what the log says has its content; what was listed without one has only its row.
+    private static func known(_ index: VersionIndex, _ table: FileTable) -> [WorkspacePath] {
+        index.contents.keys
+            + table.rows.compactMap { path, row in
+                row.hash == nil && index.contents[path] == nil ? path : nil
+            }
     }
 
     private static let tableName = "looks"
     private static let guardName = "vanished"
 
     /// Everything that lies in the root; `nil` while the root is gone.
-    private func listingIfAvailable() throws -> (items: [WorkspaceItem], copied: Set<WorkspacePath>)? {
+    private func listingIfAvailable() throws -> WorkspaceListing? {
         do {
             return try listing(of: .root, recursively: true)
         } catch let error as RecollectError where error.code == .unavailable {
@@ -115,9 +129,9 @@ extension SharedWorkspace {
         }
     }
 
-    /// Says what one file is now; a content that is new goes into the batch.
+    /// Says what one file is now; a content that is new goes into the batch, and what cannot be read becomes `unreadable`.
     private func take(
-        _ item: WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
+        _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
         _ batch: inout FoundBatch
     ) throws -> FileTable.Row {
         guard item.state == .local || item.state == .conflicted, item.size <= configuration.largestFile else {
@@ -125,7 +139,7 @@ extension SharedWorkspace {
         }
         let isResting = item.modified.map { now.timeIntervalSince($0) > Self.coarsestTick } ?? true
         if let row, row.isResting, row.stamp == item.stamp, let hash = row.hash,
-            index.files[item.path]?.content == hash
+            index.contents[item.path] == hash
         {
             return row
         }
@@ -134,10 +148,11 @@ extension SharedWorkspace {
             bytes = try provider.read(item.path, limit: configuration.largestFile)
         } catch let error as RecollectError where error.isOfOneFile {
             // It changes while it is looked at, or cannot be read: the next look may tell more.
+            if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
         let hash = ContentHash(of: bytes)
-        if index.files[item.path]?.content != hash {
+        if index.contents[item.path] != hash {
             batch.add(
                 FoundContent(
                     path: item.path, hash: hash, bytes: bytes.isText ? bytes : nil, isContested: isContested))
@@ -149,9 +164,9 @@ extension SharedWorkspace {
     private static var coarsestTick: TimeInterval { 3 }
 
     /// Whether so many files are missing that a folder that is not there is likelier than that many deletions. Once the guard stands,
-    /// it stands until none is missing.
-    private func isTooMuch(missing: Int, of known: Int) throws -> Bool {
-        guard missing > 0 else { return false }
+    /// it stands until none is missing, and none is hidden in a folder into which nobody can look.
+    private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
+        guard missing + hidden > 0 else { return false }
         return try missing >= 4 && missing * 2 > known || archive.note(Self.guardName) != nil
     }
 
@@ -172,29 +187,28 @@ extension SharedWorkspace {
             events.post(StoreEvent(kind: .twins, path: paths.min()?.description))
         }
     }
+}
 
-    private func look(
-        _ index: VersionIndex, _ table: FileTable, items: [WorkspaceItem], missing: [WorkspacePath], isVanished: Bool,
-        isAvailable: Bool, conflicted: Set<WorkspacePath> = []
-    ) -> WorkspaceLook {
-        var files: [WorkspacePath: WorkspaceLook.File] = [:]
-        var removedHere: Set<WorkspacePath> = []
+extension WorkspaceLook {
+    /// The files that are there, or were when they were last seen and nothing may be concluded from their absence.
+    var files: [WorkspacePath: File] {
+        var files: [WorkspacePath: File] = [:]
         for (path, file) in index.files {
-            guard let content = file.content else {
-                if file.versions.last?.author != nil { removedHere.insert(path) }
-                continue
-            }
-            files[path] = WorkspaceLook.File(
-                content: content, stamp: nil, isConflicted: conflicted.contains(path),
+            guard let content = file.content else { continue }
+            files[path] = File(
+                content: content, stamp: nil, isConflicted: listing.conflicted.contains(path),
                 isOwn: file.versions.last?.author != nil)
         }
-        for (path, row) in table.rows where files[path] == nil && row.hash == nil {
-            files[path] = WorkspaceLook.File(
-                content: nil, stamp: row.stamp, isConflicted: conflicted.contains(path), isOwn: false)
+        for (path, row) in table.rows where row.hash == nil && files[path] == nil {
+            files[path] = File(
+                content: nil, stamp: row.stamp, isConflicted: listing.conflicted.contains(path), isOwn: false)
         }
-        return WorkspaceLook(
-            files: files, removedHere: removedHere, items: items, missing: missing, isVanished: isVanished,
-            isAvailable: isAvailable)
+        return files
+    }
+
+    /// Files that are not there because they were put into the trash, or moved, on this device.
+    var removedHere: Set<WorkspacePath> {
+        Set(index.files.filter { $0.value.content == nil && $0.value.versions.last?.author != nil }.keys)
     }
 }
 

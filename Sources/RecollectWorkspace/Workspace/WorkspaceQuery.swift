@@ -35,6 +35,8 @@ public struct WorkspaceSearchResult: Hashable, Sendable {
     public var filesNotLocal = 0
     /// How many were not looked into because they are too large, or no text, or cannot be read.
     public var filesNotSearched = 0
+    /// How many folders were not looked into because this process may not, or the disk cannot.
+    public var foldersNotSearched = 0
     /// Whether there may be more: the query's limits ended the search.
     public var isCut = false
 

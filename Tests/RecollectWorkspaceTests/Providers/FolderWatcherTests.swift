@@ -135,5 +135,12 @@ struct FolderWatcherTests {
         func system() throws {
             #expect(systemWatch(path: folder.root.path, onChange: {}) is InotifyWatch)
         }
+
+        @Test("other rights of a folder wake: it may be looked into now")
+        func rights() async throws {
+            try folder.put("x", at: "in/x.md")
+            let shut = folder.root.appendingPathComponent("in").path
+            for rights: mode_t in [0, 0o700] { try await wakes(provider.wakes()) { #expect(chmod(shut, rights) == 0) } }
+        }
     #endif
 }

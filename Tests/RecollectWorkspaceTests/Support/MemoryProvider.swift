@@ -8,7 +8,7 @@ final class MemoryProvider: WorkspaceProvider {
     struct State {
         var files: [WorkspacePath: (bytes: [UInt8], stamp: Int)] = [:]
         var notLocal: Set<WorkspacePath> = []
-        /// Which nobody may read.
+        /// Files which nobody may read, and folders into which nobody may look.
         var unreadable: Set<WorkspacePath> = []
         /// Of which other versions are kept apart.
         var conflicted: Set<WorkspacePath> = []
@@ -31,6 +31,9 @@ final class MemoryProvider: WorkspaceProvider {
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try state.withLock { state in
             try check(state)
+            if state.unreadable.contains(folder) {
+                throw RecollectError(.permissionDenied, "\(folder) may not be read")
+            }
             let depth = folder.names.count
             let inside = state.files.keys.filter { $0.names.count > depth && $0.names.starts(with: folder.names) }
             guard folder == .root || !inside.isEmpty else { throw RecollectError(.notFound, "no folder \(folder)") }

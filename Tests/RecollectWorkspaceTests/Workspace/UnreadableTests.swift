@@ -1,0 +1,174 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Folders into which nobody can look, and names that are left out") struct UnreadableTests {
+    private let test: TestWorkspace
+    private var workspace: SharedWorkspace { test.workspace }
+
+    init() throws {
+        test = try TestWorkspace()
+        for number in 0..<6 { test.files.put("whale \(number)", at: "shut/deep/\(number).md") }
+        test.files.put("whale", at: "shut/a.md")
+        for name in ["changed", "removed", "same"] { test.files.put("whale", at: "\(name).md") }
+        _ = try workspace.look()
+    }
+
+    private func shut(_ folder: String = "shut") throws {
+        let folder = try path(folder)
+        test.files.state.withLock { _ = $0.unreadable.insert(folder) }
+    }
+
+    private func unshut() {
+        test.files.state.withLock { $0.unreadable = [] }
+    }
+
+    @Test("what lies in one stays known, is not taken for removed, and need not be read again; the rest is looked at")
+    func look() async throws {
+        let known = try workspace.knownFiles()
+        let reads = test.files.state.withLock { $0.reads }
+        try shut()
+        test.files.put("another whale", at: "changed.md")
+        test.files.drop("removed.md")
+        for workspace in [workspace, try test.another()] {
+            let look = try workspace.look()
+            #expect(look.isAvailable && !look.isVanished)
+            #expect(try Set(look.files.keys) == Set(known.keys).subtracting([path("removed.md")]))
+        }
+        for file in ["shut/a.md", "shut/deep/0.md"] { #expect(try await test.kinds(file) == [.seen]) }
+        #expect(try await test.kinds("removed.md") == [.seen, .removed])
+        #expect(try await test.texts("changed.md") == ["whale", "another whale"])
+        unshut()
+        #expect(try workspace.look().files.count == known.count - 1)
+        #expect(test.files.state.withLock { $0.reads } == reads + 1)
+    }
+
+    @Test("status, lists, a search and what agents are told name it")
+    func told() async throws {
+        try shut("shut/deep")
+        let file = try path("same.md")
+        test.files.state.withLock { _ = $0.unreadable.insert(file) }
+        test.files.put("unread", at: "same.md")
+        let status = try await workspace.status()
+        #expect(status.unreadable.map(\.description) == ["same.md", "shut/deep"] && status.notLocal.isEmpty)
+        #expect(status.files == 4 && status.isAvailable && !status.isVanished)
+        let items = try await workspace.list(recursively: true)
+        #expect(items.filter { $0.state == .unreadable }.map(\.path.description) == ["shut/deep"])
+        #expect(items.map(\.path.description).contains("shut/a.md"))
+        #expect(await code { _ = try await workspace.list(path("shut/deep")) } == .permissionDenied)
+        let found = try await workspace.search(WorkspaceQuery("whale"))
+        #expect(found.files.map(\.path.description) == ["changed.md", "removed.md", "shut/a.md"])
+        #expect(found.foldersNotSearched == 1 && found.filesNotSearched == 1)
+    }
+
+    @Test("conflicts elsewhere are folded, and a listener hears of the rest alone", .endsHanging)
+    func foldingAndWatching() async throws {
+        _ = try workspace.look()
+        var changes = workspace.changes().makeAsyncIterator()
+        try shut()
+        test.files.put("# One\n", at: "context.md")
+        test.files.put("# One\n\n- two\n", at: "context.sync-conflict-20261121-101010-ABCDEFG.md")
+        let folded = try await workspace.resolveConflicts()
+        #expect(folded.map(\.path.description) == ["context.md"] && folded.map(\.outcome.isResolved) == [true])
+        var told: Set<String> = []
+        while !told.contains("context.md"), let change = await changes.next() {
+            told.insert(change.path.description)
+            #expect(change.kind != .removed || change.path.description.hasPrefix("context."))
+        }
+        #expect(told.allSatisfy { $0.hasPrefix("context.") })
+    }
+
+    @Test("the guard stands while what may be missing is hidden; accepted deletions are none of what is hidden")
+    func guarded() async throws {
+        let all = test.files.state.withLock { $0.files }
+        test.files.state.withLock { $0.files = [:] }
+        #expect(try workspace.look().isVanished)
+        test.files.state.withLock { $0.files = all }
+        try shut()
+        #expect(try workspace.look().isVanished)
+        test.files.drop("removed.md")
+        #expect(try workspace.look().missing.map(\.description) == ["removed.md"])
+        try await workspace.acceptDeletions()
+        unshut()
+        #expect(try !workspace.look().isVanished)
+        #expect(try await test.kinds("removed.md") == [.seen, .removed])
+        #expect(try await test.kinds("shut/deep/0.md") == [.seen])
+    }
+
+    @Test("what is hidden does not keep the guard from what can be seen")
+    func few() async throws {
+        for number in 0..<4 { test.files.put("text", at: "\(number).md") }
+        _ = try workspace.look()
+        try shut()
+        for number in 0..<4 { test.files.drop("\(number).md") }
+        #expect(try workspace.look().isVanished)
+    }
+
+    @Test("so it is where the rights of a folder are the reason: none, to list alone, to enter alone")
+    func rights() throws {
+        try withoutPrivileges {
+            let folder = try TestFolder()
+            try folder.put("text", at: "shut/deep/a.md")
+            try folder.put("text", at: "open.md")
+            var configuration = WorkspaceConfiguration()
+            configuration.stateURL = folder.url.appendingPathComponent("state")
+            let workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
+            _ = try workspace.look()
+            for rights: mode_t in [0, 0o400, 0o100] {
+                let shut = folder.root.appendingPathComponent("shut").path
+                #expect(chmod(shut, rights) == 0)
+                try folder.put("text of \(rights)", at: "open.md")
+                let look = try workspace.look()
+                #expect(look.listing.items.filter { $0.state == .unreadable }.map(\.path) == [try path("shut")])
+                #expect(try look.files[path("shut/deep/a.md")]?.content == ContentHash(of: "text".utf8))
+                #expect(try look.files[path("open.md")]?.content == ContentHash(of: "text of \(rights)".utf8))
+                #expect(chmod(shut, 0o700) == 0)
+                #expect(try workspace.look().listing.refusals.isEmpty)
+            }
+        }
+    }
+
+    @Test("names that no path can have, links, and names that are not UTF-8 are counted, and the first are named")
+    func leftOut() async throws {
+        let folder = try TestFolder()
+        for name in [
+            "what?.md", "in/x:y.md", "in/good.md", "~$letter.docx", ".hidden", ".git/config", "bad?/inside.md",
+        ] {
+            try folder.put("text", at: name)
+        }
+        let root = folder.root.path
+        #expect(symlink("in/good.md", root + "/link.md") == 0 && mkfifo(root + "/in/pipe", 0o600) == 0)
+        #if os(Linux)
+            let latin: [CChar] = Array((root + "/caf").utf8CString.dropLast()) + [CChar(bitPattern: 0xE9), 0]
+            #expect(close(open(latin, O_CREAT | O_WRONLY, 0o600)) == 0)
+            let notText = ["caf\u{FFFD}"]
+        #else
+            let notText: [String] = []
+        #endif
+        let configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
+        let workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
+        var status = try await workspace.status()
+        #expect(
+            status.leftOut == ["bad?"] + notText + ["link.md", "what?.md", "~$letter.docx", "in/pipe", "in/x:y.md"])
+        #expect(status.leftOutCount == status.leftOut.count && status.files == 1)
+        for number in 0..<30 { try folder.put("text", at: "in/\(number)?.md") }
+        status = try await workspace.status()
+        #expect(status.leftOut.count == 20 && status.leftOutCount == 36 + notText.count)
+    }
+}
+
+/// Does something with the rights of a user who is not root, on this thread alone.
+private func withoutPrivileges<Result>(_ work: () throws -> Result) throws -> Result {
+    #if os(Linux)
+        guard geteuid() == 0 else { return try work() }
+        // Glibc's header for it is none that Swift sees.
+        typealias Setter = @convention(c) (uid_t) -> Int32
+        let setter = try #require(dlsym(nil, "setfsuid"))
+        let setUser = unsafeBitCast(setter, to: Setter.self)
+        _ = setUser(65_534)
+        defer { _ = setUser(0) }
+    #endif
+    return try work()
+}
