@@ -100,9 +100,6 @@
             let unknown = try await recall.run("show", "9")
             #expect((unknown.code, unknown.output) == (1, ""))
             #expect(unknown.messages.contains("recall sessions"))
-            let ambiguous = try await recall.run("show", "")
-            #expect(ambiguous.code == 1)
-            #expect(ambiguous.messages.contains("22222222-bbbb"))
         }
 
         @Test("a short id that a list or a search tells finds its session, whatever other ids begin alike")
@@ -119,6 +116,9 @@
             }
             let listed = try await recall.run("sessions", "--limit", "2").output.split(separator: "\n").dropFirst()
             #expect(listed.map { $0.prefix { $0 != " " } } == ["other", "\u{E9}"])
+            let ambiguous = try await recall.run("show", "session-2")
+            #expect(ambiguous.code == 1)
+            #expect(ambiguous.messages.contains("session-2-a") && ambiguous.messages.contains("session-2-b"))
             let all = try await recall.run("sessions").output.split(separator: "\n").dropFirst()
             #expect(all.contains { $0.hasPrefix("session-10  ") } && all.contains { $0.hasPrefix("session-2-a") })
         }
