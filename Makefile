@@ -1,6 +1,6 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test mutations shake lint bench format doc clean
+.PHONY: help run test soak mutations shake lint bench format doc clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
@@ -16,6 +16,9 @@ help:
 	@echo '                SEARCH=words  what to search for'
 	@echo 'make test     all that CI runs'
 	@echo '                STEPS=…       some of: lint dependencies plain samples tests'
+	@echo 'make soak     run the tests of random input, and those with processes, with new seeds'
+	@echo '                MINUTES=…     how long, else 30'
+	@echo '                NAMES=…       some tests, by regular expressions'
 	@echo 'make mutations'
 	@echo '              break rules of the workspace on purpose, and look whether their tests turn red'
 	@echo '                NAMES=…       some of Tests/Mutations, by their names or beginnings of them'
@@ -33,6 +36,9 @@ run:
 
 test:
 	@Scripts/test.sh $(STEPS)
+
+soak:
+	@MINUTES=$(MINUTES) Scripts/soak.sh $(NAMES)
 
 mutations:
 	@Scripts/mutations.sh $(NAMES)

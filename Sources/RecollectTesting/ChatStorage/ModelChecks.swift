@@ -7,8 +7,8 @@ enum ModelChecks {
             "model.randomSaves", rule: 5,
             "Hundreds of random saves and fetches (scopes, roles, budgets, retries, clocks) give what the rules say.",
             needs: [.dropsSameRole, .sessionWideIdentity]
-        ) { store in
-            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+        ) { store, random in
+            var random = random
             let seed = random.seed
             var model = ChatModel()
             for step in 0..<250 {

@@ -105,8 +105,8 @@ enum AppendChecks {
         HistoryStoreCheck(
             "exchanges.wholeWindowHasNoHalf", rule: 10,
             "Whatever the budget, wholeWindow gives no result without its call and no call without its result, and all else."
-        ) { store in
-            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+        ) { store, random in
+            var random = random
             let history = Self.exchanges(&random)
             try await store.append(history, to: .plain)
             for budget in [nil] + (0...(history.count + 1)).map(Optional.some) {

@@ -38,9 +38,9 @@ enum SearchChecks {
         HistoryStoreCheck(
             "search.takesAnyText",
             "Any text is a valid query: operators, quotes, parentheses, U+0000, emoji, nothing at all."
-        ) { store in
+        ) { store, random in
             try await store.append(Self.messages(["plain words OR NOT (other) \"words\""]), to: .plain)
-            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+            var random = random
             let pieces = [
                 "\"", "'", "(", ")", "*", "^", ":", "-", "+", "{", "}", "AND", "OR", "NOT", "NEAR", "NEAR(a, 2)",
                 "text:", ";", "--",

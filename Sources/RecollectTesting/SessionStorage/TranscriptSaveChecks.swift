@@ -47,8 +47,8 @@ enum TranscriptSaveChecks {
         SessionStorageCheck(
             "transcript.randomSaves", rule: 5,
             "Hundreds of random edits, insertions, removals, moves and renamings give what the last save says."
-        ) { store in
-            var random = SeededGenerator(seed: .random(in: 0 ... .max))
+        ) { store, random in
+            var random = random
             let seed = random.seed
             var sessions: [String: [ChatMessage]] = ["a": [], "b": []]
             for step in 0..<150 {

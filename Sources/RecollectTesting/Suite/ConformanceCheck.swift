@@ -31,6 +31,16 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
         self.init(name, rule: rule, promise, needs: needs, isLong: isLong, trial: { try await body($0.open()) })
     }
 
+    /// Makes a check of one store with random input, which the fixture's seed repeats.
+    init(
+        _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
+        seeded: @escaping @Sendable (Store, SeededGenerator) async throws -> Void
+    ) {
+        self.init(
+            name, rule: rule, promise, needs: needs, isLong: isLong,
+            trial: { try await seeded($0.open(), SeededGenerator(seed: $0.seed)) })
+    }
+
     /// Makes a check that opens its place as often as it likes.
     init(
         _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,

@@ -5,14 +5,17 @@
 public struct StoreFixture<Store: Sendable>: Sendable {
     /// What the stores promise.
     public let capabilities: StoreCapabilities
-    private let begin: @Sendable () async throws -> (trial: Trial<Store>, end: @Sendable () async -> Void)
+    /// The seed of the checks with random input, else 1: a fixture runs the same checks each time. A failure names it.
+    public var seed: UInt64 = 1
+    private let begin:
+        @Sendable () async throws -> (open: @Sendable () async throws -> Store, end: @Sendable () async -> Void)
 
     /// Makes a fixture of stores that cannot be opened again; `persistent`, `sharesPlace` and `durable` have no meaning here.
     public init(
         capabilities: StoreCapabilities = .standard, make: @escaping @Sendable () async throws -> Store
     ) {
         self.capabilities = capabilities.intersection(.standard)
-        self.begin = { (Trial(open: make), {}) }
+        self.begin = { (make, {}) }
     }
 
     /// Makes a fixture of stores that live at a place.
@@ -31,15 +34,15 @@ public struct StoreFixture<Store: Sendable>: Sendable {
         self.capabilities = capabilities
         self.begin = {
             let place = try await place()
-            return (Trial(open: { try await open(place) }), { await remove(place) })
+            return ({ try await open(place) }, { await remove(place) })
         }
     }
 
     /// Gives `body` a fresh place.
     func withTrial(_ body: (Trial<Store>) async throws -> Void) async throws {
-        let (trial, end) = try await begin()
+        let (open, end) = try await begin()
         do {
-            try await body(trial)
+            try await body(Trial(open: open, seed: seed))
         } catch {
             await end()
             throw error
@@ -52,4 +55,6 @@ public struct StoreFixture<Store: Sendable>: Sendable {
 struct Trial<Store: Sendable>: Sendable {
     /// Opens a store at the place; each call gives another instance.
     let open: @Sendable () async throws -> Store
+    /// The seed of random input.
+    let seed: UInt64
 }

@@ -41,35 +41,39 @@ struct JournalFolderTests {
                 """)
     }
 
-    @Test("gives every text, id and moment back to the letter, whatever Markdown it is", arguments: seeds(3))
-    func roundTrip(seed: UInt64) async throws {
-        var generator = SeededGenerator(seed: seed)
-        let pieces = [
-            "## 09:12 <!-- note x 2026-11-21T09:12:07.123Z -->", "# heading", "```", "~~~", "> quoted", ">", "<!--",
-            "-->", "\n", "\n\n",
-            "\r\n", "\r", " ", "\t", "\\## ", "漢字", "e\u{301}", "\u{0}", "\u{2028}", "- item", "text", "~~struck~~", "",
-        ]
-        var kept: [JournalEntry] = []
-        for number in 0..<30 {
-            let text = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
-                pieces.randomElement(using: &generator) ?? ""
+    @Test("gives every text, id and moment back to the letter, whatever Markdown it is")
+    func roundTrip() async {
+        await Seeds.run(3) { seed in
+            let owner = JournalID(userId: "\(seed)", agentId: "scribe")
+            var generator = SeededGenerator(seed: seed)
+            let pieces = [
+                "## 09:12 <!-- note x 2026-11-21T09:12:07.123Z -->", "# heading", "```", "~~~", "> quoted", ">", "<!--",
+                "-->", "\n", "\n\n",
+                "\r\n", "\r", " ", "\t", "\\## ", "漢字", "e\u{301}", "\u{0}", "\u{2028}", "- item", "text", "~~struck~~",
+                "",
+            ]
+            var kept: [JournalEntry] = []
+            for number in 0..<30 {
+                let text = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
+                    pieces.randomElement(using: &generator) ?? ""
+                }
+                let name = "\(number)" + (pieces.randomElement(using: &generator) ?? "")
+                let date = morning.addingTimeInterval(Double(number) + Double.random(in: 0..<1, using: &generator))
+                var entry = JournalEntry(id: name, date: date, text: text.joined())
+                try await journal.append(entry, to: owner)
+                if Bool.random(using: &generator) {
+                    entry.struckAt = morning
+                    try await journal.strike(entry, at: morning, in: owner)
+                }
+                kept.append(entry)
             }
-            let id = "\(number)" + (pieces.randomElement(using: &generator) ?? "")
-            let date = morning.addingTimeInterval(Double(number) + Double.random(in: 0..<1, using: &generator))
-            var entry = JournalEntry(id: id, date: date, text: text.joined())
-            try await journal.append(entry, to: ada)
-            if Bool.random(using: &generator) {
-                entry.struckAt = morning
-                try await journal.strike(entry, at: morning, in: ada)
+            let read = try await journal.entries(JournalQuery(includesStruck: true, limit: 100), in: owner)
+            #expect(read.map(\.id) == kept.map(\.id))
+            for (left, right) in zip(read, kept) {
+                #expect(Array(left.text.utf8) == Array(right.text.utf8))
+                #expect(Array(left.id.utf8) == Array(right.id.utf8))
+                #expect(left.date == right.date && left.struckAt == right.struckAt)
             }
-            kept.append(entry)
-        }
-        let read = try await journal.entries(JournalQuery(includesStruck: true, limit: 100), in: ada)
-        #expect(read.map(\.id) == kept.map(\.id), "seed \(seed)")
-        for (left, right) in zip(read, kept) {
-            #expect(Array(left.text.utf8) == Array(right.text.utf8), "seed \(seed)")
-            #expect(Array(left.id.utf8) == Array(right.id.utf8), "seed \(seed)")
-            #expect(left.date == right.date && left.struckAt == right.struckAt, "seed \(seed)")
         }
     }
 
@@ -265,9 +269,4 @@ struct JournalFolderTests {
             atPath: folder.page().deletingLastPathComponent().path)
         #expect(names == ["2026-11-21.md"])
     }
-}
-
-/// Seeds for a test of random input, different in every run; a failure names its own.
-private func seeds(_ count: Int) -> [UInt64] {
-    (0..<count).map { _ in UInt64.random(in: 0...(.max)) }
 }

@@ -79,17 +79,20 @@ struct FileProcessTests {
     }
 
     @Test("a process killed at any moment costs at most the turn that it was saving")
-    func killed() async throws {
-        var acknowledged: [String: Set<Int>] = [:]
-        var generator = SystemRandomNumberGenerator()
-        for run in 0..<25 {
-            let worker = try Worker(["append", folder.url.path, "a", "w\(run)", "1000", "0", "90"])
-            _ = await worker.wait(forLines: Int.random(in: 1...60, using: &generator))
-            worker.kill()
-            acknowledged["w\(run)"] = saved(await worker.finish())
-            try check(acknowledged, in: try await store.load())
+    func killed() async {
+        await Seeds.run(1) { seed in
+            let agent = "\(seed)"
+            var acknowledged: [String: Set<Int>] = [:]
+            var generator = SeededGenerator(seed: seed)
+            for run in 0..<25 {
+                let worker = try Worker(["append", folder.url.path, agent, "w\(run)", "1000", "0", "90"])
+                _ = await worker.wait(forLines: Int.random(in: 1...60, using: &generator))
+                worker.kill()
+                acknowledged["w\(run)"] = saved(await worker.finish())
+                try check(acknowledged, in: try await store.load(agent: agent))
+            }
+            try check(acknowledged, in: try await FileChatStorage(baseURL: folder.url).load(agent: agent))
         }
-        try check(acknowledged, in: try await FileChatStorage(baseURL: folder.url).load())
     }
 
     @Test(

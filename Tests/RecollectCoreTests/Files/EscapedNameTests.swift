@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -18,12 +19,13 @@ struct EscapedNameTests {
     }
 
     @Test("every name gives its id back, and different ids have names that no file system takes for one another")
-    func reversible() throws {
+    func reversible() async {
         let alphabet: [Unicode.Scalar] = [
             "a", "A", "b", "B", "0", "_", "%", ".", "/", "\u{0}", "\u{e9}", "\u{301}", "e", "\u{1F600}",
         ]
         var ids: [String: String] = [:]
-        try forSeeds(3_000) { generator in
+        await Seeds.run(3_000) { seed in
+            var generator = SeededGenerator(seed: seed)
             var id = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0...4, using: &generator) {
                 id.append(alphabet.randomElement(using: &generator) ?? "a")

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -19,57 +20,64 @@ struct MessageJSONTests {
         return writer.text
     }
 
-    @Test(
-        "values are written as JSONEncoder writes them and read back equal", arguments: [UInt64.random(in: 0 ... .max)])
-    func values(seed: UInt64) throws {
-        var random = RandomJSON(seed: seed)
-        for _ in 0..<2_000 {
-            let value = random.value()
-            #expect(try JSONValue(parsing: value.jsonString) == value, "seed \(seed)")
-            #expect(decoded(JSONValue.self, value.jsonString) == value, "seed \(seed)")
-            #expect(try encoded(value) == value, "seed \(seed)")
-            let object = random.object()
-            var text = JSONValue.write(object: object)
-            #expect(
-                try text.withUTF8 { try JSONValue.parse(object: UnsafeRawBufferPointer($0)) } == object, "seed \(seed)")
+    @Test("values are written as JSONEncoder writes them and read back equal")
+    func values() async {
+        await Seeds.run(20) { seed throws in
+            var random = RandomJSON(seed: seed)
+            for _ in 0..<100 {
+                let value = random.value()
+                #expect(try JSONValue(parsing: value.jsonString) == value)
+                #expect(decoded(JSONValue.self, value.jsonString) == value)
+                #expect(try encoded(value) == value)
+                let object = random.object()
+                var text = JSONValue.write(object: object)
+                #expect(
+                    try text.withUTF8 { try JSONValue.parse(object: UnsafeRawBufferPointer($0)) } == object)
+            }
         }
     }
 
-    @Test("parts go both ways as their Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
-    func parts(seed: UInt64) throws {
-        var random = RandomJSON(seed: seed)
-        for _ in 0..<1_000 {
-            let parts = [random.part(), random.part()]
-            var text = ContentPart.write(list: parts)
-            #expect(try JSONValue(parsing: text) == encoded(parts), "seed \(seed)")
-            let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
-            #expect(read == parts, "seed \(seed)")
-            #expect(decoded([ContentPart].self, text) == parts, "seed \(seed)")
+    @Test("parts go both ways as their Codable conformance does")
+    func parts() async {
+        await Seeds.run(20) { seed throws in
+            var random = RandomJSON(seed: seed)
+            for _ in 0..<50 {
+                let parts = [random.part(), random.part()]
+                var text = ContentPart.write(list: parts)
+                #expect(try JSONValue(parsing: text) == encoded(parts))
+                let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
+                #expect(read == parts)
+                #expect(decoded([ContentPart].self, text) == parts)
+            }
         }
     }
 
-    @Test("what is nearly a part is judged as its Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
-    func nearlyParts(seed: UInt64) throws {
-        var random = RandomJSON(seed: seed)
-        for _ in 0..<5_000 {
-            let json = random.nearlyPart()
-            let theirs = try #require(decoded(ContentPart.self, json.jsonString), "seed \(seed)")
-            #expect(ContentPart(json: json) == theirs, "seed \(seed): \(json.jsonString)")
-            var text = "[\(json.jsonString)]"
-            let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
-            #expect(read == [theirs], "seed \(seed): \(json.jsonString)")
+    @Test("what is nearly a part is judged as its Codable conformance does")
+    func nearlyParts() async {
+        await Seeds.run(20) { seed throws in
+            var random = RandomJSON(seed: seed)
+            for _ in 0..<250 {
+                let json = random.nearlyPart()
+                let theirs = try #require(decoded(ContentPart.self, json.jsonString))
+                #expect(ContentPart(json: json) == theirs, "\(json.jsonString)")
+                var text = "[\(json.jsonString)]"
+                let read = try text.withUTF8 { try ContentPart.parse(list: UnsafeRawBufferPointer($0)) }
+                #expect(read == [theirs], "\(json.jsonString)")
+            }
         }
     }
 
-    @Test("messages go both ways as their Codable conformance does", arguments: [UInt64.random(in: 0 ... .max)])
-    func messages(seed: UInt64) throws {
-        var random = RandomJSON(seed: seed)
-        for _ in 0..<500 {
-            let message = random.message()
-            let text = written(message)
-            #expect(try JSONValue(parsing: text) == encoded(message), "seed \(seed)")
-            #expect(try ConversationMessage(json: JSONValue(parsing: text)) == message, "seed \(seed)")
-            #expect(decoded(ConversationMessage.self, text) == message, "seed \(seed)")
+    @Test("messages go both ways as their Codable conformance does")
+    func messages() async {
+        await Seeds.run(20) { seed throws in
+            var random = RandomJSON(seed: seed)
+            for _ in 0..<25 {
+                let message = random.message()
+                let text = written(message)
+                #expect(try JSONValue(parsing: text) == encoded(message))
+                #expect(try ConversationMessage(json: JSONValue(parsing: text)) == message)
+                #expect(decoded(ConversationMessage.self, text) == message)
+            }
         }
     }
 
@@ -93,8 +101,10 @@ struct MessageJSONTests {
         #expect(JSONValue.number(.infinity).jsonString == "null")
         // Strings do not tell which of these comes first.
         let keys = ["\u{E9}\\", "e\u{301}", "\u{E9}\u{0}", "z"]
+        var generator = SeededGenerator(seed: 1)
         for _ in 0..<20 {
-            let members = Dictionary(uniqueKeysWithValues: keys.shuffled().map { ($0, JSONValue.null) })
+            let shuffled = keys.shuffled(using: &generator)
+            let members = Dictionary(uniqueKeysWithValues: shuffled.map { ($0, JSONValue.null) })
             #expect(members.inOrderOfKeys.map(\.key) == ["e\u{301}", "z", "\u{E9}\u{0}", "\u{E9}\\"])
         }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -65,8 +66,9 @@ struct ConversationMessageTests {
     }
 
     @Test("a message equals itself after JSON, to the millisecond and from the moment it is made")
-    func milliseconds() throws {
-        try forSeeds(200) { generator in
+    func milliseconds() async {
+        await Seeds.run(200) { seed in
+            var generator = SeededGenerator(seed: seed)
             let seconds = Double.random(in: -1e9...4e9, using: &generator)
             let message = ConversationMessage(
                 role: .user, text: "a", timestamp: Date(timeIntervalSince1970: seconds))

@@ -7,25 +7,28 @@ import Testing
 @Suite("Migration between session storages")
 struct SessionMigrationTests {
     @Test("random transcripts arrive with every field, in the source's order, and the source is not written")
-    func everything() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max / 2)
-        var random = RandomJSON(seed: seed)
-        let (source, target) = (ListedSessions(), ListedSessions())
-        for number in 0..<20 {
-            let messages = RandomJSON.roles.flatMap { role in RandomJSON.types.map { random.chat(role: role, type: $0) }
+    func everything() async {
+        await Seeds.run(3) { seed in
+            var random = RandomJSON(seed: seed)
+            let (source, target) = (ListedSessions(), ListedSessions())
+            for number in 0..<20 {
+                let messages = RandomJSON.roles.flatMap { role in
+                    RandomJSON.types.map { random.chat(role: role, type: $0) }
+                }
+                try await source.add(
+                    "s\(number)", messages.shuffled(using: &random.generator), first: "first \(number)")
             }
-            try await source.add("s\(number)", messages.shuffled(), first: "first \(number)")
+            try await source.updateLastAccessed(id: "s3")
+            let writes = source.writes
+            let report = try await migrate(from: source, to: target)
+            #expect(source.writes == writes)
+            #expect(report.sessions == 20 && report.movedSessions == 20)
+            #expect(report.messages == report.addedMessages)
+            let (expected, found) = (try await source.getAllSessions(), try await target.getAllSessions())
+            #expect(found.map(\.id) == expected.map(\.id) && found.first?.id == "s3")
+            #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
+            for (left, right) in zip(expected, found) { #expect(left.messages == right.messages) }
         }
-        try await source.updateLastAccessed(id: "s3")
-        let writes = source.writes
-        let report = try await migrate(from: source, to: target)
-        #expect(source.writes == writes)
-        #expect(report.sessions == 20 && report.movedSessions == 20, "seed \(seed)")
-        #expect(report.messages == report.addedMessages)
-        let (expected, found) = (try await source.getAllSessions(), try await target.getAllSessions())
-        #expect(found.map(\.id) == expected.map(\.id) && found.first?.id == "s3")
-        #expect(found.map(\.firstUserMessage) == expected.map(\.firstUserMessage))
-        for (left, right) in zip(expected, found) { #expect(left.messages == right.messages, "seed \(seed)") }
     }
 
     @Test("from memory to user defaults and on into memory everything stays what it was, an empty first message too")
@@ -154,33 +157,34 @@ struct SessionMigrationTests {
     }
 
     @Test("5,000 messages, cancelled at random writes and run again until done: equal content, nothing twice")
-    func interrupted() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max / 2)
-        let random = Locked(SeededGenerator(seed: seed))
-        let source = ListedSessions()
-        for number in 0..<50 { try await source.add("s\(number)", chats(0..<100)) }
-        let target = ListedSessions(beforeWrite: {
-            guard random.withLock({ Int.random(in: 0..<10, using: &$0) }) == 0 else { return }
-            withUnsafeCurrentTask { $0?.cancel() }
-            // Some storages notice at once, others go on.
-            if random.withLock({ Bool.random(using: &$0) }) { throw CancellationError() }
-        })
-        var runs = 0
-        while true {
-            runs += 1
-            let run = Task { try await migrate(from: source, to: target) }
-            do {
-                let report = try await run.value
-                #expect(report.sessions == 50 && report.messages == 5000)
-                break
-            } catch is CancellationError {
-                continue
+    func interrupted() async {
+        await Seeds.run(1) { seed in
+            let random = Locked(SeededGenerator(seed: seed))
+            let source = ListedSessions()
+            for number in 0..<50 { try await source.add("s\(number)", chats(0..<100)) }
+            let target = ListedSessions(beforeWrite: {
+                guard random.withLock({ Int.random(in: 0..<10, using: &$0) }) == 0 else { return }
+                withUnsafeCurrentTask { $0?.cancel() }
+                // Some storages notice at once, others go on.
+                if random.withLock({ Bool.random(using: &$0) }) { throw CancellationError() }
+            })
+            var runs = 0
+            while true {
+                runs += 1
+                let run = Task { try await migrate(from: source, to: target) }
+                do {
+                    let report = try await run.value
+                    #expect(report.sessions == 50 && report.messages == 5000)
+                    break
+                } catch is CancellationError {
+                    continue
+                }
             }
+            #expect(runs > 1)
+            let (expected, found) = (try await source.contents(), try await target.contents())
+            #expect(found.map(\.id) == expected.map(\.id))
+            for (left, right) in zip(expected, found) { #expect(left.messages == right.messages) }
         }
-        #expect(runs > 1, "seed \(seed)")
-        let (expected, found) = (try await source.contents(), try await target.contents())
-        #expect(found.map(\.id) == expected.map(\.id), "seed \(seed)")
-        for (left, right) in zip(expected, found) { #expect(left.messages == right.messages, "seed \(seed)") }
     }
 
     @Test("storages that are not Sendable are moved where they are called")

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -6,8 +7,9 @@ import Testing
 @Suite("The merged view")
 struct MergedChatsTests {
     @Test("no scope is reordered, nothing is lost, and the earliest head goes first")
-    func merge() throws {
-        try forSeeds(500) { generator in
+    func merge() async {
+        await Seeds.run(500) { seed in
+            var generator = SeededGenerator(seed: seed)
             let scopes = (0..<Int.random(in: 0...4, using: &generator)).map { agent in
                 (
                     agentId: "agent\(agent)",

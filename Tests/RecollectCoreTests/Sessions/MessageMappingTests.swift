@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -6,8 +7,9 @@ import Testing
 @Suite("The two message models")
 struct MessageMappingTests {
     @Test("what a UI saved is read with every field, for all roles and types")
-    func savedIsRead() throws {
-        try forSeeds(20) { generator in
+    func savedIsRead() async {
+        await Seeds.run(20) { seed in
+            var generator = SeededGenerator(seed: seed)
             var random = RandomJSON(seed: generator.next())
             for role in RandomJSON.roles {
                 for type in RandomJSON.types {
@@ -22,8 +24,9 @@ struct MessageMappingTests {
     }
 
     @Test("a message that was read and is saved back stays as it is")
-    func readAndSavedBack() throws {
-        try forSeeds(1000) { generator in
+    func readAndSavedBack() async {
+        await Seeds.run(1000) { seed in
+            var generator = SeededGenerator(seed: seed)
             var random = RandomJSON(seed: generator.next())
             let message = random.historyMessage()
             let chats = message.chatMessages()
@@ -33,8 +36,9 @@ struct MessageMappingTests {
     }
 
     @Test("what a UI changed, moved and removed of a message is read again, and the rest is not touched")
-    func editedIsRead() throws {
-        try forSeeds(2000) { generator in
+    func editedIsRead() async {
+        await Seeds.run(2000) { seed in
+            var generator = SeededGenerator(seed: seed)
             var random = RandomJSON(seed: generator.next())
             let message = random.historyMessage()
             var chats = message.chatMessages()

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -81,24 +82,26 @@ struct SimpleSessionStorageTests {
     @Test(
         "a transcript comes back with every field, saving it again changes nothing, and edits and removals are kept",
         arguments: SimpleSessionStorage.all)
-    func transcripts(_ kind: SimpleSessionStorage) async throws {
-        let (storage, keep) = kind.make(clock)
-        try await storage.saveSession(id: "s", firstMessage: "hello")
-        var random = RandomJSON(seed: UInt64.random(in: 0 ... .max))
-        var chats = (0..<40).map { _ in random.chat() }
-        for _ in 0..<2 {
-            try await storage.updateSessionMessages(id: "s", messages: chats)
+    func transcripts(_ kind: SimpleSessionStorage) async {
+        await Seeds.run(5) { seed in
+            let (storage, keep) = kind.make(clock)
+            try await storage.saveSession(id: "s", firstMessage: "hello")
+            var random = RandomJSON(seed: seed)
+            var chats = (0..<40).map { _ in random.chat() }
+            for _ in 0..<2 {
+                try await storage.updateSessionMessages(id: "s", messages: chats)
+                #expect(try await storage.getSession(id: "s")?.messages == chats)
+                #expect(try await storage.getAllSessions().map(\.messages) == [chats])
+            }
+            chats[3] = random.edited(chats[3])
+            chats.remove(at: 20)
+            chats.insert(random.chat(), at: 10)
+            try await storage.updateSessionMessages(id: "s", messages: chats + [chats[0]])
             #expect(try await storage.getSession(id: "s")?.messages == chats)
-            #expect(try await storage.getAllSessions().map(\.messages) == [chats])
+            try await storage.updateSessionMessages(id: "s", messages: [])
+            #expect(try await storage.getSession(id: "s")?.messages == [])
+            withExtendedLifetime(keep) {}
         }
-        chats[3] = random.edited(chats[3])
-        chats.remove(at: 20)
-        chats.insert(random.chat(), at: 10)
-        try await storage.updateSessionMessages(id: "s", messages: chats + [chats[0]])
-        #expect(try await storage.getSession(id: "s")?.messages == chats)
-        try await storage.updateSessionMessages(id: "s", messages: [])
-        #expect(try await storage.getSession(id: "s")?.messages == [])
-        withExtendedLifetime(keep) {}
     }
 
     @Test(

@@ -102,25 +102,26 @@
                     "\n\n", with: "\r\n\r\n: ping\r\n\r\n"
                 )
                 .utf8)
-            let seed = UInt64.random(in: 0...UInt64.max)
-            var random = SeededGenerator(seed: seed)
-            let replies = [clean, padded, clean, padded].map { stream -> ModelReply in
-                var rest = stream[...]
-                var steps: [ModelReply.Step] = []
-                while !rest.isEmpty {
-                    let count = min(rest.count, Int.random(in: 1...40, using: &random))
-                    steps.append(.send(Array(rest.prefix(count))))
-                    rest = rest.dropFirst(count)
+            await Seeds.run(3) { seed in
+                var random = SeededGenerator(seed: seed)
+                let replies = [clean, padded, clean, padded].map { stream -> ModelReply in
+                    var rest = stream[...]
+                    var steps: [ModelReply.Step] = []
+                    while !rest.isEmpty {
+                        let count = min(rest.count, Int.random(in: 1...40, using: &random))
+                        steps.append(.send(Array(rest.prefix(count))))
+                        rest = rest.dropFirst(count)
+                    }
+                    return .stream(steps)
                 }
-                return .stream(steps)
+                let server = try await ModelServer.start(replies: replies)
+                for _ in replies {
+                    let events = try await ChatCompletionsClient(server).events()
+                    #expect(events.text == pieces.joined())
+                    #expect(events.completion?.usage != nil)
+                }
+                try await server.stop()
             }
-            let server = try await ModelServer.start(replies: replies)
-            for _ in replies {
-                let events = try await ChatCompletionsClient(server).events()
-                #expect(events.text == pieces.joined(), "seed \(seed)")
-                #expect(events.completion?.usage != nil, "seed \(seed)")
-            }
-            try await server.stop()
         }
 
         @Test("a server that does not stream is understood")

@@ -6,19 +6,12 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Random lives of a library beside a model of it: the same ones in every run, or with `RECOLLECT_CASES=300` so many new ones
-/// (about five a second). The seed of a failure is named with it, and `RECOLLECT_SEED` begins there.
+/// Random lives of a library beside a model of it, about five a second.
 @Suite("A library and its model") struct LibraryPropertyTests {
-    private static let cases = ProcessInfo.processInfo.environment["RECOLLECT_CASES"].flatMap(Int.init)
-
     @Test(
         "whatever is done in whatever order: messages, lists, searches, attachments and the feed agree with the model")
-    func lives() async throws {
-        let named = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
-        let first = named ?? (Self.cases == nil ? 1 : nil)
-        for number in 0..<(Self.cases ?? 30) {
-            try await live(seed: first.map { $0 + UInt64(number) } ?? UInt64.random(in: 0 ... .max))
-        }
+    func lives() async {
+        await Seeds.run(30, live)
     }
 
     @Test(
@@ -37,13 +30,13 @@ import Testing
                 let faults = try await life.faults(isThorough: step % 8 == 7)
                 if !faults.isEmpty {
                     Issue.record(
-                        "seed \(seed), step \(step), \(String(reflecting: done)): \(String(reflecting: faults.joined(separator: "; ")))"
+                        "step \(step), \(String(reflecting: done)): \(String(reflecting: faults.joined(separator: "; ")))"
                     )
                     break
                 }
             }
         } catch {
-            Issue.record("seed \(seed), \(String(reflecting: life.last)): \(String(reflecting: error))")
+            Issue.record("\(String(reflecting: life.last)): \(String(reflecting: error))")
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -143,35 +144,37 @@ struct HistoryMigrationTests {
     }
 
     @Test("5,000 messages, cancelled at random points and run again until done: equal content, nothing twice")
-    func interrupted() async throws {
-        let seed = UInt64.random(in: 0...UInt64.max / 2)
-        let random = Locked(Seeded(seed: seed))
-        for session in 0..<4 {
-            for agent in ["a", "b"] {
-                try await source.append(
-                    messages(0..<625, prefix: "\(session)\(agent)"),
-                    to: Scope(userId: "ann", sessionId: "s\(session)", agentId: agent))
-            }
-        }
-        var runs = 0
-        while true {
-            runs += 1
-            let run = Task { [source, target] in
-                try await migrate(user: "ann", from: source, to: target) { _ in
-                    guard random.withLock({ Int.random(in: 0..<3, using: &$0) }) == 0 else { return }
-                    withUnsafeCurrentTask { $0?.cancel() }
+    func interrupted() async {
+        await Seeds.run(1) { seed in
+            let user = "ann \(seed)"
+            let random = Locked(SeededGenerator(seed: seed))
+            for session in 0..<4 {
+                for agent in ["a", "b"] {
+                    try await source.append(
+                        messages(0..<625, prefix: "\(session)\(agent)"),
+                        to: Scope(userId: user, sessionId: "s\(session)", agentId: agent))
                 }
             }
-            do {
-                let report = try await run.value
-                #expect((report.sessions, report.messages) == (4, 5000))
-                break
-            } catch is CancellationError {
-                continue
+            var runs = 0
+            while true {
+                runs += 1
+                let run = Task { [source, target] in
+                    try await migrate(user: user, from: source, to: target) { _ in
+                        guard random.withLock({ Int.random(in: 0..<3, using: &$0) }) == 0 else { return }
+                        withUnsafeCurrentTask { $0?.cancel() }
+                    }
+                }
+                do {
+                    let report = try await run.value
+                    #expect((report.sessions, report.messages) == (4, 5000))
+                    break
+                } catch is CancellationError {
+                    continue
+                }
             }
+            #expect(runs > 1)
+            try await expectEqual(user)
         }
-        #expect(runs > 1, "seed \(seed)")
-        try await expectEqual()
     }
 
     @Test("a history moves to chat files with every message, also those that left the window, and attachments inside")

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
@@ -112,18 +113,20 @@ struct SearchIndexTests {
         arguments: [
             (0...0), (0...(1 << 41)), (Int64.min...(.max)), (1_700_000_000_000...1_700_600_000_000), ((-5)...(1 << 50)),
         ] as [ClosedRange<Int64>])
-    func times(range: ClosedRange<Int64>) {
-        let tokens = Set(SearchOwner.times(range))
-        #expect(tokens.count <= 126)
-        var random = Seeded()
-        func isCovered(_ timestamp: Int64) -> Bool {
-            let tokensOfMessage = SearchOwner.tokens(role: "", timestamp: timestamp).split(separator: " ")
-            return tokensOfMessage.contains { tokens.contains(String($0)) }
+    func times(range: ClosedRange<Int64>) async {
+        await Seeds.run(4) { seed in
+            let tokens = Set(SearchOwner.times(range))
+            #expect(tokens.count <= 126)
+            var random = SeededGenerator(seed: seed)
+            func isCovered(_ timestamp: Int64) -> Bool {
+                let tokensOfMessage = SearchOwner.tokens(role: "", timestamp: timestamp).split(separator: " ")
+                return tokensOfMessage.contains { tokens.contains(String($0)) }
+            }
+            for _ in 0..<200 {
+                let timestamp = Int64.random(in: range, using: &random)
+                #expect(isCovered(timestamp), "\(timestamp)")
+            }
+            if range.upperBound < 1 << 41 { #expect(!isCovered(range.upperBound + 1 << 32)) }
         }
-        for _ in 0..<200 {
-            let timestamp = Int64.random(in: range, using: &random)
-            #expect(isCovered(timestamp), "seed \(random.seed): \(timestamp)")
-        }
-        if range.upperBound < 1 << 41 { #expect(!isCovered(range.upperBound + 1 << 32)) }
     }
 }

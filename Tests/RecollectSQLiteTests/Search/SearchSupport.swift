@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import RecollectCore
+import RecollectTestSupport
 
 @testable import RecollectSQLite
 
@@ -69,24 +70,7 @@ struct Terms: SearchTermReader {
     }
 }
 
-/// Random numbers that a failure can be repeated with.
-struct Seeded: RandomNumberGenerator {
-    let seed: UInt64
-    private var state: UInt64
-
-    init(seed: UInt64 = .random(in: 0 ... .max)) {
-        self.seed = seed
-        state = seed
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededGenerator {
     /// Text of the kinds of characters that search treats each in its own way.
     mutating func text(scalars count: Int) -> String {
         let ranges: [ClosedRange<UInt32>] = [

@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
@@ -216,46 +217,53 @@ struct SearchTests {
     }
 
     @Test("any string is a valid query")
-    func anyQuery() throws {
-        let history = try SearchedHistory()
-        var random = Seeded()
-        for _ in 0..<50 { try history.add(random.text(scalars: 30)) }
-        let operators = [
-            "\"", "*", "(", ")", "AND", "OR", "NOT", "NEAR(", "body:", "-", "+", "^", "{", "}", ":", "'", ";", " ",
-        ]
-        for _ in 0..<400 {
-            var text = random.text(scalars: 20)
-            for _ in 0..<3 { text += (operators.randomElement(using: &random) ?? "") + random.text(scalars: 4) }
-            #expect(throws: Never.self, "seed \(random.seed): \(text.debugDescription)") {
-                _ = try history.hits(text)
+    func anyQuery() async throws {
+        await Seeds.run(8) { seed in
+            let history = try SearchedHistory()
+            var random = SeededGenerator(seed: seed)
+            for _ in 0..<50 { try history.add(random.text(scalars: 30)) }
+            let operators = [
+                "\"", "*", "(", ")", "AND", "OR", "NOT", "NEAR(", "body:", "-", "+", "^", "{", "}", ":", "'", ";", " ",
+            ]
+            for _ in 0..<50 {
+                var text = random.text(scalars: 20)
+                for _ in 0..<3 { text += (operators.randomElement(using: &random) ?? "") + random.text(scalars: 4) }
+                #expect(throws: Never.self, "\(text.debugDescription)") {
+                    _ = try history.hits(text)
+                }
             }
         }
+        let history = try SearchedHistory()
         let long = (0..<50_000).map { "word\($0) " }.joined()
         #expect(throws: Never.self) { _ = try history.hits(long) }
         #expect(throws: Never.self) { _ = try history.hits(String(repeating: "\"a", count: 10_001)) }
     }
 
     @Test("every word of a text finds it, and so does the beginning of a word, and the snippet marks it")
-    func everyWord() throws {
-        let history = try SearchedHistory()
-        var random = Seeded()
-        let texts = (0..<60).map { _ in (0..<8).map { _ in random.text(scalars: 6) }.joined(separator: " ") }
-        for (index, text) in texts.enumerated() { try history.add(text, id: "\(index)") }
-        for (index, text) in texts.enumerated() {
-            let terms = Set(Terms.of(text).map(\.text))
-            for term in Terms.of(text) {
-                // Half of a `½` may be part of the word behind it, of which the other half is not.
-                guard Terms.of(term.source(in: text)).allSatisfy({ terms.contains($0.text) }) else { continue }
-                let whole = try history.search(SearchQuery(userId: "u", text: term.source(in: text), limit: 100))
-                let wanted = whole.elements.first { $0.messageId == "\(index)" }
-                #expect(wanted != nil, "seed \(random.seed): \(term.text.debugDescription) of \(text.debugDescription)")
-                #expect(
-                    wanted?.snippet.runs.contains(where: \.isMatch) == true,
-                    "seed \(random.seed): \(term.text.debugDescription) of \(text.debugDescription)")
-                guard !term.isCharacter, term.text.utf8.allSatisfy({ $0 < 0x80 }), term.text.count > 2 else { continue }
-                #expect(
-                    try history.ids(String(term.text.dropLast()), limit: 100).contains("\(index)"),
-                    "seed \(random.seed): beginning of \(term.text.debugDescription) of \(text.debugDescription)")
+    func everyWord() async {
+        await Seeds.run(2) { seed in
+            let history = try SearchedHistory()
+            var random = SeededGenerator(seed: seed)
+            let texts = (0..<60).map { _ in (0..<8).map { _ in random.text(scalars: 6) }.joined(separator: " ") }
+            for (index, text) in texts.enumerated() { try history.add(text, id: "\(index)") }
+            for (index, text) in texts.enumerated() {
+                let terms = Set(Terms.of(text).map(\.text))
+                for term in Terms.of(text) {
+                    // Half of a `½` may be part of the word behind it, of which the other half is not.
+                    guard Terms.of(term.source(in: text)).allSatisfy({ terms.contains($0.text) }) else { continue }
+                    let whole = try history.search(SearchQuery(userId: "u", text: term.source(in: text), limit: 100))
+                    let wanted = whole.elements.first { $0.messageId == "\(index)" }
+                    #expect(wanted != nil, "\(term.text.debugDescription) of \(text.debugDescription)")
+                    #expect(
+                        wanted?.snippet.runs.contains(where: \.isMatch) == true,
+                        "\(term.text.debugDescription) of \(text.debugDescription)")
+                    guard !term.isCharacter, term.text.utf8.allSatisfy({ $0 < 0x80 }), term.text.count > 2 else {
+                        continue
+                    }
+                    #expect(
+                        try history.ids(String(term.text.dropLast()), limit: 100).contains("\(index)"),
+                        "beginning of \(term.text.debugDescription) of \(text.debugDescription)")
+                }
             }
         }
     }

@@ -1,4 +1,5 @@
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectSQLite
@@ -45,20 +46,22 @@ struct SnippetTests {
     }
 
     @Test("keeps characters whole, and its text is the message's own")
-    func wholeCharacters() {
-        var random = Seeded()
-        for _ in 0..<400 {
-            let text = (0..<40).map { _ in random.text(scalars: 12) }.joined(separator: " ")
-            let terms = Terms.of(text)
-            let query = terms.randomElement(using: &random)?.source(in: text) ?? "absent"
-            let found = snippet(text, query)
-            #expect(found.text.count <= SnippetMaker.length + 2, "seed \(random.seed)")
-            let words = Set(Self.words(of: text))
-            // A flattened line break may part what a cut then begins or ends with.
-            let inner = Self.words(of: found.text).dropFirst().dropLast()
-            #expect(inner.allSatisfy { words.contains($0) }, "seed \(random.seed): \(text.debugDescription)")
-            #expect(
-                zip(found.runs, found.runs.dropFirst()).allSatisfy { $0.isMatch != $1.isMatch }, "seed \(random.seed)")
+    func wholeCharacters() async {
+        await Seeds.run(8) { seed in
+            var random = SeededGenerator(seed: seed)
+            for _ in 0..<50 {
+                let text = (0..<40).map { _ in random.text(scalars: 12) }.joined(separator: " ")
+                let terms = Terms.of(text)
+                let query = terms.randomElement(using: &random)?.source(in: text) ?? "absent"
+                let found = snippet(text, query)
+                #expect(found.text.count <= SnippetMaker.length + 2)
+                let words = Set(Self.words(of: text))
+                // A flattened line break may part what a cut then begins or ends with.
+                let inner = Self.words(of: found.text).dropFirst().dropLast()
+                #expect(inner.allSatisfy { words.contains($0) }, "\(text.debugDescription)")
+                #expect(
+                    zip(found.runs, found.runs.dropFirst()).allSatisfy { $0.isMatch != $1.isMatch })
+            }
         }
     }
 

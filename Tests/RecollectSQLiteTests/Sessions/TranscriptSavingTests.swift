@@ -20,8 +20,7 @@ import Testing
 
     @Test("any edits, insertions, removals and moves are read back, by this storage and by a new one")
     func randomTranscripts() async throws {
-        for _ in 0..<60 {
-            let seed = UInt64.random(in: 0 ... .max)
+        await Seeds.run(60) { seed in
             var random = SeededGenerator(seed: seed)
             let id = "s \(seed)"
             var storage = sessions
@@ -45,9 +44,9 @@ import Testing
                 }
                 try await storage.updateSessionMessages(id: id, messages: transcript)
                 let saved = try await #require(storage.getSession(id: id)).messages
-                #expect(saved == transcript, "step \(step) of seed \(seed)")
+                #expect(saved == transcript, "step \(step)")
                 let count = try await history.conversation(ConversationID(userId: "u", sessionId: id))?.messageCount
-                #expect(count == transcript.count, "step \(step) of seed \(seed)")
+                #expect(count == transcript.count, "step \(step)")
             }
         }
         #expect(try await history.check().problems.isEmpty)

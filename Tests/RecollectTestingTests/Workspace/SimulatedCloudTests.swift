@@ -11,8 +11,8 @@ struct SimulatedCloudTests {
     // MARK: - Agreement and replay
 
     @Test("brings every file to every device, whatever the order", arguments: CloudBehaviour.all.map(\.name))
-    func agrees(_ name: String) throws {
-        for seed in UInt64(0)..<100 {
+    func agrees(_ name: String) async {
+        await Seeds.run(100) { seed in
             let cloud = try Self.wildCloud(seed, name)
             try cloud.settle()
             let devices = ["a", "b", "c"].map { cloud.device($0) }
@@ -94,37 +94,39 @@ struct SimulatedCloudTests {
         return (cloud, main, files.filter { $0.key != "Journal/day.md" })
     }
 
-    @Test("makes a copy of what loses, under the service's name for it", arguments: UInt64(0)..<10)
-    func copyNames(_ seed: UInt64) throws {
-        let cases: [(CloudBehaviour.Conflicts, Regex<Substring>)] = [
-            (.syncthing, #/Journal/day\.sync-conflict-20260115-12\d{4}-[A-Z2-7]{7}\.md/#),
-            (.dropbox, #/Journal/day \((?:anna|bert)'s conflicted copy 2026-01-15\)\.md/#),
-            (.oneDrive, #/Journal/day-(?:ANNA|BERT)\.md/#),
-            (.iCloudForWindows, #/Journal/day \(1\)\.md/#),
-        ]
-        for (conflicts, pattern) in cases {
-            let (cloud, main, others) = try copies(CloudBehaviour(conflicts: conflicts), seed: seed)
-            let copy = try #require(others.first)
-            #expect(others.count == 1)
-            #expect(try pattern.wholeMatch(in: copy.key) != nil, "\(copy.key)\n\(cloud.log())")
-            #expect(Set([main, copy.value]) == ["from anna", "from bert"])
+    @Test("makes a copy of what loses, under the service's name for it")
+    func copyNames() async {
+        await Seeds.run(10) { seed in
+            let cases: [(CloudBehaviour.Conflicts, Regex<Substring>)] = [
+                (.syncthing, #/Journal/day\.sync-conflict-20260115-12\d{4}-[A-Z2-7]{7}\.md/#),
+                (.dropbox, #/Journal/day \((?:anna|bert)'s conflicted copy 2026-01-15\)\.md/#),
+                (.oneDrive, #/Journal/day-(?:ANNA|BERT)\.md/#),
+                (.iCloudForWindows, #/Journal/day \(1\)\.md/#),
+            ]
+            for (conflicts, pattern) in cases {
+                let (cloud, main, others) = try copies(CloudBehaviour(conflicts: conflicts), seed: seed)
+                let copy = try #require(others.first)
+                #expect(others.count == 1)
+                #expect(try pattern.wholeMatch(in: copy.key) != nil, "\(copy.key)\n\(cloud.log())")
+                #expect(Set([main, copy.value]) == ["from anna", "from bert"])
+            }
         }
     }
 
     @Test("names Syncthing's copies after the device that won, which is the one with the later time")
-    func syncthingNamesTheWinner() throws {
-        for seed in UInt64(0)..<20 {
+    func syncthingNamesTheWinner() async {
+        await Seeds.run(20) { seed in
             let (_, main, others) = try copies(.syncthing, seed: seed)
             #expect(main == "from bert")
             let name = try #require(others.first).key
-            let other = try #require(try copies(.syncthing, seed: seed + 100).others.first).key
+            let other = try #require(try copies(.syncthing, seed: seed &+ 100).others.first).key
             #expect(name.suffix(10) == other.suffix(10))
         }
     }
 
     @Test("lets a clock that is ahead win")
-    func clockSkew() throws {
-        for seed in UInt64(0)..<20 {
+    func clockSkew() async {
+        await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.clockSkew = 365 * 86_400
@@ -172,8 +174,8 @@ struct SimulatedCloudTests {
     }
 
     @Test("makes no conflict of identical bytes", arguments: CloudBehaviour.all.map(\.name))
-    func identicalBytes(_ name: String) throws {
-        for seed in UInt64(0)..<20 {
+    func identicalBytes(_ name: String) async {
+        await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
             for device in ["a", "b", "c"] { cloud.device(device).edit("x.md", "the same") }
             try cloud.settle()
@@ -183,8 +185,8 @@ struct SimulatedCloudTests {
     }
 
     @Test("lets an edit beat a deletion, whichever comes first", arguments: CloudBehaviour.all.map(\.name))
-    func editBeatsDeletion(_ name: String) throws {
-        for seed in UInt64(0)..<20 {
+    func editBeatsDeletion(_ name: String) async {
+        await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: try Self.service(name))
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", "base")
@@ -224,26 +226,30 @@ struct SimulatedCloudTests {
         }
     }
 
-    @Test(
-        "keeps every text of three devices that edit apart, except where Syncthing loses one", arguments: UInt64(0)..<30
-    )
-    func threeDevices(_ seed: UInt64) throws {
-        for service in CloudBehaviour.all {
-            let cloud = SimulatedCloud(seed: seed, behaviour: service.behaviour)
-            let devices = ["a", "b", "c"].map { cloud.device($0) }
-            devices[0].edit("x.md", "base")
-            try cloud.settle()
-            for device in devices {
-                device.isOnline = false
-                device.edit("x.md", "from \(device.name)")
+    @Test("keeps every text of three devices that edit apart, except where Syncthing loses one")
+    func threeDevices() async {
+        await Seeds.run(30) { seed in
+            for service in CloudBehaviour.all {
+                let cloud = SimulatedCloud(seed: seed, behaviour: service.behaviour)
+                let devices = ["a", "b", "c"].map { cloud.device($0) }
+                devices[0].edit("x.md", "base")
+                try cloud.settle()
+                for device in devices {
+                    device.isOnline = false
+                    device.edit("x.md", "from \(device.name)")
+                }
+                for device in devices { device.isOnline = true }
+                try cloud.settle()
+                for path in devices[0].evictedFiles() {
+                    try devices[0].provider.requestDownload(of: WorkspacePath(path))
+                }
+                try cloud.settle()
+                let versions = try devices[0].provider.conflictVersions(of: WorkspacePath("x.md")).map(\.bytes)
+                let texts = (devices[0].files().values.map { $0 } + versions).map {
+                    String(decoding: $0, as: UTF8.self)
+                }
+                #expect(texts.sorted() == ["from a", "from b", "from c"], "\(service.name)\n\(cloud.log())")
             }
-            for device in devices { device.isOnline = true }
-            try cloud.settle()
-            for path in devices[0].evictedFiles() { try devices[0].provider.requestDownload(of: WorkspacePath(path)) }
-            try cloud.settle()
-            let versions = try devices[0].provider.conflictVersions(of: WorkspacePath("x.md")).map(\.bytes)
-            let texts = (devices[0].files().values.map { $0 } + versions).map { String(decoding: $0, as: UTF8.self) }
-            #expect(texts.sorted() == ["from a", "from b", "from c"], "\(service.name)\n\(cloud.log())")
         }
     }
 
@@ -269,8 +275,8 @@ struct SimulatedCloudTests {
     }
 
     @Test("makes a conflict of an edit that comes while the file arrives, and loses neither")
-    func editsWhatArrives() throws {
-        for seed in UInt64(0)..<20 {
+    func editsWhatArrives() async {
+        await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .inPlace)
             let (a, b) = (cloud.device("a"), cloud.device("b"))
             a.edit("x.md", "a long text of a")
@@ -339,8 +345,8 @@ struct SimulatedCloudTests {
     }
 
     @Test("never lets one of two twins take the other's place")
-    func twins() throws {
-        for seed in UInt64(0)..<20 {
+    func twins() async {
+        await Seeds.run(20) { seed in
             let cloud = SimulatedCloud(seed: seed, behaviour: .syncthing)
             let (a, folding) = (cloud.device("a"), cloud.device("folding"))
             folding.foldsCase = true
@@ -496,21 +502,23 @@ struct SimulatedCloudTests {
         #expect(a.files().isEmpty)
     }
 
-    @Test("duplicates folders, by copying or by splitting", arguments: UInt64(0)..<10)
-    func duplicatesFolders(_ seed: UInt64) throws {
-        for kind in [CloudBehaviour.FolderDuplication.copies, .splits] {
-            let cloud = SimulatedCloud(
-                seed: seed, behaviour: CloudBehaviour(conflicts: .iCloud, duplicatesFolders: kind))
-            let (a, b) = (cloud.device("a"), cloud.device("b"))
-            for number in 0..<6 { a.edit("Journal/user/\(number).md", "\(number)") }
-            try cloud.settle()
-            cloud.duplicate("Journal")
-            try cloud.settle()
-            let names = b.files().keys.map { $0.replacing("Journal 2/", with: "Journal/") }
-            #expect(Set(names).count == 6)
-            #expect(names.count == (kind == .copies ? 12 : 6))
-            #expect(a.files() == b.files())
-            #expect(b.files().keys.contains { $0.hasPrefix("Journal 2/user/") })
+    @Test("duplicates folders, by copying or by splitting")
+    func duplicatesFolders() async {
+        await Seeds.run(10) { seed in
+            for kind in [CloudBehaviour.FolderDuplication.copies, .splits] {
+                let cloud = SimulatedCloud(
+                    seed: seed, behaviour: CloudBehaviour(conflicts: .iCloud, duplicatesFolders: kind))
+                let (a, b) = (cloud.device("a"), cloud.device("b"))
+                for number in 0..<6 { a.edit("Journal/user/\(number).md", "\(number)") }
+                try cloud.settle()
+                cloud.duplicate("Journal")
+                try cloud.settle()
+                let names = b.files().keys.map { $0.replacing("Journal 2/", with: "Journal/") }
+                #expect(Set(names).count == 6)
+                #expect(names.count == (kind == .copies ? 12 : 6))
+                #expect(a.files() == b.files())
+                #expect(b.files().keys.contains { $0.hasPrefix("Journal 2/user/") })
+            }
         }
     }
 

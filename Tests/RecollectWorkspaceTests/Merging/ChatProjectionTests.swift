@@ -9,7 +9,7 @@ import Testing
 struct ChatProjectionTests {
     @Test("keeps the laws of merging and loses no message")
     func laws() async {
-        await MergeLaws(
+        let laws = MergeLaws(
             merge: { base, versions in
                 WorkspaceMerge.merged(
                     base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) }, at: .chat
@@ -27,7 +27,8 @@ struct ChatProjectionTests {
                 let kept = Set(ids(result))
                 return versions.flatMap(ids).first { !kept.contains($0) }
             }
-        ).check(cases: 10_000)
+        )
+        await Seeds.run(10_000, laws.check)
     }
 
     @Test("is read back as it was written, and tells a change")

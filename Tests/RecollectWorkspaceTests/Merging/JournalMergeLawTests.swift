@@ -8,9 +8,10 @@ import Testing
 /// At least 10,000 random cases in all; each case checks every law.
 @Suite("The laws of merging a journal")
 struct JournalMergeLawTests {
-    @Test("hold for any base and any versions", arguments: 0..<8)
-    func laws(share: Int) async throws {
-        try await forRandomCases(1_250, "laws of journals, share \(share)") { generator in
+    @Test("hold for any base and any versions", arguments: 0..<UInt64(8))
+    func laws(part: UInt64) async {
+        await Seeds.run(1_250, from: part * 1_250) { seed in
+            var generator = SeededGenerator(seed: seed)
             let sample = JournalCase(&generator)
             let (x, y, z) = (sample.versions[0], sample.versions[1], sample.versions[2])
             func merge(_ versions: [UInt8]?...) -> [UInt8]? {
@@ -31,8 +32,9 @@ struct JournalMergeLawTests {
     }
 
     @Test("leave no text that a version added out of the result")
-    func nothingLost() async throws {
-        try await forRandomCases(2_000, "no word of journals lost") { generator in
+    func nothingLost() async {
+        await Seeds.run(2_000) { seed in
+            var generator = SeededGenerator(seed: seed)
             let sample = JournalCase(&generator, isPlain: true)
             let result = try #require(JournalMerge.merged(base: sample.base, versions: sample.versions))
             let base = Set(String(decoding: sample.base ?? [], as: UTF8.self).split(whereSeparator: \.isWhitespace))

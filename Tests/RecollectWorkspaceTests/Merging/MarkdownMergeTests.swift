@@ -7,7 +7,7 @@ import Testing
 struct MarkdownMergeTests {
     @Test("row 18: keeps the laws and loses no line, with a base, without one, and with one that is none")
     func laws() async {
-        await MergeLaws(
+        let laws = MergeLaws(
             merge: { MarkdownMerge.merged(base: $0, versions: $1) },
             make: { random in
                 var notes = RandomNotes(random: random)
@@ -22,7 +22,8 @@ struct MarkdownMergeTests {
                         && !old.contains(line) && !kept.contains(unescaped(line))
                 }
             }
-        ).check(cases: 10_000)
+        )
+        await Seeds.run(10_000, laws.check)
     }
 }
 

@@ -15,29 +15,34 @@ import Testing
         }.joined(separator: "\n")
     }
 
-    @Test("what holds a credential is found in base64 too, in one line and in several", arguments: 0..<6)
-    func encoded(round: UInt64) {
-        var invented = Invented(random: SeededGenerator(seed: round))
-        let texts = [
-            "sk-" + invented.key(48), "sk-ant-api03-" + invented.key(93, Invented.url),
-            "ghp_" + invented.key(36) + "\n",
-            "AKIA" + invented.key(16, Invented.upper), invented.signedToken(), invented.privateKey("RSA PRIVATE KEY"),
-            "HOST=db1\nDB_PASSWORD=\(invented.key(14))\n", "{\"user\":\"ada\",\"api_key\":\"\(invented.key(40))\"}",
-            String(repeating: "# Many words, and then\n", count: 20) + "password: \(invented.key(14))\n",
-        ]
-        for text in texts {
-            let whole = base64(text)
-            for written in [
-                whole, "data:\n  key: \(whole)\n", "`\(whole)`", "key=\(whole)", "\"\(whole)\",", lines(whole) + "\n",
-                "key: |\n" + lines(whole, behind: "    ") + "\nnext: 1\n", lines(whole).replacing("\n", with: "\r\n"),
-                "before\n" + lines(whole, of: 64) + "\nafter this\n",
-            ] {
-                let found = CredentialShape.found(in: written)
-                #expect(found != nil, "seed \(round): \(text) as \(written)")
+    @Test("what holds a credential is found in base64 too, in one line and in several")
+    func encoded() async {
+        await Seeds.run(6) { seed in
+            var invented = Invented(random: SeededGenerator(seed: seed))
+            let texts = [
+                "sk-" + invented.key(48), "sk-ant-api03-" + invented.key(93, Invented.url),
+                "ghp_" + invented.key(36) + "\n",
+                "AKIA" + invented.key(16, Invented.upper), invented.signedToken(),
+                invented.privateKey("RSA PRIVATE KEY"),
+                "HOST=db1\nDB_PASSWORD=\(invented.key(14))\n", "{\"user\":\"ada\",\"api_key\":\"\(invented.key(40))\"}",
+                String(repeating: "# Many words, and then\n", count: 20) + "password: \(invented.key(14))\n",
+            ]
+            for text in texts {
+                let whole = base64(text)
+                for written in [
+                    whole, "data:\n  key: \(whole)\n", "`\(whole)`", "key=\(whole)", "\"\(whole)\",",
+                    lines(whole) + "\n",
+                    "key: |\n" + lines(whole, behind: "    ") + "\nnext: 1\n",
+                    lines(whole).replacing("\n", with: "\r\n"),
+                    "before\n" + lines(whole, of: 64) + "\nafter this\n",
+                ] {
+                    let found = CredentialShape.found(in: written)
+                    #expect(found != nil, "\(text) as \(written)")
+                }
             }
+            let kind = CredentialShape.found(in: "one\n\n" + base64("ghp_" + invented.key(36)))
+            #expect(kind?.name == "a token of GitHub in base64" && kind?.line == 3)
         }
-        let kind = CredentialShape.found(in: "one\n\n" + base64("ghp_" + invented.key(36)))
-        #expect(kind?.name == "a token of GitHub in base64" && kind?.line == 3)
     }
 
     @Test("private keys are found without the line above them; certificates, public keys and signatures are none")
@@ -73,18 +78,21 @@ import Testing
         }
     }
 
-    @Test("values alone on a line below their names are found", arguments: 0..<6)
-    func below(round: UInt64) {
-        var invented = Invented(random: SeededGenerator(seed: round))
-        let (password, key) = (invented.key(14), invented.key(40, Invented.lower))
-        for text in [
-            "password: |\n  \(password)\n", "password: >-\r\n    \(password)\r\n", "api_key: |+\n  \(key)\nnext: 1\n",
-            "API key:\n\(key)", "API key:\n\n    \(key)\n", "**Password:**\n\n```\n\(password)\n```\n",
-            "secret key:\n```text\n\(key)\n```", "- API key:\n  - \(key)\n", "> API key:\n> \(key)\n",
-            "let secret = \"\"\"\n    \(key)\n    \"\"\"", "export PASSWORD=\\\n  \(password)\n",
-            "\"password\":\n    \"\(password)\",\n",
-        ] {
-            #expect(CredentialShape.found(in: "# Notes\n\n" + text) != nil, "seed \(round): \(text)")
+    @Test("values alone on a line below their names are found")
+    func below() async {
+        await Seeds.run(6) { seed in
+            var invented = Invented(random: SeededGenerator(seed: seed))
+            let (password, key) = (invented.key(14), invented.key(40, Invented.lower))
+            for text in [
+                "password: |\n  \(password)\n", "password: >-\r\n    \(password)\r\n",
+                "api_key: |+\n  \(key)\nnext: 1\n",
+                "API key:\n\(key)", "API key:\n\n    \(key)\n", "**Password:**\n\n```\n\(password)\n```\n",
+                "secret key:\n```text\n\(key)\n```", "- API key:\n  - \(key)\n", "> API key:\n> \(key)\n",
+                "let secret = \"\"\"\n    \(key)\n    \"\"\"", "export PASSWORD=\\\n  \(password)\n",
+                "\"password\":\n    \"\(password)\",\n",
+            ] {
+                #expect(CredentialShape.found(in: "# Notes\n\n" + text) != nil, "\(text)")
+            }
         }
     }
 

@@ -19,6 +19,12 @@ struct Invented {
         return String(characters)
     }
 
+    mutating func uuid() -> String {
+        [8, 4, 4, 4, 12].map { length in
+            String((0..<length).map { _ in Self.hexadecimal.randomElement(using: &random) ?? "0" })
+        }.joined(separator: "-").uppercased()
+    }
+
     mutating func signedToken() -> String {
         "eyJ" + key(17) + "." + "eyJ" + key(60, Self.url) + "." + key(43)
     }

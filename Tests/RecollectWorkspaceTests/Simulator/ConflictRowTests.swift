@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 
     @Test("row 15: both devices write a chat's file; writing settles, with every message and without a copy")
     func projection() async throws {
-        for seed in SimulatedFleet.seeds(70) {
+        await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
             var histories: [[ChatProjection.Entry]] = [[], []]
             var published: Set<String> = []
@@ -77,7 +78,7 @@ import Testing
 
     @Test("row 16: a chat's file that a person edited is taken in, one that they broke is kept beside it")
     func handEdited() async throws {
-        for seed in SimulatedFleet.seeds(70) {
+        await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
             let first = ChatProjection(conversation: "moby", entries: [message("w1w")])
             try await fleet[0].write(first.bytes, to: chat, replacing: nil, by: .agent("ahab"))
@@ -107,7 +108,7 @@ import Testing
 
     @Test("row 17: one day's journal made on both devices is one file with all entries once")
     func sameDay() async throws {
-        for seed in SimulatedFleet.seeds(70) {
+        await Seeds.run(70) { seed in
             let fleet = try SimulatedFleet(seed: seed)
             var words: [String] = []
             for number in 0..<6 {
@@ -131,7 +132,7 @@ import Testing
 
     @Test("row 19: devices that resolve one conflict at once write the same bytes, after two rounds at most")
     func resolvedTwice() async throws {
-        for seed in SimulatedFleet.seeds(140) {
+        await Seeds.run(140) { seed in
             let fleet = try SimulatedFleet(seed: seed, count: seed % 3 == 0 ? 3 : 2)
             let path = ["context.md", "Journal/user/2026-01-15.md", "Chats/moby.json", "Research/moby/full_text.txt"][
                 Int(seed / 7 % 4)]
@@ -165,7 +166,7 @@ import Testing
 
     @Test("what a provider keeps apart is in the archive before its file goes")
     func versionsOfWhatGoes() async throws {
-        for seed in SimulatedFleet.seeds(6) {
+        await Seeds.run(6) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: .inPlace)
             for (index, text) in ["- a\n", "- b\n"].enumerated() {
                 fleet.devices[index].device.edit("notes/plan.md", text)

@@ -27,12 +27,6 @@ struct SimulatedFleet {
 
     subscript(_ index: Int) -> SharedWorkspace { devices[index].workspace }
 
-    /// Seeds of a row: the same in every run, or the one of `RECOLLECT_SEED`.
-    static func seeds(_ count: UInt64) -> ClosedRange<UInt64> {
-        let told = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
-        return told.map { $0...$0 } ?? 1...count
-    }
-
     /// Brings the devices to rest and says what is wrong then.
     func faults() async throws -> [String] {
         try await LifeRest(cloud: cloud, ledger: ledger, devices: devices).faults().map { "\(name): \($0)" }

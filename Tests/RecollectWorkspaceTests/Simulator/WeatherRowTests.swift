@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import RecollectTesting
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
     func evicted(kind: CloudBehaviour.Eviction) async throws {
         var behaviour = CloudBehaviour(conflicts: .syncthing)
         behaviour.eviction = kind
-        for seed in SimulatedFleet.seeds(20) {
+        await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: behaviour)
             let device = fleet.devices[0].device
             let workspace = fleet[0]
@@ -84,7 +85,7 @@ import Testing
         "row 23: a full disk refuses a write and loses nothing; over the quota the folder here works on; the status tells both"
     )
     func full() async throws {
-        for seed in SimulatedFleet.seeds(20) {
+        await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed)
             let device = fleet.devices[0].device
             let workspace = fleet[0]
@@ -138,7 +139,7 @@ import Testing
 
     @Test("row 26: when everything disappears at once, nothing is concluded from it, not even after a restart")
     func vanished() async throws {
-        for seed in SimulatedFleet.seeds(30) {
+        await Seeds.run(30) { seed in
             var fleet = try SimulatedFleet(seed: seed)
             let device = fleet.devices[0].device
             for number in 0..<5 {
@@ -168,7 +169,7 @@ import Testing
 
     @Test("row 26: what somebody emptied elsewhere is deleted here when that is accepted, and can be restored")
     func emptied() async throws {
-        for seed in SimulatedFleet.seeds(10) {
+        await Seeds.run(10) { seed in
             let fleet = try SimulatedFleet(seed: seed, behaviour: .syncthing)
             let device = fleet.devices[0].device
             for number in 0..<5 { device.edit("notes/\(number).md", "- \(number)\n") }
@@ -187,7 +188,7 @@ import Testing
 
     @Test("row 27: a write on a stale footing is refused, shows what is there, and leaves it")
     func stale() async throws {
-        for seed in SimulatedFleet.seeds(20) {
+        await Seeds.run(20) { seed in
             let fleet = try SimulatedFleet(seed: seed)
             let workspace = fleet[0]
             let read = try await workspace.write("- one\n", to: note, replacing: nil)

@@ -1,34 +1,22 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
 
-/// Random lives of workspaces in simulated clouds: the same ones in every run, or with `RECOLLECT_LIVES=20000` so many new ones. The
-/// seed of a failure is named with it, and `RECOLLECT_SEED` begins there.
+/// Random lives of workspaces in simulated clouds.
 @Suite("Lives of a workspace in a cloud") struct WorkspaceLifeTests {
-    private static let environment = ProcessInfo.processInfo.environment
-    private static let lives = environment["RECOLLECT_LIVES"].flatMap(Int.init)
-    private static let seed = environment["RECOLLECT_SEED"].flatMap(UInt64.init)
-
     @Test(
         "rows 15–27: whatever people, agents and the service do, all devices come to agree and no text is lost",
-        arguments: 0..<8)
-    func lives(part: Int) async throws {
-        let count = (Self.lives ?? 2_000) / 8
-        let first = Self.seed ?? (Self.lives == nil ? 1 : .random(in: 0...(.max / 2)))
-        for number in 0..<max(1, count) {
-            let seed = first + UInt64(part * count + number)
-            if Self.seed != nil, Self.lives == 1, part > 0 { return }
-            try await live(seed: seed)
-        }
+        arguments: 0..<UInt64(8))
+    func lives(part: UInt64) async {
+        await Seeds.run(250, from: 1 + part * 250) { try await live(seed: $0) }
     }
 
     @Test("row 24: and so where people give names that differ in case alone, or in the form of their letters")
-    func twins() async throws {
-        let count = UInt64((Self.lives ?? 512) / 8)
-        let first = Self.seed ?? (Self.lives == nil ? 1 : .random(in: 0...(.max / 2)))
-        for seed in first..<(first + max(1, count)) { try await live(seed: seed, hasTwins: true) }
+    func twins() async {
+        await Seeds.run(64) { try await live(seed: $0, hasTwins: true) }
     }
 
     @Test(
@@ -61,8 +49,8 @@ import Testing
         Issue.record(
             """
             seed \(seed), \(life.behaviour): \(faults.joined(separator: "; "))
-            \(life.ledger.notes.suffix(Self.lives == 1 ? .max : 40).joined(separator: "\n"))
-            \(life.cloud.log(last: Self.lives == 1 ? .max : 40))
+            \(life.ledger.notes.suffix(Seeds.isOne ? .max : 40).joined(separator: "\n"))
+            \(life.cloud.log(last: Seeds.isOne ? .max : 40))
             """)
     }
 }

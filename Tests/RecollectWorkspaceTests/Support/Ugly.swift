@@ -1,25 +1,6 @@
 import Foundation
 import RecollectTestSupport
 
-/// Runs a check for many random cases; a failure names the seed, and `RECOLLECT_SEED` begins with that one.
-func forRandomCases(
-    _ count: Int, _ name: String, _ check: (inout SeededGenerator) throws -> Void
-) async throws {
-    let told = ProcessInfo.processInfo.environment["RECOLLECT_SEED"].flatMap(UInt64.init)
-    let seed = told ?? .random(in: .min ... .max)
-    print("\(name): seed \(seed)")
-    var random = SeededGenerator(seed: seed)
-    for number in 0..<count {
-        // Other tests wait for the same few threads, some of them against a time limit.
-        if number % 20 == 0 { await Task.yield() }
-        do {
-            try check(&random)
-        } catch {
-            throw CaseFailure(description: "seed \(seed), case \(number): \(error)")
-        }
-    }
-}
-
 /// Why a random case failed.
 struct CaseFailure: Error, CustomStringConvertible {
     let description: String

@@ -35,46 +35,47 @@ extension SyncthingTests {
             }
         }
 
-        @Test(
-            "two folders edited on both sides converge: nothing lost, no conflict copy left in the open",
-            arguments: [UInt64.random(in: 0...999_999)])
-        func converge(seed: UInt64) async throws {
-            var random = SeededGenerator(seed: seed)
-            let devices = try await TwoDevices()
-            defer { devices.end() }
-            let paths = try ["context.md", "Notes/a.md", "Notes/b.md", "list.txt"].map { try WorkspacePath($0) }
-            var saved: [(path: WorkspacePath, file: WorkspaceFile)] = []
-            var markers: [WorkspacePath: [String]] = [:]
-            for round in 0..<3 {
-                try await devices.pair.apart {
-                    for (index, workspace) in devices.workspaces.enumerated() {
-                        for edit in 0..<4 {
-                            let path = paths.randomElement(using: &random) ?? paths[0]
-                            let marker = "r\(round)d\(index)e\(edit)-\(random.next())"
-                            let heading = ["# About", "# Work", "# Home"].randomElement(using: &random) ?? "# About"
-                            markers[path, default: []].append(marker)
-                            let file = try await workspace.append("\n\(heading)\n\nsaid \(marker)\n", to: path)
-                            saved.append((path, file))
+        @Test("two folders edited on both sides converge: nothing lost, no conflict copy left in the open")
+        func converge() async {
+            await Seeds.run(1) { seed in
+                var random = SeededGenerator(seed: seed)
+                let devices = try await TwoDevices()
+                defer { devices.end() }
+                let paths = try ["context.md", "Notes/a.md", "Notes/b.md", "list.txt"].map { try WorkspacePath($0) }
+                var saved: [(path: WorkspacePath, file: WorkspaceFile)] = []
+                var markers: [WorkspacePath: [String]] = [:]
+                for round in 0..<3 {
+                    try await devices.pair.apart {
+                        for (index, workspace) in devices.workspaces.enumerated() {
+                            for edit in 0..<4 {
+                                let path = paths.randomElement(using: &random) ?? paths[0]
+                                let marker = "r\(round)d\(index)e\(edit)-\(random.next())"
+                                let heading =
+                                    ["# About", "# Work", "# Home"].randomElement(using: &random) ?? "# About"
+                                markers[path, default: []].append(marker)
+                                let file = try await workspace.append("\n\(heading)\n\nsaid \(marker)\n", to: path)
+                                saved.append((path, file))
+                            }
                         }
                     }
+                    #expect(try await devices.settle() <= 2)
                 }
-                #expect(try await devices.settle() <= 2, "seed \(seed)")
-            }
-            let files = try devices.expectSettled()
-            #expect(Set(files.keys).isSubset(of: Set(paths.map(\.description))), "seed \(seed): \(files.keys.sorted())")
-            for (path, markers) in markers {
-                let text = files[path.description] ?? ""
-                for marker in markers {
-                    #expect(text.contains(marker), "seed \(seed): \(marker) is not in \(path)")
+                let files = try devices.expectSettled()
+                #expect(Set(files.keys).isSubset(of: Set(paths.map(\.description))), "\(files.keys.sorted())")
+                for (path, markers) in markers {
+                    let text = files[path.description] ?? ""
+                    for marker in markers {
+                        #expect(text.contains(marker), "\(marker) is not in \(path)")
+                    }
                 }
-            }
-            // And every text as it was saved is in the archive of the device that saved it.
-            for (_, file) in saved {
-                let kept = await [
-                    try? devices.workspaces[0].content(of: file.version),
-                    try? devices.workspaces[1].content(of: file.version),
-                ]
-                #expect(kept.contains(file.bytes), "seed \(seed)")
+                // And every text as it was saved is in the archive of the device that saved it.
+                for (_, file) in saved {
+                    let kept = await [
+                        try? devices.workspaces[0].content(of: file.version),
+                        try? devices.workspaces[1].content(of: file.version),
+                    ]
+                    #expect(kept.contains(file.bytes))
+                }
             }
         }
     }

@@ -245,9 +245,8 @@ struct SummarizingChatStorageTests {
     }
 
     @Test("whatever is said, nothing is lost, no exchange is split, and what is given ends as the history ends")
-    func randomHistories() async throws {
-        let first = UInt64.random(in: 0...(.max - 40))
-        for seed in first..<(first + 40) {
+    func randomHistories() async {
+        await Seeds.run(40) { seed in
             var random = SeededGenerator(seed: seed)
             let summarizer = Summarizer()
             let below = InMemoryChatStorage(sameRole: .keep)
@@ -260,13 +259,13 @@ struct SummarizingChatStorageTests {
                 if Bool.random(using: &random) { continue }
                 let raw = try await below.load()
                 let given = try await storage.load()
-                #expect(given.toldIds == raw.map(\.id), "seed \(seed), step \(step)")
-                #expect(given.last == raw.last, "seed \(seed), step \(step)")
+                #expect(given.toldIds == raw.map(\.id), "step \(step)")
+                #expect(given.last == raw.last, "step \(step)")
                 let told = given.filter { !StoredSummary.isReserved($0.id) }
-                #expect(told.wholeExchanges() == told, "seed \(seed), step \(step)")
+                #expect(told.wholeExchanges() == told, "step \(step)")
             }
             let folded = Set(summarizer.all.map { $0.ids.last ?? "" })
-            #expect(!folded.contains { $0.hasSuffix("q") }, "seed \(seed): a question without its answer")
+            #expect(!folded.contains { $0.hasSuffix("q") }, "a question without its answer")
         }
     }
 }
