@@ -33,7 +33,11 @@ enum ChatNote {
         }
         let (old, new) = (plain.metadata, chat.metadata)
         if !old.hasSameBytes(as: new) {
-            let changed = new.filter { old[$0.key]?.hasSameBytes(as: $0.value) != true }
+            // A dictionary takes keys for equal that are other bytes.
+            let changed = new.filter { key, value in
+                guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else { return true }
+                return !old[index].value.hasSameBytes(as: value)
+            }
             let removed = old.keys.filter { new[$0] == nil }.sorted()
             if !changed.isEmpty { note[Field.metadata.rawValue] = .object(changed) }
             if !removed.isEmpty { note[Field.removedMetadata.rawValue] = .array(removed.map { .string($0) }) }
@@ -64,7 +68,12 @@ enum ChatNote {
             case .wasCancelled: chat.wasCancelled = value.boolValue ?? chat.wasCancelled
             case .taskGroupId: chat.taskGroupId = value.stringValue.flatMap(UUID.init(uuidString:))
             case .isTaskContainer: chat.isTaskContainer = value.boolValue ?? chat.isTaskContainer
-            case .metadata: chat.metadata.merge(value.objectValue ?? [:]) { _, noted in noted }
+            case .metadata:
+                for (key, value) in value.objectValue ?? [:] {
+                    // Taken out first: else the old key's bytes would stay.
+                    chat.metadata[key] = nil
+                    chat.metadata[key] = value
+                }
             case .removedMetadata: value.arrayValue?.forEach { $0.stringValue.map { chat.metadata[$0] = nil } }
             }
         }

@@ -73,6 +73,17 @@ struct MessageMappingTests {
         try expectSame(saved.chatMessages(), chats)
     }
 
+    @Test("metadata of one entry of several whose key is spelled in other bytes is read with these")
+    func respelledKeyOfOneEntry() throws {
+        let message = ConversationMessage(
+            role: .assistant, parts: [.thinking("Well.", signature: nil), .text("hi")], metadata: ["\u{E9}": 1, "b": 2])
+        var chats = message.chatMessages()
+        chats[0].metadata = ["e\u{301}": 1, "b": 2]
+        let saved = try #require(message.replacing(chats))
+        try expectSame(saved.chatMessages(), chats)
+        try expectSame(try stored(saved).chatMessages(), chats)
+    }
+
     @Test("a question with a picture is one entry, under the message's id whatever its case")
     func pictures() throws {
         let id = UUID()
