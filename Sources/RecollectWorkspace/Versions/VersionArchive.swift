@@ -130,7 +130,7 @@ final class VersionArchive: Sendable {
                 let file = log.index.files[found.path, default: .init()]
                 if file.content == found.hash { continue }
                 if let own = file.begun.last(where: { $0.version.hash == found.hash && !$0.version.kind.isAbsence }) {
-                    lines.append(own.marked(.done))
+                    lines += (log.index.settled(by: own) + [own]).map { $0.marked(.done) }
                 } else {
                     lines.append(found.line(at: now))
                     if let bytes = found.bytes { kept[found.hash] = bytes }

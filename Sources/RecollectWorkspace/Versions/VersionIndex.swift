@@ -5,8 +5,13 @@ import RecollectCore
 struct VersionIndex {
     /// What is known of one path.
     struct File {
-        /// Its versions, in the order in which they came to be.
+        /// Its versions, in the order in which they came to be, which may differ from the order in which the log tells of them.
         fileprivate(set) var versions: [WorkspaceVersion] = []
+        /// What the versions are ordered by, for each of them: where in the log its `begun` line ends, or else its only line.
+        ///
+        /// A writer reads the file, begins, and replaces what it has read or nothing. So of two writes that were made the one that began
+        /// first was made first, whichever is told first.
+        fileprivate var orders: [Int] = []
         /// Changes that were begun and of which nobody knows yet whether they were made.
         var begun: [VersionLine] = []
         /// The versions that were made on this device, for whoever made one and whoever found it made may both say so.
@@ -14,7 +19,9 @@ struct VersionIndex {
         /// Where in the log its last line ends.
         var end = 0
         /// The content that it has; `nil` where it is not there.
-        fileprivate(set) var content: ContentHash?
+        var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
+        /// Where in the log the lines of `begun` end.
+        fileprivate var begunEnds: [WorkspaceVersion: Int] = [:]
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
@@ -40,14 +47,23 @@ struct VersionIndex {
         return change
     }
 
-    /// The changes of which nobody knew yet whether they were made, and which must have been: what came of them was replaced.
+    /// The changes that were begun and must have been made, because a change that was made replaced what came of them, in the order
+    /// in which they were made.
+    ///
+    /// Each may itself have replaced what came of one that was only begun.
     func settled(by change: VersionLine) -> [VersionLine] {
         guard let file = files[change.path] else { return [] }
-        let replaced = Set(change.version.parents + (change.version.kind.isAbsence ? [change.version.hash] : []))
-        if let content = file.content, replaced.contains(content) { return [] }
-        return file.begun.filter {
-            replaced.contains($0.version.hash) && !$0.version.kind.isAbsence && !$0.isSameChange(as: change)
+        var open = file.begun.filter { !$0.version.kind.isAbsence && !$0.isSameChange(as: change) }
+        var settled: [VersionLine] = []
+        var newest = [change]
+        while !newest.isEmpty {
+            let replaced = Set(newest.flatMap(\.version.replaced))
+            if let content = file.content, replaced.contains(content) { break }
+            newest = open.filter { replaced.contains($0.version.hash) }
+            open.removeAll { replaced.contains($0.version.hash) }
+            settled = newest + settled
         }
+        return settled
     }
 
     /// The lines that a log must have to say the same without some versions.
@@ -56,10 +72,11 @@ struct VersionIndex {
             let last = file.versions.count - 1
             let base = file.versions.lastIndex { $0.kind == .seen }
             let isThere = file.content != nil
-            return file.versions.indices.filter { index in
+            let versions = file.versions.indices.filter { index in
                 isKept(file.versions[index]) || isThere && (index == base || index == last)
-            }.map { VersionLine(mark: .done, path: path, version: file.versions[$0]) }
-                + file.begun.filter { isKept($0.version) }
+            }.map { (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0]) }
+            let begun = file.begun.filter { isKept($0.version) }.map { ($0, file.begunEnds[$0.version] ?? 0) }
+            return (versions + begun).sorted { $0.1 < $1.1 }.map(\.0)
         }
     }
 }
@@ -68,14 +85,29 @@ extension VersionIndex.File {
     fileprivate mutating func apply(_ line: VersionLine, endingAt end: Int) {
         self.end = end
         switch line.mark {
-        case .begun: begun.append(line)
-        case .withdrawn: begun.removeAll { $0.isSameChange(as: line) }
+        case .begun:
+            begun.append(line)
+            begunEnds[line.version] = end
+        case .withdrawn:
+            begun.removeAll { $0.isSameChange(as: line) }
+            begunEnds[line.version] = nil
         case .done:
             begun.removeAll { $0.isSameChange(as: line) }
+            let begunEnd = begunEnds.removeValue(forKey: line.version)
             guard line.version.author == nil || own.insert(line.version).inserted else { return }
-            versions.append(line.version)
-            content = line.version.kind.isAbsence ? nil : line.version.hash
+            add(line.version, orderedBy: begunEnd ?? end)
         }
+    }
+
+    private mutating func add(_ version: WorkspaceVersion, orderedBy order: Int) {
+        var order = order
+        // What replaced the newest version's content, or made the file where there was none, is newer even if it began first: others
+        // may have brought the content back that its writer knew.
+        let isNewest = content.map(version.replaced.contains) ?? version.replaced.isEmpty
+        if isNewest, let newest = orders.last { order = max(order, newest) }
+        let place = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
+        versions.insert(version, at: place)
+        orders.insert(order, at: place)
     }
 
     /// Whether one content went into another on this device, and not the other way round too.

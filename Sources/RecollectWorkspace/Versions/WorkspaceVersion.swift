@@ -64,6 +64,9 @@ public struct WorkspaceVersion: Hashable, Sendable {
         self.otherPath = otherPath
     }
 
+    /// The contents that were no longer there after it.
+    var replaced: [ContentHash] { parents + (kind.isAbsence ? [hash] : []) }
+
     /// The same version, of which nobody knows whether it came to be.
     var asBegun: WorkspaceVersion {
         WorkspaceVersion(
