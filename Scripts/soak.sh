@@ -34,8 +34,12 @@ mkdir -p "$logs"
 # Says what failed in a round: the commands that repeat seeds, tests without seeds, and seeds that ran when the process ended early.
 failed() {
     grep -o "RECOLLECT_SEED=[0-9]* swift test.*'" "$1" || true
-    awk '/recorded an issue/ { issue = $0 } /RECOLLECT_SEED/ { issue = "" } /^[◇✔✘]/ && issue != "" && issue != $0 { print issue; issue = "" }' "$1" |
-        cut -c 1-200
+    awk '
+        function tell() { if (issue != "") print issue; issue = "" }
+        /recorded an issue/ { tell(); issue = $0; next }
+        /RECOLLECT_SEED=/ { issue = "" }
+        /^(◇|✔|✘)/ { tell() }
+        END { tell() }' "$1" | cut -c 1-200
     cat "$running"/* 2>/dev/null || true
 }
 
@@ -65,4 +69,4 @@ if [ -s "$failures" ]; then
     cat "$failures"
     exit 1
 fi
-printf '\nPassed: %s rounds in %s minutes.\n' "$round" "$minutes"
+printf '\nPassed: rounds: %s, minutes: %s.\n' "$round" "$minutes"
