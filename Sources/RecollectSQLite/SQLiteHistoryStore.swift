@@ -43,16 +43,19 @@ public final class SQLiteHistoryStore: HistoryStore {
     private init(files: HistoryFiles, configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(files: files, configuration: configuration, events: events)
+        let follower = configuration.indexesInBackground ? IndexFollower() : nil
+        self.follower = follower
+        connection = HistoryConnection(files: files, configuration: configuration, events: events) {
+            follower?.noteCommit($0)
+        }
         attachments = AttachmentFiles(directory: files.attachments)
-        follower = configuration.indexesInBackground ? IndexFollower() : nil
     }
 
     /// Makes a history that lives in memory and ends with the store: for tests.
     public init(inMemory configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(files: nil, configuration: configuration, events: events)
+        connection = HistoryConnection(files: nil, configuration: configuration, events: events) { _ in }
         attachments = AttachmentMemory()
         follower = nil
     }
@@ -87,7 +90,9 @@ public final class SQLiteHistoryStore: HistoryStore {
     ) async throws -> AppendOutcome {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
-        let result = try await write { [attachments, retention = configuration.retention] db, unsettled in
+        let isShort = messages.count <= 8 && !kept.hasFiles
+        let result = try await write(inPlace: isShort) {
+            [attachments, retention = configuration.retention] db, unsettled in
             let messages = try kept.secured(in: attachments)
             let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
             var result = try appending.run(db, unsettled)
@@ -258,7 +263,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// their size follows the time that they take.
     func indexEverything() async throws {
         var limit = 1000
-        while try await read({ try SearchIndex.isBehind($0) }) {
+        while try await perform({ database in
+            guard database.cannotWrite == nil else { return false }
+            return try await database.read { try SearchIndex.isBehind($0) }
+        }) {
             let bite = limit
             let taken = try await ContinuousClock().measure {
                 _ = try await write { try SearchIndex.advance($0, limit: bite) }
@@ -312,10 +320,11 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await perform { try await $0.read(body) }
     }
 
-    /// Reads what follows the feed: settles first if anything was saved since.
+    /// Reads what follows the feed: settles first if anything was saved since and the history can be written.
     func readSettled<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        let settled: Value? = try await read { db -> Value? in
-            try Settling.isBehind(db) ? nil : .some(try body(db))
+        let settled: Value? = try await perform { database in
+            let canSettle = database.cannotWrite == nil
+            return try await database.read { try canSettle && Settling.isBehind($0) ? nil : .some(body($0)) }
         }
         if let settled { return settled }
         return try await write { db in
@@ -328,11 +337,14 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await write { db, _ in try body(db) }
     }
 
+    /// - Parameter inPlace: Whether the work is short, a few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
     ) async throws -> Value {
         try await perform { database in
-            let value = try await database.write { [unsettled = database.unsettled] in try body($0, unsettled) }
+            let value = try await database.write(inPlace: inPlace) { [unsettled = database.unsettled] in
+                try body($0, unsettled)
+            }
             signal.signal()
             follower?.noteCommit(database)
             return value

@@ -20,6 +20,8 @@ public struct StoreEvent: Sendable {
         public static let salvaged = Kind(rawValue: "salvaged")
         /// Something was missing when the store opened: a write-ahead log, for instance.
         public static let missingFile = Kind(rawValue: "missingFile")
+        /// The files of an open store were replaced or removed by another program; the store goes on with those that are there now.
+        public static let storeReplaced = Kind(rawValue: "storeReplaced")
         /// The process that wrote a reply ended in the middle; the reply was saved as far as it had come.
         public static let interruptedReply = Kind(rawValue: "interruptedReply")
         /// The messages of a listed session were asked for and could not be read; the session showed none.

@@ -31,6 +31,9 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
         bytes = [:]
     }
 
+    /// Whether files were kept for it.
+    var hasFiles: Bool { !bytes.isEmpty }
+
     /// What is to be saved. In the write transaction that saves it: no deletion removes a file meanwhile.
     func secured(in attachments: any AttachmentKeeping) throws -> Content {
         for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }

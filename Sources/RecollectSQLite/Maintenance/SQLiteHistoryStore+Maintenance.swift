@@ -39,7 +39,7 @@ extension SQLiteHistoryStore {
     public func repair() async throws {
         let report = try await check()
         if report.problems.contains(where: { $0.kind == "integrity" }), connection.files != nil {
-            _ = try await connection.salvage(try await connection.database())
+            try await connection.salvage(try await connection.database())
         }
         try await write { db in
             try Settling.rebuild(db)

@@ -12,6 +12,7 @@ extension SearchIndex {
     ///
     /// Copies of a message that forks made are shown once, unless the query names a session.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
+        try SearchScore.install(on: db)
         let words = SearchWords(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)

@@ -11,17 +11,9 @@ enum SearchIndex {
     /// Changes whenever another text would give other terms; an index of another version is made anew.
     static let version: Int64 = 1
 
-    /// Makes a connection ready to search.
-    /// - Throws: `cannotOpen` where SQLite lacks FTS5.
-    static func install(on db: Database) throws {
-        try SearchScore.install(on: db)
-    }
-
     /// Makes the index if it is missing, or anew and empty if another version wrote it. In a write transaction.
     static func prepare(_ db: Database) throws {
-        let stored = try db.integer("SELECT version FROM search_state WHERE id = 1")
-        let exists = try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
-        if exists, stored == version { return }
+        if try isCurrent(db) { return }
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS message_search;
@@ -33,6 +25,12 @@ enum SearchIndex {
                 """)
         try db.run(
             "INSERT OR REPLACE INTO search_state (id, version, indexed_through) VALUES (1, ?, 0)", version)
+    }
+
+    /// Whether the index is there and of this version.
+    static func isCurrent(_ db: Database) throws -> Bool {
+        try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
+            && db.integer("SELECT version FROM search_state WHERE id = 1") == version
     }
 
     /// Makes the index anew and empty. In a write transaction.

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -55,7 +56,7 @@ import Testing
         #expect(changes.count == (what == "trim" ? 1 : 2))
     }
 
-    @Test("a follower gets what this process saves and what another connection saves")
+    @Test("a follower gets what this process saves and what another process saves")
     func follows() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -64,14 +65,7 @@ import Testing
         #expect(try await changes.next()?.messageId == "m0")
         try await history.append(messages(1..<2), to: scope)
         #expect(try await changes.next()?.messageId == "m1")
-        // A database of its own stands for another process: it shares no signal with the first.
-        let files = HistoryFiles(directory: folder.url)
-        let other = try HistoryOpening(files: files, configuration: HistoryConfiguration(), events: StoreEvents())
-            .open(isDamaged: false)
-        _ = try await other.write { db in
-            try Appending(messages: messages(2..<3), scope: scope, options: AppendOptions(), retention: .everything)
-                .run(db)
-        }
-        #expect(try await changes.next()?.messageId == "m2")
+        _ = try await Worker(["append", "history:\(folder.url.path)", "a", "w", "1", "0", "0"]).finish()
+        #expect(try await changes.next()?.messageId == "w-0-q")
     }
 }
