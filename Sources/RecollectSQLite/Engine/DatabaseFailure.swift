@@ -6,7 +6,8 @@ extension RecollectError {
     init(_ error: DatabaseError, store: String) {
         let (code, advice): (Code, String) =
             switch error.resultCode {
-            case .SQLITE_FULL: (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
+            // SQLite tells this where the log's index, 32 KB beside the database, does not fit.
+            case _ where error.hasNoSpace: (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
             case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
             case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")
@@ -23,6 +24,11 @@ extension RecollectError {
         let detail = error.message.map { ": \($0)" } ?? ""
         self.init(code, "\(store): \(advice) [\(error.extendedResultCode)\(detail)]")
     }
+}
+
+extension DatabaseError {
+    /// Whether the disk is full.
+    var hasNoSpace: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 }
 
 extension Error {

@@ -83,6 +83,7 @@ final class HistoryConnection: Sendable {
         await withCheckedContinuation { continuation in
             queue.async {
                 HistoryRegistry.shared.close(database)
+                self.current.withLock { if $0 === database { $0 = nil } }
                 continuation.resume()
             }
         }

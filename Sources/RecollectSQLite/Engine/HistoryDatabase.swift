@@ -31,6 +31,7 @@ final class HistoryDatabase: Sendable {
     private let inlineWrites = InlineWork()
     private let inlineReads = InlineWork()
     private let guardian: FileGuard?
+    private let format = FormatWatch()
     private let log: WriteAheadLog
     private let retirement = Locked<Retirement?>(nil)
 
@@ -232,12 +233,17 @@ final class HistoryDatabase: Sendable {
     private func commitUnderLock(_ writes: [QueuedWrite]) {
         do {
             try inlineWrites.timing {
-                try writer.inDatabase { try $0.commitTogether(writes, onUndo: unsettled.forget) }
+                try writer.inDatabase { db in
+                    try db.commitTogether(
+                        writes, begin: { _ = try format.begin($0) }, onUndo: unsettled.forget)
+                    format.end(db)
+                }
             }
             try checkFiles()
             for write in writes { write.finish(nil) }
         } catch {
             if error.spoilsConnection { retire(error.isCorruption ? .damaged : .closed) }
+            if error is DatabaseRetired { retire() }
             unsettled.forget()
             for write in writes { write.finish(error) }
         }

@@ -65,9 +65,7 @@ extension RecollectError {
 extension DatabaseError {
     /// Whether reading may still be possible: the log's index could not be made or grown, for instance.
     var preventsWriting: Bool {
-        switch extendedResultCode {
-        case .SQLITE_IOERR_SHMSIZE, .SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMMAP, .SQLITE_FULL: true
-        default: [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(resultCode)
-        }
+        hasNoSpace || [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(resultCode)
+            || [.SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMMAP].contains(extendedResultCode)
     }
 }

@@ -15,10 +15,14 @@ extension Database {
     ///
     /// A savepoint copies each page that it is the first to touch, and writes hardly ever fail: so all are done without, and
     /// only when one has failed is everything undone and done again, each write in a savepoint of its own.
-    func commitTogether(_ writes: [QueuedWrite], onUndo: () -> Void) throws {
+    /// - Parameters:
+    ///   - begin: Called at the beginning of the transaction.
+    ///   - onUndo: Called when what was written is undone.
+    func commitTogether(_ writes: [QueuedWrite], begin: (Database) throws -> Void, onUndo: () -> Void) throws {
         var hasFailedWrite = false
         do {
             try transaction {
+                try begin(self)
                 for write in writes {
                     do {
                         try write.perform(self)
@@ -31,6 +35,7 @@ extension Database {
         } catch  where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
             onUndo()
             try transaction {
+                try begin(self)
                 for write in writes { try performInSavepoint(write, onUndo: onUndo) }
             }
         }

@@ -32,9 +32,11 @@ enum Schema {
         try Set(applied(db)).isSuperset(of: identifiers)
     }
 
-    /// Whether a newer version applied migrations that this one does not know.
+    /// Whether a newer version applied migrations that this one does not know, or made the search index in a newer form.
     static func isNewer(_ db: Database) throws -> Bool {
-        try !Set(identifiers).isSuperset(of: applied(db))
+        let applied = try applied(db)
+        guard !applied.isEmpty else { return false }
+        return try !Set(identifiers).isSuperset(of: applied) || SearchIndex.isNewer(db)
     }
 
     private static func applied(_ db: Database) throws -> [String] {

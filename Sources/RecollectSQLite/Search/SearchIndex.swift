@@ -33,6 +33,11 @@ enum SearchIndex {
             && db.integer("SELECT version FROM search_state WHERE id = 1") == version
     }
 
+    /// Whether a newer version made the index.
+    static func isNewer(_ db: Database) throws -> Bool {
+        try db.integer("SELECT version FROM search_state WHERE id = 1") ?? 0 > version
+    }
+
     /// Makes the index anew and empty. In a write transaction.
     static func rebuild(_ db: Database) throws {
         try db.run("DELETE FROM search_state")
