@@ -202,7 +202,9 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The last messages of a scope's window: see `HistoryStore`.
     public func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await perform { database in
-            try await database.readStatement { try WindowQueries.window(of: scope, maxMessages: maxMessages, $0) }
+            try await database.readStatement(inPlace: maxMessages.isShort) {
+                try WindowQueries.window(of: scope, maxMessages: maxMessages, $0)
+            }
         }
     }
 
@@ -224,12 +226,12 @@ public final class SQLiteHistoryStore: HistoryStore {
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
         if !query.text.isEmpty { try await indexEverything() }
-        return try await readSettled { try ConversationQueries.page(query, page, $0) }
+        return try await readSettled(inPlace: page.limit.isShort) { try ConversationQueries.page(query, page, $0) }
     }
 
     /// One conversation: see `HistoryStore`.
     public func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        try await readSettled { try ConversationQueries.one(conversation, $0) }
+        try await readSettled(inPlace: true) { try ConversationQueries.one(conversation, $0) }
     }
 
     /// Conversations by the beginning of their session's id: see `HistoryStore`.
@@ -243,12 +245,14 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func messages(
         of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        try await read { try MessageQueries.page(of: conversation, agentId: agentId, page, $0) }
+        try await read(inPlace: page.limit.isShort) {
+            try MessageQueries.page(of: conversation, agentId: agentId, page, $0)
+        }
     }
 
     /// One message: see `HistoryStore`.
     public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await readSettled { try MessageQueries.one(id, in: conversation, $0) }
+        try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, $0) }
     }
 
     /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.
@@ -316,15 +320,22 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     // MARK: Ways in
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await perform { try await $0.read(body) }
+    /// - Parameter inPlace: Whether the read is short: see `HistoryDatabase.read`.
+    func read<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await perform { try await $0.read(inPlace: inPlace, body) }
     }
 
     /// Reads what follows the feed: settles first if anything was saved since and the history can be written.
-    func readSettled<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    func readSettled<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         let settled: Value? = try await perform { database in
             let canSettle = database.cannotWrite == nil
-            return try await database.read { try canSettle && Settling.isBehind($0) ? nil : .some(body($0)) }
+            return try await database.read(inPlace: inPlace) {
+                try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
+            }
         }
         if let settled { return settled }
         return try await write { db in
@@ -398,4 +409,13 @@ extension SQLiteHistoryStore {
             try await database.withWriterConnection { try $0.run("PRAGMA wal_checkpoint(TRUNCATE)") }
         }
     }
+}
+
+extension Int? {
+    /// Whether a read of so many rows is short.
+    fileprivate var isShort: Bool { (self ?? .max) <= 200 }
+}
+
+extension Int {
+    fileprivate var isShort: Bool { Optional(self).isShort }
 }

@@ -7,7 +7,8 @@ extension RecollectError {
         let (code, advice): (Code, String) =
             switch error.resultCode {
             // SQLite tells this where the log's index, 32 KB beside the database, does not fit.
-            case _ where error.hasNoSpace: (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
+            case _ where error.hasNoSpace:
+                (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
             case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
             case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")

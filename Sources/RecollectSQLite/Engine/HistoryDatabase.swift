@@ -83,39 +83,45 @@ final class HistoryDatabase: Sendable {
     // MARK: Reading
 
     /// Reads from one snapshot.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await readStatement { try $0.snapshot(body) }
+    /// - Parameter inPlace: Whether the read is short, some hundred rows at most, so it may run on the calling thread.
+    func read<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await readStatement(inPlace: inPlace) { try $0.snapshot(body) }
+    }
+
+    /// Reads with a single statement, which is a snapshot by itself.
+    func readStatement<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try checkBeforeReading()
+        if inPlace, let value = try readInPlace(body) { return value }
+        return try await withCheckedThrowingContinuation { continuation in
+            guard let readers else {
+                return writerQueue.async { continuation.resume(with: Result { try self.writer.unsafeRead(body) }) }
+            }
+            readers.withConnection { connection in
+                let result = Result { try self.timed(connection.get(), body) }
+                return { continuation.resume(with: result) }
+            }
+        }
     }
 
     /// Reads from one snapshot, on the calling thread. Blocks.
     func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkBeforeReading()
         guard let readers else { return try writer.unsafeRead { try $0.snapshot(body) } }
-        let turn = DispatchSemaphore(value: 0)
-        let done = DispatchSemaphore(value: 0)
+        let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let taken = Locked<Result<DatabaseQueue, any Error>>(.failure(DatabaseRetired()))
         readers.withConnection { connection in
             taken.withLock { $0 = connection }
             turn.signal()
             done.wait()
+            return {}
         }
         turn.wait()
         defer { done.signal() }
         return try taken.withLock { $0 }.get().unsafeRead { try $0.snapshot(body) }
-    }
-
-    /// Reads with a single statement, which is a snapshot by itself.
-    func readStatement<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try checkBeforeReading()
-        if let value = try readInPlace(body) { return value }
-        return try await withCheckedThrowingContinuation { continuation in
-            guard let readers else {
-                return writerQueue.async { continuation.resume(with: Result { try self.writer.unsafeRead(body) }) }
-            }
-            readers.withConnection { connection in
-                continuation.resume(with: Result { try self.timed(connection.get(), body) })
-            }
-        }
     }
 
     private func timed<Value>(_ connection: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
@@ -174,7 +180,7 @@ final class HistoryDatabase: Sendable {
         defer { inlineWrites.end() }
         guard try group.claim(write) else { return false }
         do {
-            guard try lock?.tryAcquire() ?? true else {
+            guard try acquire({ try lock?.tryAcquire() ?? true }) else {
                 group.unclaim(write)
                 if group.release() { startWriter() }
                 return false
@@ -252,7 +258,19 @@ final class HistoryDatabase: Sendable {
     /// Runs work while no other process writes.
     private func withProcessLock<Result>(_ body: () throws -> Result) throws -> Result {
         guard let lock else { return try body() }
-        return try lock.withLock(timeout: configuration.busyTimeout, body)
+        try acquire { try lock.acquire(timeout: configuration.busyTimeout) }
+        defer { lock.release() }
+        return try body()
+    }
+
+    /// A lock that cannot be taken, though it is free, is one of a folder that was removed: another opening may make it again.
+    private func acquire<Value>(_ take: () throws -> Value) throws -> Value {
+        do {
+            return try take()
+        } catch {
+            if (error as? RecollectError)?.code != .busy { retire(.replaced) }
+            throw error
+        }
     }
 
     /// Checks that the files are still those that were opened: writes to unlinked files succeed into nowhere.

@@ -124,7 +124,11 @@ struct HistoryFiles: Sendable {
         try Self.onDisk(directory, doing: "make a history in") {
             let folder = try OpenFolder(path: folder)
             if HistoryCheck.size(of: database) == 0 { unlink(database) }
-            guard recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) == 0 else { throw POSIXFailure.last }
+            if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) != 0 {
+                // Some file systems cannot do it in one step. The lock excludes everyone else who makes a history here.
+                guard [EINVAL, ENOSYS, ENOTSUP].contains(errno), FileID(at: database) == nil, rename(new, database) == 0
+                else { throw POSIXFailure.last }
+            }
             try folder.synchronize()
         }
     }

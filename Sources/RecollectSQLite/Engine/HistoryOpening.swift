@@ -30,7 +30,6 @@ struct HistoryOpening {
         try refuseStranger()
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
-            try files.removeLeftovers()
             // Another process may have salvaged it already: then another file is there now.
             let isDamaged = try damaged != nil && damaged == FileID(at: files.database) || !looksWhole()
             if isDamaged { try salvage() }
@@ -157,6 +156,7 @@ struct HistoryOpening {
 
     /// Makes a new database, complete, and moves it into place: a killed making leaves none.
     private func makeDatabase() throws {
+        try files.removeLeftovers()
         let new = files.newDatabase()
         try files.makeFile(at: new)
         let queue = try DatabaseQueue(path: new)

@@ -64,7 +64,10 @@ final class ProcessLock: Sendable {
         }
     }
 
-    private func acquire(timeout: Int) throws {
+    /// Takes the lock. Blocks; never call it from the cooperative pool.
+    /// - Parameter timeout: The longest wait, in milliseconds.
+    /// - Throws: `busy` after that.
+    func acquire(timeout: Int) throws {
         if try tryAcquire() { return }
         var pause: UInt32 = 50
         let deadline = DispatchTime.now() + .milliseconds(timeout)

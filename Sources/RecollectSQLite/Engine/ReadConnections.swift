@@ -8,7 +8,8 @@ import RecollectCore
 /// A read runs on the calling thread where `InlineWork` allows it, else on a queue. Reads beyond the fourth wait in a list and
 /// block no thread.
 final class ReadConnections: Sendable {
-    typealias Body = @Sendable (Result<DatabaseQueue, any Error>) -> Void
+    /// Reads through a connection, or gets `DatabaseRetired`. Returns what to do once the connection was given back.
+    typealias Body = @Sendable (Result<DatabaseQueue, any Error>) -> @Sendable () -> Void
 
     private static let limit = 4
 
@@ -39,7 +40,7 @@ final class ReadConnections: Sendable {
         }
     }
 
-    /// Calls `body` on a queue with a connection, which this takes back afterwards, or with `DatabaseRetired`.
+    /// Calls `body` on a queue.
     func withConnection(_ body: @escaping Body) {
         let isAdmitted = state.withLock { state in
             state.waiting.append(body)
@@ -111,8 +112,9 @@ final class ReadConnections: Sendable {
     }
 
     private func run(_ body: Body, _ connection: DatabaseQueue) {
-        body(.success(connection))
+        let end = body(.success(connection))
         giveBack(connection)
+        end()
     }
 
     private func openAndRun(_ body: Body) {
@@ -124,7 +126,7 @@ final class ReadConnections: Sendable {
                 state.active -= 1
                 return state.active == 0
             }
-            body(.failure(error))
+            body(.failure(error))()
             if isLast { signalRest() }
             startNext()
         }
@@ -135,7 +137,7 @@ final class ReadConnections: Sendable {
             defer { state.waiting = [] }
             return state.waiting
         }
-        for body in refused { body(.failure(DatabaseRetired())) }
+        for body in refused { body(.failure(DatabaseRetired()))() }
     }
 
     /// Waits until no read is under way, without a deadline for `nil`. Returns whether none is.
