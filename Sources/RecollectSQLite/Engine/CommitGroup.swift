@@ -38,6 +38,11 @@ final class CommitGroup: Sendable {
         }
     }
 
+    /// Takes the writer's role for work that is no write, if nothing is written and nothing waits.
+    func claim() -> Bool {
+        state.withLock { !$0.isSealed && $0.takeRole() }
+    }
+
     /// Takes back the claim of a write that was not run: it is as new.
     func unclaim(_ write: QueuedWrite) {
         state.withLock { _ in write.stage = .new }

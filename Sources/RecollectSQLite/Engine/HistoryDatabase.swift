@@ -129,12 +129,18 @@ final class HistoryDatabase: Sendable {
     }
 
     /// Reads on the calling thread; `nil` where the read belongs on a queue.
+    ///
+    /// As long as no reads overlap, the writer's connection serves them too: a process that does one thing opens one connection.
     private func readInPlace<Value>(_ body: (Database) throws -> Value) throws -> Value? {
         guard let readers, inlineReads.begin() else { return nil }
         defer { inlineReads.end() }
-        guard let connection = readers.takeIdle() else { return nil }
-        defer { readers.giveBack(connection) }
-        return try timed(connection, body)
+        if let connection = readers.takeIdle() {
+            defer { readers.giveBack(connection) }
+            return try timed(connection, body)
+        }
+        guard readers.isEmpty, group.claim() else { return nil }
+        defer { if group.release() { startWriter() } }
+        return try timed(writer, body)
     }
 
     /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.

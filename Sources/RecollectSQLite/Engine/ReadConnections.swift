@@ -31,6 +31,9 @@ final class ReadConnections: Sendable {
         self.open = open
     }
 
+    /// Whether no connection has been needed yet.
+    var isEmpty: Bool { state.withLock { $0.count == 0 } }
+
     /// Takes an idle connection, for work in place; `nil` if there is none. The caller must give it back.
     func takeIdle() -> DatabaseQueue? {
         state.withLock { state in
