@@ -25,9 +25,13 @@ extension SQLiteHistoryStore {
     }
 
     /// Keeps what follows a place as a branch: see `HistoryStore`.
-    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+    public func branch(
+        _ conversation: ConversationID, from messageId: String, agentId: String?
+    ) async throws -> ConversationID {
         let now = Date().millisecondsSince1970
-        return try await write { try Branches.branch(conversation, from: messageId, now: now, $0) }
+        return try await write {
+            try Branches.branch(conversation, from: messageId, agentId: agentId, now: now, $0)
+        }
     }
 
     /// The branches of a conversation: see `HistoryStore`.

@@ -36,13 +36,13 @@ extension SQLiteHistoryStore {
     private static func clearWay(
         for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ unsettled: UnsettledIDs
     ) throws -> [StoreEvent] {
-        let writers = try Drafts.writers(ofReply: id, in: scope.conversation, db)
+        let writers = try Drafts.writers(ofReply: id, in: scope, db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, unsettled) ?? []
-        guard try Drafts.writers(ofReply: id, in: scope.conversation, db).isEmpty else {
+        guard try Drafts.writers(ofReply: id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
-                "a reply of that id is in flight in this session; end that one, or give this one an id of its own")
+                "a reply of that id is in flight for this agent; end that one, or give this one an id of its own")
         }
         return saved
     }

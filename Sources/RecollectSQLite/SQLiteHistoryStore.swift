@@ -121,8 +121,12 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// Copies a conversation up to a message: see `HistoryStore`.
-    public func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
-        try await write { try ConversationEdits.fork(conversation, at: messageId, into: newSessionId, $0) }
+    public func fork(
+        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+    ) async throws {
+        try await write {
+            try ConversationEdits.fork(conversation, at: messageId, agentId: agentId, into: newSessionId, $0)
+        }
     }
 
     /// Deletes messages for good: see `HistoryStore`.
@@ -251,8 +255,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// One message: see `HistoryStore`.
-    public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, $0) }
+    public func message(
+        _ id: String, in conversation: ConversationID, agentId: String?
+    ) async throws -> StoredMessage? {
+        try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, agentId: agentId, $0) }
     }
 
     /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.

@@ -76,9 +76,9 @@ private struct BareRows {
         last = try floor.statement("SELECT max(sequence), (SELECT through FROM settled) FROM message")
         settling = try [
             """
-            INSERT INTO message_id (conversation_id, message_id, sequence)
-            SELECT conversation_id, message_id, sequence FROM message WHERE sequence > (SELECT through FROM settled)
-            ORDER BY conversation_id, message_id
+            INSERT INTO message_id (scope_id, message_id, sequence)
+            SELECT scope_id, message_id, sequence FROM message WHERE sequence > (SELECT through FROM settled)
+            ORDER BY scope_id, message_id
             """,
             """
             UPDATE conversation SET message_count = message_count + new.count,

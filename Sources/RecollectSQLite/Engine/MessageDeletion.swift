@@ -10,34 +10,26 @@ enum MessageDeletion {
         _ ids: [String], in conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         guard let number = try MessageQueries.number(of: conversation, db) else { return (0, []) }
-        let deleted = try delete(ids, of: number, conversation, db)
+        try Settling.settle(db)
+        let sequences = try ids.flatMap { try MessageQueries.sequences(of: $0, in: number, db) }
+        let deleted = try delete(sequences, of: number, conversation, db)
         if deleted.count > 0 { try SearchIndex.erase(db) }
         return deleted
     }
 
-    /// The same for a conversation whose number is known, without erasing: words of what goes leave the index at once, and the
+    /// The same for messages whose numbers are known, without erasing: words of what goes leave the index at once, and the
     /// file with the next deletion that erases.
     static func delete(
-        _ ids: [String], of number: Int64, _ conversation: ConversationID, _ db: Database
+        _ sequences: [Int64], of number: Int64, _ conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         try Settling.settle(db)
-        var sequences: Set<Int64> = []
-        for id in ids {
-            let statement = try db.sql(
-                """
-                SELECT sequence, agent_id FROM message_id
-                JOIN message USING (sequence) JOIN scope ON scope.id = message.scope_id
-                WHERE message_id.conversation_id = ? AND message_id.message_id = ?
-                """
-            ).bind(number, id)
-            defer { statement.reset() }
-            guard try statement.step() else { continue }
-            let sequence = statement.integer(0)
-            guard sequences.insert(sequence).inserted else { continue }
-            try db.recordChange(.messageDeleted, conversation, agentId: statement.text(1), messageId: id)
+        let gone = Set(sequences).sorted()
+        guard !gone.isEmpty else { return (0, []) }
+        for sequence in gone {
+            let id = try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", sequence)
+            try db.recordChange(
+                .messageDeleted, conversation, agentId: MessageQueries.agent(of: sequence, db), messageId: id)
         }
-        guard !sequences.isEmpty else { return (0, []) }
-        let gone = sequences.sorted()
         let orphans = try Settling.following(deletionOf: gone, in: number, db) {
             try remove(gone, conversation: number, db)
         }
@@ -170,9 +162,9 @@ enum MessageDeletion {
             if sequence <= settled {
                 try db.run(
                     """
-                    DELETE FROM message_id WHERE conversation_id = ?
-                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?)
-                    """, conversation, sequence)
+                    DELETE FROM message_id WHERE scope_id = (SELECT scope_id FROM message WHERE sequence = ?1)
+                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?1)
+                    """, sequence)
             }
             try db.run("DELETE FROM message WHERE sequence = ?", sequence)
         }

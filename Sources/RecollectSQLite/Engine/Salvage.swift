@@ -90,7 +90,7 @@ struct Salvage {
         "id", "user_id", "session_id", "created_at", "last_activity", "message_count", "title", "working_directory",
         "branch",
         "metadata", "first_message", "last_access", "last_sequence", "read_through", "is_pinned", "is_archived",
-        "discarded_at", "branch_of", "branch_after",
+        "discarded_at", "branch_of", "branch_after", "branch_agent",
     ]
     private static let scope = "id, conversation_id, agent_id, window_start"
     private static let message = """

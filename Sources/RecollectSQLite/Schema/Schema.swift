@@ -21,6 +21,7 @@ enum Schema {
             try db.execute(sql: library)
         }
         migrator.registerMigration("3 drafts") { try $0.execute(sql: drafts) }
+        migrator.registerMigration("4 ids by scope") { try $0.execute(sql: idsByScope) }
         return migrator
     }
 

@@ -10,7 +10,8 @@ extension SearchIndex {
     /// 2. Of either, the newest 2,000 come by score (`SearchScore`), the newer first where scores are equal; older ones follow
     ///    by age alone. So a word that half of all messages hold costs no more than a rare one.
     ///
-    /// Copies of a message that forks made are shown once, unless the query names a session.
+    /// Copies of a message that forks made are shown once, unless the query names a session, and what several agents of a
+    /// conversation hold as one message is shown once.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
         let words = SearchWords(query.text)
@@ -111,7 +112,15 @@ private struct HitCollector {
     private let limit: Int
     /// The numbers of the messages that were seen, of a copy that of its original.
     private var seen: Set<Int64> = []
+    /// The numbers of the messages of each conversation and id that were seen.
+    private var numbers: [Identity: [Int64]] = [:]
 
+    private struct Identity: Hashable {
+        let conversation: Int64
+        let id: ByteString
+    }
+
+    private let db: Database
     private let row: SQL
 
     init(
@@ -121,10 +130,11 @@ private struct HitCollector {
         row = try db.sql(
             """
             SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
-              ifnull(m.copied_from, m.sequence), \(SearchFilter.columns)
+              ifnull(m.copied_from, m.sequence), m.conversation_id, \(SearchFilter.columns)
             FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
+        self.db = db
         self.query = query
         self.filter = filter
         self.through = through
@@ -142,8 +152,9 @@ private struct HitCollector {
         row.bind(sequence, at: 1)
         row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), try filter.admits(row, columnsFrom: 8),
-            query.sessionId != nil || seen.insert(row.integer(7)).inserted
+        guard try row.step(), try filter.admits(row, columnsFrom: 9),
+            query.sessionId != nil || seen.insert(row.integer(7)).inserted,
+            try !isHeldByAnother(sequence, Identity(conversation: row.integer(8), id: ByteString(row.text(0))))
         else { return nil }
         count += 1
         if count <= offset { return nil }
@@ -158,5 +169,20 @@ private struct HitCollector {
                 snippet: SearchableText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
                 score: score))
         return nil
+    }
+
+    /// Whether another agent's message of that id was seen that has the same role and content.
+    private mutating func isHeldByAnother(_ sequence: Int64, _ identity: Identity) throws -> Bool {
+        for other in numbers[identity, default: []] {
+            let isSame = try db.integer(
+                """
+                SELECT 1 FROM message JOIN message AS other USING (role)
+                WHERE message.sequence = ? AND other.sequence = ?
+                AND message.text IS other.text AND message.parts IS other.parts
+                """, sequence, other)
+            if isSame != nil { return true }
+        }
+        numbers[identity, default: []].append(sequence)
+        return false
     }
 }

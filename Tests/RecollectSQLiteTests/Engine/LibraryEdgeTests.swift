@@ -132,10 +132,11 @@ import Testing
         #expect(try await history.latestChange() == cursor)
     }
 
-    @Test("an agent that only repeated what was known has not spoken")
+    @Test("an agent whose reply has only begun has not spoken")
     func silentAgent() async throws {
         try await history.append(messages(0..<2), to: scope)
-        try await history.append(messages(0..<2), to: id.scope(agentId: "parrot"))
+        let reply = try await history.beginReply(messages(2..<3)[0], in: id.scope(agentId: "parrot"))
+        defer { withExtendedLifetime(reply) {} }
         #expect(try await history.conversation(id)?.agents == ["a"])
         let listed = try await history.conversations(
             ConversationQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))
