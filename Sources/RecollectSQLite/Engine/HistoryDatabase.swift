@@ -93,9 +93,10 @@ final class HistoryDatabase: Sendable {
     func retire() { retired.withLock { $0 = true } }
 
     /// Runs work while no other process writes.
-    func withProcessLock<Result>(_ body: () throws -> Result) throws -> Result {
+    /// - Parameter patience: how long to wait for the lock, in milliseconds; `nil` for as long as any write waits.
+    func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
         guard let lock else { return try body() }
-        return try lock.withLock(timeout: configuration.busyTimeout, body)
+        return try lock.withLock(timeout: patience ?? configuration.busyTimeout, body)
     }
 
     // MARK: Reading
@@ -151,12 +152,21 @@ final class HistoryDatabase: Sendable {
 
     /// Runs on the writer's connection outside of any transaction, while no other process writes.
     func withWriterConnection<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        patience: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             connections.asyncWriteWithoutTransaction { db in
-                continuation.resume(with: Result { try self.withProcessLock { try body(db) } })
+                continuation.resume(with: Result { try self.withProcessLock(patience: patience) { try body(db) } })
             }
+        }
+    }
+
+    /// Moves the log into the database and empties it; false where somebody reads an older state. Waits some milliseconds at most.
+    func truncateLog() async throws -> Bool {
+        try await withWriterConnection(patience: 20) { db in
+            // The log of files that are not these any more is nobody's to move.
+            try self.checkFiles()
+            return try Erasing.truncateLog(db, busyTimeout: self.configuration.busyTimeout)
         }
     }
 

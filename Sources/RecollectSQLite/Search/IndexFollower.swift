@@ -11,6 +11,11 @@ final class IndexFollower: Sendable {
     }
 
     private let state = Locked(State())
+    private let upkeep: Upkeep
+
+    init(upkeep: Upkeep) {
+        self.upkeep = upkeep
+    }
 
     /// Says that something was saved.
     func noteCommit(_ database: HistoryDatabase) {
@@ -41,6 +46,8 @@ final class IndexFollower: Sendable {
                 }
                 if isBusy { return true }
             }
+            // Another process may have deleted something and ended.
+            if try await database.read({ try Erasing.isPending($0) }) { upkeep.wake() }
         } catch {
             // The next search indexes what is missing and tells what is wrong.
             database.configuration.logger.debug("the search index waits: \(error)")
