@@ -52,14 +52,14 @@ extension SQLiteHistoryStore {
         _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
         let kept = try await keepingAttachments(of: [message])
-        let orphans = try await write { [attachments, retention = configuration.retention] db, unsettled in
-            try kept.secured(in: attachments).flatMap { message in
+        try await write(keeping: kept) { [retention = configuration.retention] messages, db, unsettled in
+            let orphans = try messages.flatMap { message in
                 let ending = ReplyEnding(
                     number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
                 return try ending.run(db, unsettled)
             }
+            return ((), orphans)
         }
-        try await removeAttachments(orphans)
     }
 
     /// The replies in flight of a conversation: see `HistoryStore`. Those whose process has ended are saved first.

@@ -20,11 +20,13 @@ enum RecollectTestWorker {
         case "turns": try await turns(Array(arguments.dropFirst()))
         case "journal": try await journal(Array(arguments.dropFirst()))
         case "entries": try await entries(Array(arguments.dropFirst()))
+        case "hold": try await hold(Array(arguments.dropFirst()))
+        case "delete": try await delete(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|lines|workspace …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|hold|delete|lines|workspace …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -26,6 +26,8 @@ public struct StoreEvent: Sendable {
         public static let interruptedReply = Kind(rawValue: "interruptedReply")
         /// The messages of a listed session were asked for and could not be read; the session showed none.
         public static let unreadableSession = Kind(rawValue: "unreadableSession")
+        /// What was deleted has been erased from the files, too.
+        public static let erased = Kind(rawValue: "erased")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
         /// Versions of one file that contradicted each other were folded into one.
@@ -89,7 +91,7 @@ public final class StoreEvents: Sendable {
     }
 
     /// What stores do all the time, and nobody need do anything about.
-    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited]
+    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited, .erased]
 
     private let logger: Logger
     private let state = Locked(State())

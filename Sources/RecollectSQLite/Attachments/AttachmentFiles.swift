@@ -21,6 +21,8 @@ protocol AttachmentKeeping: Sendable {
     func has(_ sha256: String) -> Bool
     /// Removes them if they are kept.
     func remove(_ sha256: String) throws
+    /// Removes what interrupted saves left in one of the folders, 0 to 255.
+    func removeLeftovers(inFolder folder: Int) throws
 }
 
 extension ConversationMessage {
@@ -42,7 +44,16 @@ struct AttachmentFiles: AttachmentKeeping {
         guard !has(hash) else { return hash }
         let folder = url(of: hash).deletingLastPathComponent()
         return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
-            _ = try OpenFolder.make(path: folder.path).replace(hash) { try $0.write(Array(bytes), at: 0) }
+            let open = try OpenFolder.make(path: folder.path)
+            for attempt in 1... {
+                do {
+                    _ = try open.replace(hash) { try $0.write(Array(bytes), at: 0) }
+                    break
+                } catch let failure as POSIXFailure where failure.number == ENOENT && attempt < 3 {
+                    // Its temporary file was taken for a leftover and removed.
+                    continue
+                }
+            }
             return hash
         }
     }
@@ -69,8 +80,24 @@ struct AttachmentFiles: AttachmentKeeping {
 
     func remove(_ sha256: String) throws {
         guard Self.isHash(sha256) else { return }
-        if unlink(url(of: sha256).path) != 0, errno != ENOENT {
-            throw RecollectError(.last, doing: "remove the attachment", path: url(of: sha256).path)
+        let url = url(of: sha256)
+        guard unlink(url.path) == 0 else {
+            if errno == ENOENT { return }
+            throw RecollectError(.last, doing: "remove the attachment", path: url.path)
+        }
+        let folder = url.deletingLastPathComponent()
+        try HistoryFiles.onDisk(folder, doing: "synchronise the folder") {
+            try OpenFolder(path: folder.path).synchronize()
+        }
+    }
+
+    func removeLeftovers(inFolder folder: Int) throws {
+        let name = String(folder, radix: 16)
+        let path = directory.appendingPathComponent(name.count == 1 ? "0" + name : name).path
+        guard access(path, F_OK) == 0 else { return }
+        try HistoryFiles.onDisk(URL(fileURLWithPath: path), doing: "tidy") {
+            let folder = try OpenFolder(path: path)
+            try folder.removeLeftovers(among: folder.names())
         }
     }
 
@@ -115,4 +142,6 @@ final class AttachmentMemory: AttachmentKeeping {
     func has(_ sha256: String) -> Bool { kept.withLock { $0[sha256] != nil } }
 
     func remove(_ sha256: String) { kept.withLock { $0[sha256] = nil } }
+
+    func removeLeftovers(inFolder folder: Int) {}
 }

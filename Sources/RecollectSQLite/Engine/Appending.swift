@@ -146,8 +146,8 @@ struct ScopeRow {
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT INTO conversation (user_id, session_id, created_at, last_activity, last_access, message_count)
-            VALUES (?, ?, ?, ?, ?, 0)
+            INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            VALUES (1 + \(Erasing.lastConversation), ?, ?, ?, ?, ?, 0)
             """, id.userId, id.sessionId, createdAt, createdAt, createdAt)
         return db.lastInsertedRowID
     }
@@ -172,9 +172,9 @@ struct ScopeRow {
 
     private static func lookUp(_ scope: Scope, _ db: Database) throws -> Found {
         let statement = try db.sql(lookUp)
-        statement.bind(scope.agentId, at: 1)
-        statement.bind(scope.userId, at: 2)
-        statement.bind(scope.sessionId, at: 3)
+        try statement.bind(scope.agentId, at: 1)
+        try statement.bind(scope.userId, at: 2)
+        try statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
         guard try statement.step() else { return .nothing }
         guard statement.isNull(6) else { return .discarded(statement.integer(0)) }

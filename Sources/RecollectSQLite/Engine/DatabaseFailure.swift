@@ -15,6 +15,7 @@ extension RecollectError {
             case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another process holds the store; try again")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
             case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
+            case .SQLITE_NOMEM: (.outOfMemory, "there is not enough memory; nothing of this was saved")
             case .SQLITE_IOERR: (.inputOutput, "reading or writing failed; check the disk")
             default:
                 (

@@ -205,18 +205,35 @@ final class HistoryDatabase: Sendable {
 
     /// Runs on the writer's connection outside of any transaction, while no other process writes.
     func withWriterConnection<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        patience: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         if let cannotWrite { throw NotWritable(cause: cannotWrite) }
         return try await withCheckedThrowingContinuation { continuation in
             let job = WriterJob { [self] in
-                continuation.resume(with: Result { try withProcessLock { try writer.inDatabase(body) } })
+                continuation.resume(
+                    with: Result { try withProcessLock(patience: patience) { try writer.inDatabase(body) } })
             }
             do {
                 if try group.add(job) { startWriter() }
             } catch {
                 continuation.resume(throwing: error)
             }
+        }
+    }
+
+    /// Moves the log into the database and empties it, unless work is left that writes to it again. Returns false where a reader
+    /// uses an older state. Waits some milliseconds at most.
+    func truncateLog() async throws -> Bool {
+        try await withWriterConnection(patience: 20) { [self] db in
+            // The log of other files is not this database's to move.
+            try checkFiles()
+            guard try !Erasing.isPending(.conversation, db), try !Erasing.isPending(.index, db) else { return true }
+            guard try log.truncate(db) else { return false }
+            try db.inTransaction(.immediate) {
+                try Erasing.done(.log, db)
+                return .commit
+            }
+            return true
         }
     }
 
@@ -262,9 +279,10 @@ final class HistoryDatabase: Sendable {
     }
 
     /// Runs work while no other process writes.
-    private func withProcessLock<Result>(_ body: () throws -> Result) throws -> Result {
+    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for as long as any write waits.
+    private func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
         guard let lock else { return try body() }
-        try acquire { try lock.acquire(timeout: configuration.busyTimeout) }
+        try acquire { try lock.acquire(timeout: patience ?? configuration.busyTimeout) }
         defer { lock.release() }
         return try body()
     }

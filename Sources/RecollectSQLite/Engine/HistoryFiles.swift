@@ -166,6 +166,29 @@ struct HistoryFiles: Sendable {
             .filter { $0.lastPathComponent.hasPrefix(setAsidePrefix) }
     }
 
+    /// The files that hold parts of a history and belong to none: those that were set aside, and those that an interrupted salvage
+    /// left. Under the process lock, when nothing is being salvaged.
+    func remains() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).filter(isRemains)
+    }
+
+    private func isRemains(_ name: String) -> Bool {
+        name.hasPrefix(setAsidePrefix) || name.hasPrefix(Self.mendingPrefix)
+    }
+
+    /// How the names of copies begin that a salvage makes and removes.
+    static let mendingPrefix = "history.mending-"
+
+    /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
+    func remove(_ name: String) throws {
+        guard isRemains(name), !name.contains("/") else { return }
+        guard unlink(path(name)) == 0 else {
+            if errno == ENOENT { return }
+            throw RecollectError(.last, doing: "remove", path: path(name))
+        }
+        try synchronizeDirectory()
+    }
+
     private static func stamp(_ date: Date) -> String {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")

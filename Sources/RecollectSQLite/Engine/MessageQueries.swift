@@ -116,8 +116,8 @@ enum MessageQueries {
         var messages = try shown.map { place in
             let statement = try db.sql(
                 "SELECT \(MessageRow.selected) FROM message WHERE scope_id = ? AND position = ?")
-            statement.bind(scopes[place.scope].number, at: 1)
-            statement.bind(place.position, at: 2)
+            try statement.bind(scopes[place.scope].number, at: 1)
+            try statement.bind(place.position, at: 2)
             defer { statement.reset() }
             guard try statement.step() else {
                 throw RecollectError(.damaged, "an index of the history names a message that is not there")

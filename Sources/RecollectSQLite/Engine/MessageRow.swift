@@ -56,12 +56,12 @@ enum MessageRow {
         _ db: Database
     ) throws {
         let statement = try db.sql(insertion)
-        statement.bind(sequence, at: 1)
-        statement.bind(conversation, at: 2)
-        statement.bind(scope, at: 3)
-        statement.bind(position ?? Position.appended(sequence), at: 4)
-        statement.bind(message.id, at: 5)
-        bindContent(of: message, from: 6, to: statement)
+        try statement.bind(sequence, at: 1)
+        try statement.bind(conversation, at: 2)
+        try statement.bind(scope, at: 3)
+        try statement.bind(position ?? Position.appended(sequence), at: 4)
+        try statement.bind(message.id, at: 5)
+        try bindContent(of: message, from: 6, to: statement)
         try statement.run()
     }
 
@@ -73,31 +73,31 @@ enum MessageRow {
     /// Gives a row other content; its id and place stay. What was a copy of another message is one no more.
     static func replace(_ sequence: Int64, with message: ConversationMessage, _ db: Database) throws {
         let statement = try db.sql(replacement)
-        statement.bind(sequence, at: 1)
-        bindContent(of: message, from: 2, to: statement)
+        try statement.bind(sequence, at: 1)
+        try bindContent(of: message, from: 2, to: statement)
         try statement.run()
     }
 
     /// Binds role, timestamp, text, parts, metadata and unknown fields, in this order.
-    private static func bindContent(of message: ConversationMessage, from first: Int32, to statement: SQL) {
-        statement.bind(message.role.rawValue, at: first)
-        statement.bind(message.timestamp.millisecondsSince1970, at: first + 1)
+    private static func bindContent(of message: ConversationMessage, from first: Int32, to statement: SQL) throws {
+        try statement.bind(message.role.rawValue, at: first)
+        try statement.bind(message.timestamp.millisecondsSince1970, at: first + 1)
         if message.parts.count == 1, case .text(let text) = message.parts[0] {
-            statement.bind(text, at: first + 2)
-            statement.bindNull(at: first + 3)
+            try statement.bind(text, at: first + 2)
+            try statement.bindNull(at: first + 3)
         } else {
-            statement.bindNull(at: first + 2)
-            statement.bind(ContentPart.write(list: message.parts), at: first + 3)
+            try statement.bindNull(at: first + 2)
+            try statement.bind(ContentPart.write(list: message.parts), at: first + 3)
         }
-        bind(message.metadata, at: first + 4, of: statement)
-        bind(message.unknownFields, at: first + 5, of: statement)
+        try bind(message.metadata, at: first + 4, of: statement)
+        try bind(message.unknownFields, at: first + 5, of: statement)
     }
 
-    private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) {
+    private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) throws {
         if object.isEmpty {
-            statement.bindNull(at: index)
+            try statement.bindNull(at: index)
         } else {
-            statement.bind(JSONValue.write(object: object), at: index)
+            try statement.bind(JSONValue.write(object: object), at: index)
         }
     }
 }

@@ -14,11 +14,11 @@ final class SalvageReader {
             return 0
         }
 
-        func bind(to statement: SQL, at index: Int32) {
+        func bind(to statement: SQL, at index: Int32) throws {
             switch self {
-            case .null: statement.bindNull(at: index)
-            case .integer(let value): statement.bind(value, at: index)
-            case .text(let bytes): statement.bind(String(decoding: bytes, as: UTF8.self), at: index)
+            case .null: try statement.bindNull(at: index)
+            case .integer(let value): try statement.bind(value, at: index)
+            case .text(let bytes): try statement.bind(String(decoding: bytes, as: UTF8.self), at: index)
             }
         }
     }

@@ -38,4 +38,6 @@ public struct HistoryReport: Sendable, Codable {
     public var setAside: [String]
     /// What is not as it should be; empty is good.
     public var problems: [Problem]
+    /// What is left to be erased of what was deleted.
+    public var erasure = Erasure()
 }

@@ -18,6 +18,7 @@ extension SQLiteHistoryStore {
             }
         }
         var report = checked.report
+        report.erasure = checked.report.migrations.isEmpty ? Erasure() : try await erasure()
         report.directory = directory?.path
         guard let files = connection.files else { return report }
         return try await blocking { [report] in
@@ -48,7 +49,12 @@ extension SQLiteHistoryStore {
         events.post(.init(kind: .rebuiltIndex))
         try await indexEverything()
         guard let files = connection.files else { return }
-        try await removeAttachments(AttachmentFiles(directory: files.attachments).all().map(\.hash))
+        try await write { db in
+            let kept = try AttachmentFiles(directory: files.attachments).all().map(\.hash)
+            try Erasing.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
+            try Erasing.note(.leftovers, db)
+        }
+        try await waitUntilErased()
     }
 }
 

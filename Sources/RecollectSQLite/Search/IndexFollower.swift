@@ -13,6 +13,11 @@ final class IndexFollower: Sendable {
     }
 
     private let state = Locked(State())
+    private let upkeep: Upkeep
+
+    init(upkeep: Upkeep) {
+        self.upkeep = upkeep
+    }
 
     /// Notes that something was saved, or that there may be something to follow.
     func noteCommit(_ database: HistoryDatabase) {
@@ -44,6 +49,8 @@ final class IndexFollower: Sendable {
                 }
                 if isBusy { return true }
             }
+            // Another process may have deleted something and ended.
+            if let database, try await database.read({ try Erasing.isPending($0) }) { upkeep.wake() }
         } catch {
             // The next search indexes what is missing and tells what is wrong.
             database?.configuration.logger.debug("the search index waits: \(error)")

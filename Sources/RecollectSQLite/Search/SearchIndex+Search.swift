@@ -149,8 +149,8 @@ private struct HitCollector {
 
     /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
     mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
-        row.bind(sequence, at: 1)
-        row.bind(query.userId, at: 2)
+        try row.bind(sequence, at: 1)
+        try row.bind(query.userId, at: 2)
         defer { row.reset() }
         guard try row.step(), try filter.admits(row, columnsFrom: 9),
             query.sessionId != nil || seen.insert(row.integer(7)).inserted,

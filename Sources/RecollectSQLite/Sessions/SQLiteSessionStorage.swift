@@ -122,17 +122,15 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
         let conversation = conversation(id)
         let now = Date().millisecondsSince1970
-        let outcome = try await history.write { [agentId, attachments = history.attachments] db, unsettled in
-            var outcome = try TranscriptSaving(
-                conversation: conversation, agentId: agentId, difference: difference,
-                changed: kept.secured(in: attachments), owners: saving.owners, now: now
+        let outcome = try await history.write(keeping: kept) { [agentId] changed, db, unsettled in
+            let outcome = try TranscriptSaving(
+                conversation: conversation, agentId: agentId, difference: difference, changed: changed,
+                owners: saving.owners, now: now
             ).run(db, unsettled)
-            outcome.orphans += try kept.unused(db)
-            return outcome
+            return (outcome, outcome.orphans)
         }
         known.finish(saving, owners: outcome.owners)
-        try await history.removeAttachments(outcome.orphans)
-        try await history.deleteOldMessagesIfDue()
+        history.upkeep.noteSave()
     }
 
     /// Gives a session another id: see `SessionStorageProtocol`.

@@ -67,6 +67,7 @@ import Testing
         let new = ConversationMessage(
             id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -6 * 86400))
         try await history.append([old, new], to: scope)
+        _ = try await history.expireNow()
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
 
@@ -185,6 +186,7 @@ import Testing
         try await history.deleteMessages(["0", "1"], in: scope.conversation)
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await history.deleteMessages(["2"], in: scope.conversation)
+        #expect(try await history.waitUntilErased().isComplete)
         #expect(!FileManager.default.fileExists(atPath: file.path))
         await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
         await expectError(.invalidArgument) { _ = try await history.attachment(sha256: "../../etc/passwd") }
