@@ -140,8 +140,11 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func deleteUser(_ userId: String) async throws {
         let orphans = try await write { try MessageDeletion.deleteUser(userId, $0) }
         if let files = connection.files {
-            try await blocking {
-                for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) }
+            // Under the process lock: no salvage is under way whose file this would take away.
+            try await perform { database in
+                try await database.withWriterConnection { _ in
+                    for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) }
+                }
             }
         }
         try await finishDeletion(orphans)

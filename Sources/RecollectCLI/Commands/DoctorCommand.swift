@@ -13,8 +13,9 @@
                 that is set aside.
 
                 JSON keys: version, directory, sqliteVersion, migrations, users, conversations, messages, messagesToIndex, \
-                databaseBytes, logBytes, attachments, attachmentBytes, setAside, problems (a list of kind, message). Exit \
-                code 2 says that there are problems.
+                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of \
+                setAside, date, recoveredMessages, lostMessages, sessions), problems (a list of kind, message). Exit code 2 \
+                says that there are problems; messages that were lost are one until the file set aside is removed.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -35,7 +36,9 @@
         }
 
         private func json(of report: HistoryReport) throws -> JSONValue {
-            let text = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            let text = String(decoding: try encoder.encode(report), as: UTF8.self)
             var members = try JSONValue(parsing: text).objectValue ?? [:]
             members["version"] = .string(Recall.version)
             return .object(members)

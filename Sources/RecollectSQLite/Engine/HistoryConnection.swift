@@ -57,6 +57,12 @@ final class HistoryConnection: Sendable {
         let database = try await database()
         do {
             return try await operation(database)
+        } catch  where error.isIndexDamage {
+            // The operation needs the messages in it that it had; bites let saves in between.
+            try await database.write { try SearchIndex.rebuild($0) }
+            while try await database.write({ try SearchIndex.advance($0, limit: 2000) }) {}
+            events.post(StoreEvent(kind: .rebuiltIndex))
+            return try await operation(database)
         } catch  where error.isCorruption && files != nil {
             let salvaged = try await salvage(database)
             return try await operation(salvaged)

@@ -40,7 +40,7 @@ struct HistoryFiles: Sendable {
     }
 
     /// How the names of files that lie beside the database begin.
-    private let stem: String
+    let stem: String
     /// How the names of folders begin: in a folder that others may use too they tell whose they are.
     private let prefix: String
 
@@ -128,21 +128,17 @@ struct HistoryFiles: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Renames the database and what belongs to it to names that nothing else has, and returns the database's.
-    func setAside() throws -> URL {
-        let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
-        let target = path("\(setAsidePrefix)\(stamp).sqlite")
-        for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
-            throw RecollectError(.last, doing: "set aside", path: database + suffix)
+    /// The files that were set aside, what tells of them, and what killed salvages left.
+    func setAsideFiles() throws -> [URL] {
+        try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil).filter {
+            let name = $0.lastPathComponent
+            return name.hasPrefix(setAsidePrefix) || setAside(ofLossRecord: name) != nil || isLeftover(name)
         }
-        try synchronizeDirectory()
-        return URL(fileURLWithPath: target)
     }
 
-    /// The files that were set aside.
-    func setAsideFiles() throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix(setAsidePrefix) }
+    /// A part for the names of files that nothing else has.
+    static func newStamp() -> String {
+        stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
     }
 
     private static func stamp(_ date: Date) -> String {

@@ -17,6 +17,7 @@ struct HistoryOpening {
         try refuseStranger()
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
+            try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             let isWhole = try !isDamaged && looksWhole()
             guard isWhole else { return try salvage(lock) }
             do {
@@ -50,10 +51,7 @@ struct HistoryOpening {
                 .foreignStore, "\(files.database) is not a file; move it away or name another folder for the history")
         }
         let header = try files.header()
-        if header.isEmpty {
-            try setAsideStrayLog()
-            return true
-        }
+        if header.isEmpty { return try !files.wasEmptied() }
         guard header.starts(with: Array("SQLite format 3\0".utf8)), header.count == 100 else { return false }
         let id = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
         guard id == Schema.applicationID else {
@@ -63,14 +61,6 @@ struct HistoryOpening {
                     + "name another folder for the history")
         }
         return true
-    }
-
-    /// A log without its database cannot be read alone, but it is somebody's data: it is kept under another name.
-    private func setAsideStrayLog() throws {
-        var status = stat()
-        guard stat(files.writeAheadLog, &status) == 0, status.st_size > 0 else { return }
-        let setAside = try files.setAside()
-        events.post(StoreEvent(kind: .missingFile, setAside: URL(fileURLWithPath: setAside.path + "-wal")))
     }
 
     private func openDatabase(_ lock: ProcessLock) throws -> HistoryDatabase {
@@ -180,18 +170,7 @@ struct HistoryOpening {
 
     /// Sets the damaged files aside and opens a new database with everything that could be read of them.
     private func salvage(_ lock: ProcessLock) throws -> HistoryDatabase {
-        let setAside = try files.setAside()
-        let pool = try openPool()
-        try Schema.migrator.migrate(pool)
-        let salvaged = try pool.write { db in
-            try SearchIndex.prepare(db)
-            return try Salvage(damaged: setAside).copy(into: db)
-        }
-        try pool.close()
-        events.post(
-            StoreEvent(
-                kind: .salvaged, setAside: setAside, recoveredMessages: salvaged.recovered, lostMessages: salvaged.lost)
-        )
+        try Salvage(files: files, configuration: configuration, events: events).run()
         return try openDatabase(lock)
     }
 }

@@ -15,6 +15,7 @@ enum Schema {
             try db.execute(sql: library)
         }
         migrator.registerMigration("3 drafts") { try $0.execute(sql: drafts) }
+        migrator.registerMigration("5 checksums") { try $0.execute(sql: checksums) }
         return migrator
     }
 
