@@ -18,6 +18,7 @@ enum RecollectTestWorker {
         case "sessions": try await sessions(Array(arguments.dropFirst()))
         case "branches": try await branches(Array(arguments.dropFirst()))
         case "turns": try await turns(Array(arguments.dropFirst()))
+        case "repair": try await repair(Array(arguments.dropFirst()))
         case "journal": try await journal(Array(arguments.dropFirst()))
         case "entries": try await entries(Array(arguments.dropFirst()))
         case "hold": try await hold(Array(arguments.dropFirst()))
@@ -26,7 +27,7 @@ enum RecollectTestWorker {
         case "workspace": try await workspace(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|hold|delete|lines|workspace …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

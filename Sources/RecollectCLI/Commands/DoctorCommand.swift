@@ -13,9 +13,10 @@
                 that is set aside.
 
                 JSON keys: version, directory, sqliteVersion, migrations, users, conversations, messages, messagesToIndex, \
-                databaseBytes, logBytes, attachments, attachmentBytes, setAside, problems (a list of kind, message), erasure \
+                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of \
+                setAside, date, recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure \
                 (what is left to be erased: conversations, attachments, files, isIndexPending, isLogPending). Exit code 2 says \
-                that there are problems.
+                that there are problems; messages that were lost are one until the file set aside is removed.
 
                 --prove WORD looks for a word in everything that the history keeps: messages, the search index, the bytes of the \
                 database and its log, attachments, and files that were set aside or left. It prints where the word stands, never \
@@ -79,7 +80,9 @@
         }
 
         private func json(of report: HistoryReport) throws -> JSONValue {
-            let text = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            let text = String(decoding: try encoder.encode(report), as: UTF8.self)
             var members = try JSONValue(parsing: text).objectValue ?? [:]
             members["version"] = .string(Recall.version)
             return .object(members)

@@ -60,13 +60,16 @@ public struct StoreEvent: Sendable {
     public let recoveredMessages: Int?
     /// Messages known to be lost; `nil` where it cannot be known.
     public let lostMessages: Int?
+    /// The sessions of which messages are known to be lost. They are never logged.
+    public let lostSessions: [SessionLoss]
     /// What went wrong, where something did; of it only the code or the type is logged.
     public let failure: (any Error)?
 
     /// Makes an event.
     public init(
         kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAside: URL? = nil,
-        recoveredMessages: Int? = nil, lostMessages: Int? = nil, failure: (any Error)? = nil
+        recoveredMessages: Int? = nil, lostMessages: Int? = nil, lostSessions: [SessionLoss] = [],
+        failure: (any Error)? = nil
     ) {
         self.kind = kind
         self.scope = scope
@@ -75,6 +78,7 @@ public struct StoreEvent: Sendable {
         self.setAside = setAside
         self.recoveredMessages = recoveredMessages
         self.lostMessages = lostMessages
+        self.lostSessions = lostSessions
         self.failure = failure
     }
 }

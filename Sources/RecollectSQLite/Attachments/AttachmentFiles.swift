@@ -101,13 +101,16 @@ struct AttachmentFiles: AttachmentKeeping {
         }
     }
 
-    /// Every attachment that is kept.
+    /// Every attachment that is kept. Files of other names are not Recollect's and are passed over.
     func all() throws -> [(hash: String, byteCount: Int)] {
         let manager = FileManager.default
         guard manager.fileExists(atPath: directory.path) else { return [] }
-        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { folder in
-            try manager.contentsOfDirectory(atPath: directory.appendingPathComponent(folder).path)
-                .filter(Self.isHash)
+        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { name -> [(String, Int)] in
+            let folder = directory.appendingPathComponent(name).path
+            var isFolder: ObjCBool = false
+            guard name.utf8.count == 2, manager.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
+            else { return [] }
+            return try manager.contentsOfDirectory(atPath: folder).filter(Self.isHash)
                 .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
         }
     }

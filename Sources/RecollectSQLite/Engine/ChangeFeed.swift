@@ -61,10 +61,14 @@ extension Database {
     func keepFeedNumber(_ sequences: [Int64]) throws {
         let last = try lastSequence()
         guard sequences.contains(last) else { return }
+        try reserveFeedNumbers(through: last + 1)
+    }
+
+    /// Keeps numbers of the feed from being given: the next one is behind `last`.
+    func reserveFeedNumbers(through last: Int64) throws {
         try run("DELETE FROM change WHERE user_id = '' AND session_id = '' AND kind = '\(Self.placeholder)'")
         try run(
-            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last + 1, Self.placeholder
-        )
+            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last, Self.placeholder)
     }
 }
 

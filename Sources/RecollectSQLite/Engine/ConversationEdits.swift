@@ -158,12 +158,12 @@ enum ConversationEdits {
         let base = try db.lastSequence()
         try db.run(
             """
-            INSERT INTO message (sequence, conversation_id, scope_id, position, copied_from, \(MessageRow.columns))
+            INSERT INTO message (sequence, conversation_id, scope_id, position, copied_from, checksum, \(MessageRow.columns))
             SELECT ?1 + row_number() OVER (ORDER BY position), ?2,
               (SELECT target.id FROM scope AS source JOIN scope AS target ON target.agent_id = source.agent_id
                WHERE source.id = message.scope_id AND target.conversation_id = ?2),
               (?1 + row_number() OVER (ORDER BY position)) << 20, ifnull(copied_from, sequence),
-              \(MessageRow.columns)
+              checksum, \(MessageRow.columns)
             FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?3) AND position <= ?4
             """, base, copy, number, end)
         try Settling.settle(db)

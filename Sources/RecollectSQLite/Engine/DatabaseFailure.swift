@@ -34,9 +34,14 @@ extension DatabaseError {
 }
 
 extension Error {
+    /// Whether SQLite says that the search index contradicts itself. It can be made anew at any time; the database is whole.
+    var isIndexDamage: Bool {
+        (self as? DatabaseError)?.extendedResultCode == .SQLITE_CORRUPT_VTAB
+    }
+
     /// Whether SQLite says that the database's bytes are not what they should be.
     var isCorruption: Bool {
-        guard let error = self as? DatabaseError else { return false }
+        guard let error = self as? DatabaseError, !isIndexDamage else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 

@@ -49,6 +49,7 @@ final class HistoryConnection: Sendable {
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         var hasSalvaged = false
         var hasReopened = false
+        var hasRebuiltIndex = false
         while true {
             let database = try await database()
             do {
@@ -59,6 +60,9 @@ final class HistoryConnection: Sendable {
                 guard !hasReopened else { throw error.cause }
                 hasReopened = true
                 database.retire()
+            } catch  where error.isIndexDamage && !hasRebuiltIndex {
+                hasRebuiltIndex = true
+                try await rebuildIndex(of: database)
             } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
                 hasSalvaged = true
                 try await salvage(database)
@@ -67,6 +71,13 @@ final class HistoryConnection: Sendable {
                 throw error
             }
         }
+    }
+
+    /// Makes a search index that contradicts itself anew, with the messages that the operation needs in it. Saves go in between.
+    private func rebuildIndex(of database: HistoryDatabase) async throws {
+        try await database.write { try SearchIndex.rebuild($0) }
+        while try await database.write({ try SearchIndex.advance($0, limit: 2000) }) {}
+        events.post(StoreEvent(kind: .rebuiltIndex))
     }
 
     /// Sets the damaged files aside and opens what could be read of them, unless that has been done already.

@@ -44,7 +44,7 @@ struct HistoryFiles: Sendable {
     }
 
     /// How the names of files that lie beside the database begin.
-    private let stem: String
+    let stem: String
     /// How the names of folders begin: in a folder that others may use too they tell whose they are.
     private let prefix: String
 
@@ -149,21 +149,9 @@ struct HistoryFiles: Sendable {
         close(descriptor)
     }
 
-    /// Renames the database and what belongs to it to names that nothing else has, and returns the database's.
-    func setAside() throws -> URL {
-        let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
-        let target = path("\(setAsidePrefix)\(stamp).sqlite")
-        for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
-            throw RecollectError(.last, doing: "set aside", path: database + suffix)
-        }
-        try synchronizeDirectory()
-        return URL(fileURLWithPath: target)
-    }
-
-    /// The files that were set aside.
-    func setAsideFiles() throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix(setAsidePrefix) }
+    /// A part for the names of files that nothing else has.
+    static func newStamp() -> String {
+        stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
     }
 
     /// The files that hold parts of a history and belong to none: those that were set aside, and those that an interrupted salvage
@@ -173,11 +161,8 @@ struct HistoryFiles: Sendable {
     }
 
     private func isRemains(_ name: String) -> Bool {
-        name.hasPrefix(setAsidePrefix) || name.hasPrefix(Self.mendingPrefix)
+        name.hasPrefix(setAsidePrefix) || setAside(ofLossRecord: name) != nil || isLeftover(name)
     }
-
-    /// How the names of copies begin that a salvage makes and removes.
-    static let mendingPrefix = "history.mending-"
 
     /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
     func remove(_ name: String) throws {

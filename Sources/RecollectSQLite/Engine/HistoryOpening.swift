@@ -30,6 +30,7 @@ struct HistoryOpening {
         try refuseStranger()
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
+            try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
             let isDamaged = try damaged != nil && damaged == FileID(at: files.database) || !looksWhole()
             if isDamaged { try salvage() }
@@ -70,7 +71,7 @@ struct HistoryOpening {
         let header = try DatabaseHeader.read(files.database)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
-            try setAsideStrayLog()
+            guard try !files.wasEmptied() else { return false }
             try makeDatabase()
             return true
         }
@@ -82,14 +83,6 @@ struct HistoryOpening {
                     + "name another folder for the history")
         }
         return true
-    }
-
-    /// A log without its database cannot be read alone, but it is somebody's data: it is kept under another name.
-    private func setAsideStrayLog() throws {
-        var status = stat()
-        guard stat(files.writeAheadLog, &status) == 0, status.st_size > 0 else { return }
-        let setAside = try files.setAside()
-        events.post(StoreEvent(kind: .missingFile, setAside: URL(fileURLWithPath: setAside.path + "-wal")))
     }
 
     /// Opens the writer's connection and brings the database up to date.
@@ -200,16 +193,8 @@ struct HistoryOpening {
         return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
     }
 
-    /// Sets the damaged files aside and makes a new database with everything that could be read of them.
+    /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
     private func salvage() throws {
-        let setAside = try files.setAside()
-        try makeDatabase()
-        let queue = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
-        let salvaged = try queue.write { try Salvage(damaged: setAside).copy(into: $0) }
-        try queue.close()
-        events.post(
-            StoreEvent(
-                kind: .salvaged, setAside: setAside, recoveredMessages: salvaged.recovered, lostMessages: salvaged.lost)
-        )
+        try Salvage(files: files, configuration: configuration, events: events).run()
     }
 }

@@ -22,6 +22,7 @@ enum Schema {
         }
         migrator.registerMigration("3 drafts") { try $0.execute(sql: drafts) }
         migrator.registerMigration("4 ids by scope") { try $0.execute(sql: idsByScope) }
+        migrator.registerMigration("5 checksums") { try $0.execute(sql: checksums) }
         migrator.registerMigration("6 erasure") { try $0.execute(sql: erasure) }
         return migrator
     }

@@ -39,7 +39,13 @@ enum SearchIndex {
 
     /// Makes the index anew and empty. In a write transaction.
     static func rebuild(_ db: Database) throws {
-        try db.run("DELETE FROM search_state")
+        // A damaged index cannot even be dropped. Its tables are ordinary ones; this is what they hold when it is empty.
+        try db.execute(
+            sql: """
+                DELETE FROM search_state;
+                DELETE FROM message_search_data; DELETE FROM message_search_idx; DELETE FROM message_search_docsize;
+                INSERT INTO message_search_data (id, block) VALUES (1, x''), (10, x'00000000000000')
+                """)
         try prepare(db)
     }
 
