@@ -110,14 +110,15 @@ private struct HitCollector {
     private var count = 0
     private let offset: Int
     private let limit: Int
-    /// The numbers of the messages that were seen, of a copy that of its original.
-    private var seen: Set<Int64> = []
-    /// The numbers of the messages of each conversation and id that were seen.
-    private var numbers: [Identity: [Int64]] = [:]
+    /// The numbers of the messages that were seen and may be one with others.
+    private var seen: [Likeness: [Int64]] = [:]
 
-    private struct Identity: Hashable {
-        let conversation: Int64
-        let id: ByteString
+    /// What messages share that are shown once as long as role and content are the same.
+    private enum Likeness: Hashable {
+        /// Copies that forks made, and their original.
+        case copies(of: Int64)
+        /// What several agents of a conversation hold under one id.
+        case shared(id: ByteString, in: Int64)
     }
 
     private let db: Database
@@ -153,8 +154,8 @@ private struct HitCollector {
         try row.bind(query.userId, at: 2)
         defer { row.reset() }
         guard try row.step(), try filter.admits(row, columnsFrom: 9),
-            query.sessionId != nil || seen.insert(row.integer(7)).inserted,
-            try !isHeldByAnother(sequence, Identity(conversation: row.integer(8), id: ByteString(row.text(0))))
+            try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.integer(7))),
+            try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.integer(8)))
         else { return nil }
         count += 1
         if count <= offset { return nil }
@@ -171,9 +172,9 @@ private struct HitCollector {
         return nil
     }
 
-    /// Whether another agent's message of that id was seen that has the same role and content.
-    private mutating func isHeldByAnother(_ sequence: Int64, _ identity: Identity) throws -> Bool {
-        for other in numbers[identity, default: []] {
+    /// Whether a message like it was seen that has the same role and content: either may have been edited since.
+    private mutating func isShown(_ sequence: Int64, as likeness: Likeness) throws -> Bool {
+        for other in seen[likeness, default: []] {
             let isSame = try db.integer(
                 """
                 SELECT 1 FROM message JOIN message AS other USING (role)
@@ -182,7 +183,7 @@ private struct HitCollector {
                 """, sequence, other)
             if isSame != nil { return true }
         }
-        numbers[identity, default: []].append(sequence)
+        seen[likeness, default: []].append(sequence)
         return false
     }
 }

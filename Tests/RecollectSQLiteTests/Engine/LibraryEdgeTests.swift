@@ -132,6 +132,15 @@ import Testing
         #expect(try await history.latestChange() == cursor)
     }
 
+    @Test("an original that was edited is found beside its copy, which says what it said before")
+    func editedOriginal() async throws {
+        try await history.append([ConversationMessage(id: "m", role: .user, text: "apple one")], to: scope)
+        try await history.fork(id, at: "m", into: "copy")
+        try await history.edit([ConversationMessage(id: "m", role: .user, text: "apple two")], in: id)
+        let hits = try await history.search(SearchQuery(userId: "ann", text: "apple")).elements
+        #expect(Set(hits.map(\.conversation.sessionId)) == [id.sessionId, "copy"])
+    }
+
     @Test("an agent whose reply has only begun has not spoken")
     func silentAgent() async throws {
         try await history.append(messages(0..<2), to: scope)

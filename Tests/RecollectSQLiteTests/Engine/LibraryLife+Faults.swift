@@ -64,7 +64,10 @@ extension LibraryLife {
                 let found = Set(wanted.lazy.map(\.message).filter { hits.contains($0.id) }.map(\.text))
                 let isComplete = wanted.allSatisfy { found.contains($0.message.text) }
                 if !isComplete || !hits.isSubset(of: wanted.map(\.message.id)) {
-                    faults.append("who says \(word), agent \(agent ?? "any")")
+                    let missing = wanted.filter { !found.contains($0.message.text) }.map(\.message.id)
+                    let strange = hits.subtracting(wanted.map(\.message.id))
+                    faults.append(
+                        "who says \(word), agent \(agent ?? "any"): \(missing) are missing, \(strange) should not be")
                 }
             }
             for (name, session) in model.sessions where !isOutOfSight(session) {
