@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RecollectCore
 
@@ -5,7 +6,7 @@ import RecollectCore
 final class Signal: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Void, Never>
-        let timer: Task<Void, Never>
+        let timer: DispatchWorkItem
     }
 
     private struct State {
@@ -14,6 +15,7 @@ final class Signal: Sendable {
     }
 
     private let state = Locked(State())
+    private static let timers = DispatchQueue(label: "recollect.signal", attributes: .concurrent)
 
     /// How often there was a signal.
     var count: Int { state.withLock { $0.count } }
@@ -35,11 +37,9 @@ final class Signal: Sendable {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     guard state.count == seen, !Task.isCancelled else { return false }
-                    let timer = Task.detached {
-                        // Cancelled where the signal came first.
-                        try? await Task.sleep(for: limit)
-                        self.wake(key)
-                    }
+                    // Not a task: one of a lower priority than those that keep the pool busy would come late.
+                    let timer = DispatchWorkItem { self.wake(key) }
+                    Self.timers.asyncAfter(deadline: .now() + limit.timeInterval, execute: timer)
                     state.waiting[key] = Waiter(continuation: continuation, timer: timer)
                     return true
                 }
@@ -57,5 +57,11 @@ final class Signal: Sendable {
     private func end(_ waiter: Waiter) {
         waiter.timer.cancel()
         waiter.continuation.resume()
+    }
+}
+
+extension Duration {
+    fileprivate var timeInterval: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }

@@ -10,9 +10,6 @@ final class Upkeep: Sendable {
     private struct State {
         weak var database: HistoryDatabase?
         var isRunning = false
-        /// Whether there may be work that the run under way has not seen.
-        var isWoken = false
-        var pause: Task<Void, any Error>?
         var nextExpiry = ContinuousClock.now
     }
 
@@ -20,6 +17,8 @@ final class Upkeep: Sendable {
     private let events: StoreEvents
     private let retention: Retention
     private let state = Locked(State())
+    /// There may be work.
+    private let woken = Signal()
     /// A run has ended.
     private let ended = Signal()
 
@@ -48,23 +47,22 @@ final class Upkeep: Sendable {
 
     /// Starts the work unless it is under way. Never waits.
     func wake() {
+        woken.signal()
         let mustStart = state.withLock { state in
-            state.isWoken = true
-            state.pause?.cancel()
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        guard mustStart else { return }
-        Task.detached(priority: .medium) { await self.run() }
+        // With the priority of whoever wakes it and may wait for it, and out of reach of its cancellation.
+        if mustStart { Task { await run() } }
     }
 
     /// Removes attachments that were kept for a save which did not happen, where nothing else uses them. Never waits.
     func remove(unsaved hashes: [String]) {
         guard !hashes.isEmpty, let database = state.withLock({ $0.database }) else { return }
-        Task.detached(priority: .medium) {
+        Task {
             do {
                 try await database.write { try Erasing.note(orphans: hashes, $0) }
-                self.wake()
+                wake()
             } catch {
                 // `doctor` finds what nothing uses.
                 database.configuration.logger.debug("attachments of a failed save stay: \(error)")
@@ -94,31 +92,27 @@ final class Upkeep: Sendable {
     private func run() async {
         var pace = Pace()
         while true {
+            let seen = woken.count
             switch await step(&pace) {
             case .again:
                 pace.pause = .milliseconds(50)
             case .wait:
                 // Somebody reads an older state, or a file cannot be removed: tried again ever more seldom, or when woken.
-                let isWoken = await rest(for: pace.pause)
-                pace.pause = isWoken ? .milliseconds(50) : min(pace.pause * 2, .seconds(10))
+                await woken.wait(since: seen, atMost: pace.pause)
+                pace.pause = woken.count == seen ? min(pace.pause * 2, .seconds(10)) : .milliseconds(50)
             case .finished:
-                if end(unlessWoken: true) {
-                    if pace.hasErased { events.post(StoreEvent(kind: .erased)) }
-                    return
-                }
-            case .gone:
-                _ = end(unlessWoken: false)
+                guard end(unlessWokenSince: seen) else { continue }
+                if pace.hasErased { events.post(StoreEvent(kind: .erased)) }
                 return
+            case .gone:
+                if end(unlessWokenSince: seen) { return }
             }
         }
     }
 
     private func step(_ pace: inout Pace) async -> Step {
-        let database = state.withLock { state in
-            state.isWoken = false
-            return state.database.flatMap { $0.isRetired ? nil : $0 }
-        }
-        guard let database else { return .gone }
+        let database = state.withLock { $0.database }
+        guard let database, !database.isRetired else { return .gone }
         do {
             try await expire(database)
             let start = ContinuousClock.now
@@ -166,30 +160,13 @@ final class Upkeep: Sendable {
     }
 
     /// Ends the run; returns false where it was woken meanwhile and has to go on.
-    private func end(unlessWoken: Bool) -> Bool {
+    private func end(unlessWokenSince seen: Int) -> Bool {
         let hasEnded = state.withLock { state in
-            if unlessWoken, state.isWoken { return false }
+            if woken.count != seen { return false }
             state.isRunning = false
             return true
         }
         if hasEnded { ended.signal() }
         return hasEnded
-    }
-
-    /// Waits for a time, or until woken; returns whether it was woken.
-    private func rest(for time: Duration) async -> Bool {
-        let pause = Task.detached { try await Task.sleep(for: time) }
-        let isWoken = state.withLock { state in
-            state.pause = pause
-            return state.isWoken
-        }
-        if isWoken { pause.cancel() }
-        defer { state.withLock { $0.pause = nil } }
-        do {
-            try await pause.value
-            return false
-        } catch {
-            return true
-        }
     }
 }

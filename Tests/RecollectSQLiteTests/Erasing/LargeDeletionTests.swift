@@ -4,13 +4,13 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A deletion in a large history, with figures: `RECOLLECT_LARGE=200000 swift test --filter LargeDeletionTests`.
-@Suite("Large deletions", .enabled(if: LargeDeletionTests.count != nil)) struct LargeDeletionTests {
-    static let count = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap(Int.init)
+private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap { Int($0) }
 
+/// A deletion in a large history, with figures: `RECOLLECT_LARGE=200000 swift test --filter LargeDeletionTests`.
+@Suite("Large deletions", .enabled(if: largeCount != nil)) struct LargeDeletionTests {
     @Test("a deletion returns within 100 ms whatever the size of the history, saves go on, and everything is erased")
     func large() async throws {
-        let count = try #require(Self.count)
+        let count = try #require(largeCount)
         let folder = try TemporaryFolder()
         let history = folder.history(durability: .relaxed)
         var random = Seeded(seed: 11)
