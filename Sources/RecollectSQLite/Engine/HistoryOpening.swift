@@ -82,7 +82,16 @@ struct HistoryOpening {
                 "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
                     + "name another folder for the history")
         }
-        return true
+        return try !hidesCommits()
+    }
+
+    /// Whether the log is damaged so that SQLite would pass over commits in it.
+    private func hidesCommits() throws -> Bool {
+        guard configuration.durability == .full else { return false }
+        return try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
+            try DamagedPages.logHidesCommits(
+                in: OpenFolder(path: files.directory.path), database: files.databaseName)
+        }
     }
 
     /// Opens the writer's connection and brings the database up to date.

@@ -94,6 +94,24 @@ import Testing
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
     }
 
+    @Test("a damaged page of the log hides no commit behind it", arguments: [0.2, 0.5, 0.8], [true, false])
+    func damagedLog(place: Double, isWholeFrame: Bool) async throws {
+        let store = folder.history()
+        for start in stride(from: 0, to: 60, by: 2) {
+            try await store.append(messages(start..<start + 2), to: scope)
+        }
+        var log = try Data(contentsOf: folder.file("history.sqlite-wal"))
+        let frame = 4096 + 24
+        let start = 32 + Int(Double(log.count / frame) * place) * frame + (isWholeFrame ? 0 : 24)
+        log.replaceSubrange(start..<start + 4096, with: noise(4096, seed: 5))
+        let bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        _ = try history(bytes, in: "damaged", log: log)
+        let history = SQLiteHistoryStore(directory: folder.file("damaged"))
+        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        #expect(kept.elements.map(\.message) == messages(0..<60))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
     @Test("a database of no length beside attachments is damage, and told until its file is removed")
     func emptyBesideAttachments() async throws {
         let store = folder.history()

@@ -27,6 +27,13 @@ final class DamagedPages {
         count = max((try file?.size() ?? 0) / size, logged.pageSize == size ? logged.pageCount : 0)
     }
 
+    /// Whether a log holds commits that SQLite would pass over, without a word, because a frame before them is damaged.
+    ///
+    /// Only where each commit was synced before the next began: else a power cut may leave a log so.
+    static func logHidesCommits(in folder: OpenFolder, database: String) throws -> Bool {
+        try DamagedLog(open(database + "-wal", in: folder)).hidesCommits
+    }
+
     private static func open(_ name: String, in folder: OpenFolder) throws -> OpenFile? {
         do {
             return try folder.file(name, forWriting: false)
@@ -83,6 +90,8 @@ private struct DamagedLog {
     private(set) var pageCount = 0
     /// Where in the log the last whole version of a page begins.
     private(set) var offsets: [UInt32: Int] = [:]
+    /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
+    private(set) var hidesCommits = false
 
     static func isPageSize(_ size: Int) -> Bool {
         size >= 512 && size <= 65536 && size & (size - 1) == 0
@@ -101,10 +110,11 @@ private struct DamagedLog {
         if !isWhole { previous = nil }
         let salt = isWhole ? Array(header[16..<24]) : commonSalt(file, end)
         var waiting: [UInt32: Int] = [:]
+        var (isBroken, hasHiddenCommit) = (false, false)
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
             let frame = DamagedPages.bytes(of: file, at: offset, count: 24 + pageSize)
             guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
-                (previous, waiting) = (nil, [:])
+                (previous, isBroken) = (nil, true)
                 continue
             }
             let stored = Checksum(frame, at: 16)
@@ -112,13 +122,18 @@ private struct DamagedLog {
             computed?.add(frame[0..<8], isBigEndian)
             computed?.add(frame[24...], isBigEndian)
             previous = stored
-            if let computed, computed != stored {
-                // Either this page is damaged, or what follows was never committed: then no commit follows.
-                continue
+            if let computed {
+                if computed != stored {
+                    // Either this page is damaged, or what follows was never committed: then no commit follows.
+                    isBroken = true
+                    continue
+                }
+                if hasHiddenCommit { hidesCommits = true }
             }
             waiting[frame.bigEndian32(0)] = offset + 24
             let committed = frame.bigEndian32(4)
             guard committed > 0 else { continue }
+            hasHiddenCommit = isBroken
             offsets.merge(waiting) { $1 }
             waiting = [:]
             pageCount = Int(committed)

@@ -97,10 +97,11 @@ struct Salvage {
             let isLeftover = files.isLeftover(name)
             let isStale =
                 files.setAside(ofLossRecord: name).map { aside in !names.contains { $0.hasPrefix(aside) } } ?? false
-            if isLeftover || isStale { try folder.remove(name) }
+            // What cannot be removed, on a disk that may only be read say, goes another time.
+            if isLeftover || isStale { try? folder.remove(name) }
         }
         // In a folder that is the history's own nobody else writes a marker.
-        if files.haveTheirFolder { try folder.removeLeftovers(among: Array(names)) }
+        if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
     }
 
     /// Makes the new database, one file that is on the disk when this returns.
