@@ -14,7 +14,7 @@ import Testing
         try await history.append(messages(0..<2), to: scope)
         try await history.write { db in
             // SQLite keeps texts up to 1 GB; a lower limit fails in the same way.
-            sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 100_000)
+            _ = sqlite3_limit(db.sqliteConnection, SQLITE_LIMIT_LENGTH, 100_000)
         }
         let text = String(repeating: "x", count: 100_001)
         let large = ConversationMessage(

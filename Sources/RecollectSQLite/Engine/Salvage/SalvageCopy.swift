@@ -143,6 +143,7 @@ final class SalvageCopy {
                     UPDATE conversation SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
                     last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
                     """, moment, id)
+            case .erasure(let kind, let number, let name): try Erasing.note(kind, number: number, name: name, db)
             case .tag(let conversation, let tag):
                 try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", conversation, tag)
             default: break
@@ -183,7 +184,9 @@ final class SalvageCopy {
 
     private func unknownConversations() throws -> Set<Int64> {
         let named = try db.integers("SELECT conversation_id FROM scope UNION SELECT conversation_id FROM draft")
-        return try Set(named + usedScopes.values).filter { try !has("conversation", $0) }
+        // What was deleted stays deleted; its messages are removed with the rest of the erasing.
+        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Erasing.Kind.conversation.rawValue)
+        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("conversation", $0) }
     }
 
     /// Makes the scopes whose rows are gone, under names that say so until an index tells a better one.
@@ -288,7 +291,8 @@ final class SalvageCopy {
             lost += Int(row.integer(2))
         }
         lost += Int(try db.integer("SELECT count(*) FROM temp.lost WHERE scope NOT IN (SELECT id FROM scope)") ?? 0)
-        let recovered = Int(try db.integer("SELECT count(*) FROM message") ?? 0)
+        let recovered = Int(
+            try db.integer("SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)") ?? 0)
         let isEmpty = try db.integer("SELECT 1 FROM conversation LIMIT 1") == nil
         return (recovered, recovered == 0 && lost == 0 && isEmpty ? nil : lost, sessions)
     }

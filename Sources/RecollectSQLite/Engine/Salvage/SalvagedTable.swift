@@ -40,6 +40,8 @@ enum SalvagedEntry {
     case place(scope: Int64, sequence: Int64)
     /// A conversation's tag.
     case tag(conversation: Int64, String)
+    /// Work that a deletion left.
+    case erasure(Erasing.Kind, number: Int64, name: String)
 
     init?(_ record: DamagedRecord) {
         let kinds = (0..<record.count).prefix(5).map(record.kind)
@@ -54,6 +56,11 @@ enum SalvagedEntry {
         case [.text, .text, .integer]:
             guard let user = record.text(0), let session = record.text(1) else { return nil }
             self = .unique(id: record.integer(2), userId: user, sessionId: session)
+        case [.text, .integer, .text]:
+            guard let kind = record.text(0).flatMap(Erasing.Kind.init(rawValue:)), let name = record.text(2) else {
+                return nil
+            }
+            self = .erasure(kind, number: record.integer(1), name: name)
         case [.integer, .text, .integer]:
             guard let name = record.text(1) else { return nil }
             self = .named(record.integer(0), name: name, record.integer(2))
