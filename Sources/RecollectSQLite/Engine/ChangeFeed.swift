@@ -48,8 +48,8 @@ extension Database {
     ) throws {
         let number = try max(last ?? 0, lastSequence()) + 1
         try run(
-            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ?",
-            conversation.userId, conversation.sessionId, messageId, kind.rawValue)
+            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ? AND agent_id IS ?",
+            conversation.userId, conversation.sessionId, messageId, kind.rawValue, agentId)
         try run(
             "INSERT INTO change (sequence, kind, user_id, session_id, agent_id, message_id) VALUES (?, ?, ?, ?, ?, ?)",
             number, kind.rawValue, conversation.userId, conversation.sessionId, agentId,

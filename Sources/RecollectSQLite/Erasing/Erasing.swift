@@ -53,6 +53,15 @@ enum Erasing {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ? AND name = ?", kind.rawValue, number, name)
     }
 
+    /// The hashes of attachments whose files have still to go.
+    static func pendingAttachments(_ db: Database) throws -> Set<String> {
+        var hashes: Set<String> = []
+        try db.sql("SELECT name FROM erasure WHERE kind = ?").bind(Kind.attachment.rawValue).forEachRow {
+            hashes.insert($0.text(0))
+        }
+        return hashes
+    }
+
     /// What is left, counted.
     static func left(_ db: Database) throws -> Erasure {
         var counts: [String: Int] = [:]

@@ -23,6 +23,8 @@ extension SQLiteHistoryStore {
         report.erasure = checked.report.migrations.isEmpty ? Erasure() : try await erasure()
         report.directory = directory?.path
         guard let files = connection.files else { return report }
+        // What is about to be removed is no problem.
+        let pending = report.migrations.isEmpty ? [] : try await read { try Erasing.pendingAttachments($0) }
         return try await blocking { [report] in
             var report = report
             report.databaseBytes = HistoryCheck.size(of: files.database)
@@ -35,7 +37,8 @@ extension SQLiteHistoryStore {
             report.attachments = kept.count
             report.attachmentBytes = kept.reduce(0) { $0 + $1.byteCount }
             report.problems += HistoryCheck.problems(
-                of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)), used: checked.hashes)
+                of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)).subtracting(pending),
+                used: checked.hashes)
             return report
         }
     }

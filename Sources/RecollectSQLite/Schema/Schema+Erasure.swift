@@ -25,9 +25,9 @@ extension Schema {
         );
 
         DELETE FROM change WHERE sequence NOT IN (
-          SELECT max(sequence) FROM change GROUP BY user_id, session_id, message_id, kind
+          SELECT max(sequence) FROM change GROUP BY user_id, session_id, message_id, kind, agent_id
         );
-        CREATE INDEX change_by_subject ON change (user_id, session_id, message_id, kind);
+        CREATE INDEX change_by_subject ON change (user_id, session_id, message_id, kind, agent_id);
 
         CREATE INDEX conversation_unread ON conversation (user_id, last_activity, session_id)
           WHERE last_sequence > read_through;

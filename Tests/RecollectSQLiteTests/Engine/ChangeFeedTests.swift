@@ -104,5 +104,12 @@ import Testing
         #expect(changes.map(\.kind) == [.conversationUpdated, .messageEdited])
         #expect(changes.last?.cursor == last)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM change") } == 2)
+        // One id may be a message of several agents: each is told.
+        try await history.write { db in
+            for agent in ["a", "b", "a"] {
+                try db.recordChange(.messageDeleted, scope.conversation, agentId: agent, messageId: "m1")
+            }
+        }
+        #expect(try await history.changes(after: last, limit: 10).map(\.agentId) == ["b", "a"])
     }
 }
