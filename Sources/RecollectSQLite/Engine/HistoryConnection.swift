@@ -81,7 +81,7 @@ final class HistoryConnection: Sendable {
     }
 
     /// Sets the damaged files aside and opens what could be read of them, unless that has been done already.
-    func salvage(_ damaged: HistoryDatabase) async throws {
+    private func salvage(_ damaged: HistoryDatabase) async throws {
         try await onQueue {
             damaged.retire(.damaged)
             _ = try self.databaseOnQueue()

@@ -61,8 +61,11 @@ extension SQLiteHistoryStore {
         let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)
         if !damage.isEmpty, connection.files != nil {
             if damage.allSatisfy(HistoryCheck.isAboutAnIndex) { try await write { try $0.run("REINDEX") } }
-            if try await !perform({ try await $0.read(HistoryCheck.isWhole) }) {
-                try await connection.salvage(try await connection.database())
+            // Thrown in the operation, so that this very database is salvaged and not one that replaced it meanwhile.
+            try await perform { database in
+                guard try await database.read(HistoryCheck.isWhole) else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                }
             }
         }
         try await write { db in

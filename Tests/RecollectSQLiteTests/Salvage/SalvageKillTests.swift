@@ -42,7 +42,7 @@ import Testing
             let aside = names.filter { $0.hasPrefix("history.damaged-") }
             // One file with its log, under one stamp.
             let file = aside.first { $0.hasSuffix(".sqlite") } ?? "?"
-            #expect(aside.allSatisfy { $0.hasPrefix(file) } && !aside.isEmpty, comment)
+            #expect(aside.allSatisfy { $0.hasPrefix(file) } && !aside.isEmpty, "\(comment): \(names)")
             #expect(!names.contains { $0.hasPrefix("history.salvaging") }, comment)
             await history.close()
             try FileManager.default.removeItem(at: place)
