@@ -141,7 +141,11 @@ public final class SQLiteHistoryStore: HistoryStore {
         let orphans = try await write { try MessageDeletion.deleteUser(userId, $0) }
         if let files = connection.files {
             try await blocking {
-                for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) }
+                for file in try files.setAsideFiles() {
+                    try FileObservation.perform(.remove(path: file.path)) {
+                        try FileManager.default.removeItem(at: file)
+                    }
+                }
             }
         }
         try await finishDeletion(orphans)

@@ -69,8 +69,15 @@ struct AttachmentFiles: AttachmentKeeping {
 
     func remove(_ sha256: String) throws {
         guard Self.isHash(sha256) else { return }
-        if unlink(url(of: sha256).path) != 0, errno != ENOENT {
-            throw RecollectError(.last, doing: "remove the attachment", path: url(of: sha256).path)
+        let file = url(of: sha256)
+        try HistoryFiles.onDisk(file, doing: "remove the attachment") {
+            do {
+                try FileObservation.perform(.remove(path: file.path)) {
+                    guard unlink(file.path) == 0 else { throw POSIXFailure.last }
+                }
+            } catch let failure as POSIXFailure where failure.number == ENOENT {
+                return
+            }
         }
     }
 

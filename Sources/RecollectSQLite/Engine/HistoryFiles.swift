@@ -71,9 +71,13 @@ struct HistoryFiles: Sendable {
     /// Makes an empty database file, which SQLite takes for an empty database, so that its permissions are right from the
     /// start: SQLite gives the log and the shared memory the permissions of the database.
     func makeDatabaseFile() throws {
-        let descriptor = open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: database) }
-        close(descriptor)
+        try Self.onDisk(URL(fileURLWithPath: database), doing: "make") {
+            try FileObservation.perform(.makeFile(path: database)) {
+                let descriptor = open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+                guard descriptor >= 0 else { throw POSIXFailure.last }
+                close(descriptor)
+            }
+        }
         try synchronizeDirectory()
     }
 
@@ -132,8 +136,17 @@ struct HistoryFiles: Sendable {
     func setAside() throws -> URL {
         let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
         let target = path("\(setAsidePrefix)\(stamp).sqlite")
-        for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
-            throw RecollectError(.last, doing: "set aside", path: database + suffix)
+        for suffix in ["", "-wal", "-shm"] {
+            let (old, new) = (database + suffix, target + suffix)
+            do {
+                try FileObservation.perform(.rename(path: old, to: new)) {
+                    guard rename(old, new) == 0 else { throw POSIXFailure.last }
+                }
+            } catch let failure as POSIXFailure {
+                guard failure.number == ENOENT else {
+                    throw RecollectError(failure, doing: "set aside", path: old)
+                }
+            }
         }
         try synchronizeDirectory()
         return URL(fileURLWithPath: target)

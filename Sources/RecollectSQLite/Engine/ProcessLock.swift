@@ -21,8 +21,15 @@ final class ProcessLock: Sendable {
 
     init(path: String) throws {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open the lock file", path: path) }
+        do {
+            descriptor = try FileObservation.perform(.makeFile(path: path)) {
+                let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+                guard opened >= 0 else { throw POSIXFailure.last }
+                return opened
+            }
+        } catch let failure as POSIXFailure {
+            throw RecollectError(failure, doing: "open the lock file", path: path)
+        }
     }
 
     deinit {
@@ -34,9 +41,19 @@ final class ProcessLock: Sendable {
     /// - Throws: `busy` when the time is over.
     func withLock<Result>(timeout: Int, _ body: () throws -> Result) throws -> Result {
         try acquire(timeout: timeout)
-        defer { flock(descriptor, LOCK_UN) }
+        let holder = Self.takings.withLock { takings in
+            takings += 1
+            return takings
+        }
+        FileObservation.note(.lock(path: path, holder: holder))
+        defer {
+            FileObservation.note(.unlock(path: path, holder: holder))
+            flock(descriptor, LOCK_UN)
+        }
         return try body()
     }
+
+    private static let takings = Locked<UInt64>(0)
 
     private func acquire(timeout: Int) throws {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }

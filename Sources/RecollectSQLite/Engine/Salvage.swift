@@ -25,7 +25,7 @@ struct Salvage {
             return Outcome(recovered: 0, lost: nil)
         }
         defer {
-            for suffix in ["", "-wal", "-shm"] { unlink(mended.path + suffix) }
+            for suffix in ["", "-wal", "-shm"] { Self.remove(mended.path + suffix) }
         }
         return try copy(from: reader, into: db)
     }
@@ -125,7 +125,7 @@ struct Salvage {
     private func mendedCopy() throws -> URL? {
         let copy = damaged.deletingLastPathComponent().appendingPathComponent("history.mending-\(UUID().uuidString)")
         let sample = copy.appendingPathExtension("sample")
-        defer { unlink(sample.path) }
+        defer { Self.remove(sample.path) }
         let queue = try DatabaseQueue(path: sample.path)
         try queue.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
@@ -146,12 +146,19 @@ struct Salvage {
         let handle = try FileHandle(forWritingTo: copy)
         defer { handle.closeFile() }
         guard try handle.seekToEnd() > 4096 else {
-            for suffix in ["", "-wal"] { unlink(copy.path + suffix) }
+            for suffix in ["", "-wal"] { Self.remove(copy.path + suffix) }
             return nil
         }
         try handle.seek(toOffset: 0)
         try handle.write(contentsOf: header)
         return copy
+    }
+
+    private static func remove(_ path: String) {
+        // A copy that cannot be removed is in nobody's way.
+        try? FileObservation.perform(.remove(path: path)) {
+            guard unlink(path) == 0 else { throw POSIXFailure.last }
+        }
     }
 }
 
