@@ -227,10 +227,10 @@ static int current_time_milliseconds(sqlite3_vfs *vfs, sqlite3_int64 *time) {
 }
 
 int recollect_record_files(const struct recollect_file_recorder *new_recorder) {
-    recorder = *new_recorder;
     if (recording.zName == NULL) {
         sqlite3_vfs *before = sqlite3_vfs_find(NULL);
         if (before == NULL) return SQLITE_ERROR;
+        recorder = *new_recorder;
         recording.iVersion = 2;
         recording.szOsFile = (int)sizeof(struct recorded_file) + before->szOsFile;
         recording.mxPathname = before->mxPathname;

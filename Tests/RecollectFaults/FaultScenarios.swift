@@ -1,12 +1,17 @@
 import RecollectTesting
 
-/// All scenarios, by what they need.
+/// All scenarios.
 package enum FaultScenarios {
-    /// Those of one process that are quick.
-    package static let all: [CrashScenario] = [
-        HistoryUse.savingTurns, HistoryUse.savingRelaxed, HistoryUse.openingAndClosing, HistoryUse.attachments,
-        HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion,
-    ]
+    /// Scenarios that crash.
+    package static let crashes: [CrashScenario] =
+        [
+            HistoryUse.savingTurns, HistoryUse.savingRelaxed, HistoryUse.openingAndClosing, HistoryUse.attachments,
+            HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.savingAndClosing,
+        ] + HistoryUse.salvages + FilesUse.all + [
+            HistoryUse.twoSavers, HistoryUse.saverAndOpener, HistoryUse.saverAndRepairer, HistoryUse.twoNames,
+            HistoryUse.removedLog, HistoryUse.salvagedTwice,
+        ] + HistoryUse.oneIsKilled
 
-    package static func named(_ name: String) -> CrashScenario? { all.first { $0.name == name } }
+    /// Stores that are damaged.
+    package static let damages: [DamageScenario] = [HistoryUse.damage, FilesUse.damage]
 }

@@ -45,7 +45,8 @@ struct recollect_file_recorder {
 /// Registers, as SQLite's default, a file system that passes every call on to the one that was the default before, and tells
 /// the recorder of writes, truncations, syncs, and files made and removed. Shared memory (`-shm`) is not told.
 ///
-/// Connections that are open stay as they are. Registering again exchanges the recorder. Returns a result code of SQLite.
+/// Connections that are open stay as they are. The first recorder is the process's; later calls only register the file system
+/// again. Not for two threads at once. Returns a result code of SQLite.
 int recollect_record_files(const struct recollect_file_recorder *recorder);
 
 /// Makes the file system that was the default before the default again. Files that are open stay recorded until they are

@@ -29,7 +29,7 @@ public struct CrashExplorer: Sendable {
     public var seed: UInt64
     /// How many outcomes of a power cut are opened at each point, at most.
     public var powerCuts = 3
-    /// How many points are explored at most, evenly spread; `nil` explores all.
+    /// How many points are explored at most, drawn evenly by the seed; `nil` explores all.
     public var limit: Int?
     /// The one point to explore, to repeat a fault.
     public var point: CrashPoint?
@@ -71,16 +71,16 @@ public struct CrashExplorer: Sendable {
         return report
     }
 
-    private func record(_ scenario: CrashScenario, in folder: URL) async throws -> [JournalEntry] {
+    private func record(_ scenario: CrashScenario, in folder: URL) async throws -> [RecordedStep] {
         switch scenario.work {
         case .here(let workload):
-            let recorder = try FileRecorder(root: folder)
+            let recorder = try FileRecorder(root: folder, pauses: SeededGenerator(seed: seed))
             try recorder.start()
             defer { recorder.stop() }
             try await workload(CrashRun(folder: folder, recorder: recorder))
             return recorder.journal
         case .processes(let processes):
-            return try await ProcessSchedule(seed: seed).run(processes, in: folder)
+            return try await ProcessSchedule(seed: seed, killsOne: scenario.killsOne).run(processes, in: folder)
         }
     }
 

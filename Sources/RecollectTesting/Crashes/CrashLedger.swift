@@ -27,7 +27,7 @@ struct CrashLedger: Sendable {
     /// Misuse of the workload's own, and locks that excluded nobody.
     private(set) var faults: [(entry: Int, text: String)] = []
 
-    init(_ journal: [JournalEntry]) {
+    init(_ journal: [RecordedStep]) {
         var numbers: [String: Int] = [:]
         var locks: [String: (process: Int, holder: Int)] = [:]
         for (index, entry) in journal.enumerated() {
@@ -42,6 +42,7 @@ struct CrashLedger: Sendable {
                 if let holder = locks[entry.path], holder.process == entry.process, holder.holder == entry.number {
                     locks[entry.path] = nil
                 }
+            case .end: locks = locks.filter { $0.value.process != entry.process }
             case .note:
                 if let note = entry.note { take(note, at: index, &numbers) }
             default:
@@ -56,7 +57,7 @@ struct CrashLedger: Sendable {
     }
 
     /// The database or log that an entry writes: these are written under the lock beside them.
-    private static func lockedDatabase(_ entry: JournalEntry) -> String? {
+    private static func lockedDatabase(_ entry: RecordedStep) -> String? {
         guard entry.action == .write || entry.action == .truncate else { return nil }
         return entry.path.hasSuffix(".sqlite") || entry.path.hasSuffix(".sqlite-wal") ? entry.path : nil
     }
@@ -83,7 +84,7 @@ struct CrashLedger: Sendable {
             let change = changes[number]
             for entry in change.adding { lives[change.list]?[entry]?.certain = index }
             for entry in change.removing { lives[change.list]?[entry]?.removalEnded = index }
-        case .signal, .wait: return
+        case .signal: return
         }
     }
 
@@ -95,30 +96,43 @@ struct CrashLedger: Sendable {
         }
     }
 
-    /// What is wrong with a store that was opened after the first `count` entries of the journal.
-    func faults(of store: CrashedStore, after count: Int, losingLast: Bool) -> [String] {
-        var faults = store.problems.map { "problem: \($0)" }
-        for list in Set(lives.keys).union(store.lists.keys).sorted() {
-            faults += self.faults(
-                of: store.lists[list] ?? [], in: list, after: count, losingLast: losingLast, tellsLoss: store.tellsLoss)
-        }
-        return faults
+    /// How a run was cut off.
+    struct Cut {
+        /// After so many entries of the journal.
+        var count: Int
+        /// Whether the last changes of a list may be gone.
+        var losesLast = false
+        /// Whether what was removed may be back.
+        var bringsBack = false
     }
 
-    private func faults(
-        of stored: [String], in list: String, after count: Int, losingLast: Bool, tellsLoss: Bool
-    ) -> [String] {
+    /// What is wrong with a store that was opened after a cut, and how many acknowledged entries it lost that it must not lose.
+    func judge(_ store: CrashedStore, after cut: Cut) -> (faults: [String], lost: Int) {
+        var faults = store.problems.map { "problem: \($0)" }
+        var lost = 0
+        for list in Set(lives.keys).union(store.lists.keys).sorted() {
+            let judged = judge(store.lists[list] ?? [], in: list, after: cut, tellsLoss: store.tellsLoss)
+            faults += judged.faults
+            lost += judged.lost
+        }
+        return (faults, lost)
+    }
+
+    private func judge(
+        _ stored: [String], in list: String, after cut: Cut, tellsLoss: Bool
+    ) -> (faults: [String], lost: Int) {
         let lives = lives[list] ?? [:]
+        let count = cut.count
         var faults: [String] = []
         let kept = Set(stored)
         if kept.count < stored.count { faults.append("twice: \(stored.count - kept.count) entries of \(list)") }
         let strangers = kept.filter { lives[$0].map { $0.added >= count } ?? true }
         if !strangers.isEmpty { faults.append("never attempted: \(strangers.count) entries of \(list) are stored") }
-        let back = kept.filter { lives[$0].map { $0.removalEnded < count } ?? false }
+        let back = kept.filter { !cut.bringsBack && (lives[$0].map { $0.removalEnded < count } ?? false) }
         if !back.isEmpty { faults.append("deleted: \(back.count) entries of \(list) are still stored") }
         let certain = lives.filter { $0.value.certain < count && $0.value.removalBegan >= count }
         let missing = certain.filter { !kept.contains($0.key) }
-        let lost = missing.filter { !$0.value.mayBeLost && !(losingLast && isBehindAllKept($0.value, kept, lives)) }
+        let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && isBehindAllKept($0.value, kept, lives)) }
         if !lost.isEmpty {
             faults.append(
                 "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a word")"
@@ -128,7 +142,7 @@ struct CrashLedger: Sendable {
         }
         if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
         faults += halves(list, kept, lives, count)
-        return faults
+        return (faults, lost.count)
     }
 
     private func isBehindAllKept(_ life: Life, _ kept: Set<String>, _ lives: [String: Life]) -> Bool {

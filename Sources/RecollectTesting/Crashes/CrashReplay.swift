@@ -4,7 +4,7 @@ import RecollectCore
 /// Opens the images of one recorded run.
 struct CrashReplay: Sendable {
     let scenario: CrashScenario
-    let journal: [JournalEntry]
+    let journal: [RecordedStep]
     let ledger: CrashLedger
     let before: DiskImage
     let place: URL
@@ -45,8 +45,14 @@ struct CrashReplay: Sendable {
             return entry.changesFiles || entry.action == .syncFile || entry.action == .syncFolder
         }
         guard let limit = explorer.limit, all.count > limit, limit > 1 else { return all }
-        // The last point, where all is acknowledged, is always one of them.
-        return (0..<limit).map { all[(all.count - 1) * $0 / (limit - 1)] }
+        // The last point, where all is acknowledged, is always one of them; another seed draws others between.
+        var generator = SeededGenerator(seed: explorer.seed)
+        let drawn = (0..<(limit - 1)).map { part in
+            let first = (all.count - 1) * part / (limit - 1)
+            let next = (all.count - 1) * (part + 1) / (limit - 1)
+            return all[Int.random(in: first..<max(first + 1, next), using: &generator)]
+        }
+        return drawn + all.suffix(1)
     }
 
     /// Nothing pending leaves one outcome: that of a killed process.
@@ -62,12 +68,16 @@ struct CrashReplay: Sendable {
         defer { CrashExplorer.remove(folder) }
         try image.write(to: folder)
         let operation = point.operations == 0 ? "nothing" : journal[point.operations - 1].description
-        for fault in try await faults(in: folder, at: point) {
-            report.add(CrashFault(point: point, operation: operation, text: fault))
+        let (faults, lost) = try await faults(in: folder, at: point)
+        for fault in faults {
+            // The place differs from run to run.
+            let text = fault.replacingOccurrences(of: folder.path + "/", with: "")
+            report.add(CrashFault(point: point, operation: operation, text: text))
         }
+        report.worstLoss = max(report.worstLoss, lost)
     }
 
-    private func faults(in folder: URL, at point: CrashPoint) async throws -> [String] {
+    private func faults(in folder: URL, at point: CrashPoint) async throws -> (texts: [String], lost: Int) {
         let count = point.operations
         let found = Locked<Set<String>>([])
         let image = CrashImage(folder: folder) { [ledger] in
@@ -79,10 +89,13 @@ struct CrashReplay: Sendable {
         do {
             first = try await scenario.reopen(image)
         } catch {
-            return ["opening: \(error)"]
+            return (["opening: \(error)"], 0)
         }
-        var faults = ledger.faults(
-            of: first, after: count, losingLast: point.powerCut != nil && scenario.durability == .processEnd)
+        let isPowerCut = point.powerCut != nil
+        let cut = CrashLedger.Cut(
+            count: count, losesLast: isPowerCut && scenario.durability == .processEnd,
+            bringsBack: isPowerCut && scenario.removalDurability == .processEnd)
+        var (faults, lost) = ledger.judge(first, after: cut)
         let words = ledger.erasedWords(first, after: count)
         faults += try FileWords.find(words, in: folder).map { "words: what was deleted is in \($0)" }
         do {
@@ -91,7 +104,7 @@ struct CrashReplay: Sendable {
         } catch {
             faults.append("reopening: \(error)")
         }
-        return faults + found.withLock { $0 }.sorted()
+        return (faults + found.withLock { $0 }.sorted(), lost)
     }
 }
 

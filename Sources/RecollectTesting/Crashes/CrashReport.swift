@@ -63,6 +63,8 @@ public struct CrashReport: Sendable, CustomStringConvertible {
     public internal(set) var faults: [CrashFault] = []
     /// How many faults there were of each kind.
     public internal(set) var counts: [String: Int] = [:]
+    /// The most acknowledged entries that were lost at one point and must not be.
+    public internal(set) var worstLoss = 0
     /// How long it took.
     public internal(set) var duration: Duration = .zero
 

@@ -1,6 +1,14 @@
 import Foundation
 import RecollectCore
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// What a recorded workload works with: its folder, and the ways to say what it does.
 ///
 /// An entry is any text that tells a stored message apart: its id, or better its id and its content, made the same way by the
@@ -69,10 +77,10 @@ public final class CrashRun: Sendable {
 
     /// Waits until another process has given a signal; its operations come first. In a run of one process it returns at once.
     public func wait(for name: String) async {
-        // The note blocks until its turn comes, which must not keep a cooperative thread.
         await withCheckedContinuation { continuation in
+            // Asking blocks, and must not keep a cooperative thread; between two questions others of this process go on.
             Thread.detachNewThread { [recorder] in
-                recorder.note(.wait(name))
+                while !recorder.isGiven(name) { usleep(500) }
                 continuation.resume()
             }
         }

@@ -3,12 +3,23 @@ import Foundation
 /// A workload on a store, and how the store is opened after a crash.
 public struct CrashScenario: Sendable {
     /// The name, in reports.
-    public let name: String
+    public private(set) var name: String
     /// What a change that was acknowledged survives.
     public var durability: CrashDurability = .powerCut
+    /// What the removal of entries survives: a trim may be undone by a power cut where its store says so.
+    public var removalDurability: CrashDurability = .powerCut
+    /// Whether one of several processes is killed before an operation that the seed draws, while the others go on.
+    public var killsOne = false
     let prepare: @Sendable (URL) async throws -> Void
     let work: Work
     let reopen: @Sendable (CrashImage) async throws -> CrashedStore
+
+    /// The scenario under another name, for a variant of it.
+    public func named(_ name: String) -> CrashScenario {
+        var copy = self
+        copy.name = name
+        return copy
+    }
 
     enum Work: Sendable {
         case here(@Sendable (CrashRun) async throws -> Void)

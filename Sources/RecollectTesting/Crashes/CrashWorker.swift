@@ -27,15 +27,19 @@ public enum CrashWorker {
         try recorder.start()
         try await workload(
             CrashRun(folder: folder, recorder: recorder, process: Int(ProcessInfo.processInfo.processIdentifier)))
-        recorder.stop()
+        // What goes on in the background is recorded, or does not happen: the process ends here.
+        recorder.finish()
+        exit(0)
     }
 }
 
 /// A message between a worker and the schedule: a length, JSON, another length, and bytes.
 struct WorkerMessage: Codable, Sendable {
     enum Kind: String, Codable, Sendable {
-        /// The worker wants to make an operation; `wait` is a signal that it waits for.
+        /// The worker wants to make an operation.
         case request
+        /// Has the signal `wait` been given?
+        case ask
         /// What an operation did.
         case entry
         /// The operation is over.
@@ -44,7 +48,7 @@ struct WorkerMessage: Codable, Sendable {
 
     var kind: Kind
     var wait: String?
-    var entry: JournalEntry?
+    var entry: RecordedStep?
 
     func write(to descriptor: Int32) throws {
         let head = try JSONEncoder().encode(self)
@@ -115,12 +119,22 @@ struct WorkerMessage: Codable, Sendable {
 
 /// A worker's side of the schedule. Only the thread that has the recorder's turn calls it.
 private struct WorkerGate: RecordingGate {
-    func request(wait: String?) {
-        send(WorkerMessage(kind: .request, wait: wait))
-        guard WorkerMessage.readBytes(STDIN_FILENO, count: 1) != nil else { exit(3) }
+    func request() {
+        send(WorkerMessage(kind: .request))
+        _ = answer()
     }
 
-    func finish(_ entries: [JournalEntry]) {
+    func isGiven(_ signal: String) -> Bool {
+        send(WorkerMessage(kind: .ask, wait: signal))
+        return answer() == 1
+    }
+
+    private func answer() -> UInt8 {
+        guard let byte = WorkerMessage.readBytes(STDIN_FILENO, count: 1)?.first else { exit(3) }
+        return byte
+    }
+
+    func finish(_ entries: [RecordedStep]) {
         for entry in entries { send(WorkerMessage(kind: .entry, entry: entry)) }
         send(WorkerMessage(kind: .finished))
     }

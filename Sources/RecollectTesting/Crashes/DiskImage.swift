@@ -74,7 +74,7 @@ struct DiskImage: Sendable {
 
     // MARK: Applying
 
-    mutating func apply(_ entry: JournalEntry) {
+    mutating func apply(_ entry: RecordedStep) {
         switch entry.action {
         case .makeFolder:
             if names[entry.path] == nil { rename([(entry.path, .folder)]) }
@@ -96,11 +96,11 @@ struct DiskImage: Sendable {
             rename([(entry.target, node)])
         case .remove:
             if names[entry.path] != nil { rename([(entry.path, nil)]) }
-        case .lock, .unlock, .note: return
+        case .lock, .unlock, .note, .end: return
         }
     }
 
-    private mutating func makeFile(_ entry: JournalEntry) {
+    private mutating func makeFile(_ entry: RecordedStep) {
         guard let identity = entry.file else { return }
         // Opening a file that is there makes none; a number of an inode may come again when its file is gone.
         if let number = numbers[identity], names[entry.path] == .file(number) { return }
@@ -111,7 +111,7 @@ struct DiskImage: Sendable {
         rename([(entry.path, .file(number))])
     }
 
-    private mutating func change(_ entry: JournalEntry, _ change: ContentChange) {
+    private mutating func change(_ entry: RecordedStep, _ change: ContentChange) {
         guard let number = entry.file.flatMap({ numbers[$0] }) else { return }
         Self.apply(change, to: &contents[number, default: []])
         pendingContents[number, default: []].append(change)

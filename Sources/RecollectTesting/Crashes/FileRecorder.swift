@@ -12,10 +12,12 @@ import RecollectCore
 
 /// Decides when an operation of this process may run: a scheduler of several processes does.
 protocol RecordingGate: Sendable {
-    /// Blocks until the next operation may run. `wait` names the signal that must have been given before.
-    func request(wait: String?)
+    /// Blocks until the next operation may run.
+    func request()
+    /// Whether another process has given a signal.
+    func isGiven(_ signal: String) -> Bool
     /// The operation is over; `entries` is what it did.
-    func finish(_ entries: [JournalEntry])
+    func finish(_ entries: [RecordedStep])
 }
 
 /// Records, in one total order, every operation on the files of a folder that SQLite or Recollect's own code makes in this
@@ -28,16 +30,22 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
 
     private let gate: (any RecordingGate)?
     private let turn = NSLock()
-    private var entries: [JournalEntry] = []
+    private var entries: [RecordedStep] = []
     private var unsent = 0
+    private let pauses: Locked<SeededGenerator>?
 
-    init(root: URL, gate: (any RecordingGate)? = nil) throws {
+    /// - Parameters:
+    ///   - pauses: What draws the operations before which a thread stops for a moment, so that others come between; `nil` for
+    ///     none.
+    ///   - gate: Where each operation waits for its turn; `nil` where this process alone is recorded.
+    init(root: URL, pauses: SeededGenerator? = nil, gate: (any RecordingGate)? = nil) throws {
         self.root = try Self.canonicalPath(root.path)
         self.gate = gate
+        self.pauses = pauses.map { Locked($0) }
     }
 
     /// What has been recorded so far.
-    var journal: [JournalEntry] {
+    var journal: [RecordedStep] {
         turn.lock()
         defer { turn.unlock() }
         return entries
@@ -45,9 +53,21 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
 
     /// Records a note of the workload.
     func note(_ note: CrashNote) {
-        if case .wait(let name) = note { begin(wait: name) } else { begin() }
-        record(JournalEntry(action: .note, note: note))
+        begin()
+        record(RecordedStep(action: .note, note: note))
         end()
+    }
+
+    /// Whether another process has given a signal; in a run of one process it has.
+    func isGiven(_ signal: String) -> Bool {
+        turn.lock()
+        defer { turn.unlock() }
+        return gate?.isGiven(signal) ?? true
+    }
+
+    /// Lets nothing more happen.
+    func finish() {
+        turn.lock()
     }
 
     // MARK: Recollect's own operations
@@ -61,12 +81,14 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
     func didPerform(_ operation: FileOperation, succeeded: Bool) {
         if succeeded, let entry = entry(operation) { record(entry) }
         end()
+        // A lock that is held for a while longer shows whom it does not exclude.
+        if case .lock = operation { pause(oneIn: 2, microseconds: 2000) }
     }
 
-    private func entry(_ operation: FileOperation) -> JournalEntry? {
+    private func entry(_ operation: FileOperation) -> RecordedStep? {
         guard let path = relative(operation.path) else { return nil }
         switch operation {
-        case .makeFolder: return JournalEntry(action: .makeFolder, path: path)
+        case .makeFolder: return RecordedStep(action: .makeFolder, path: path)
         case .makeFile(let path): return entry(.makeFile, path, file: Self.identity(at: path))
         case .write(let descriptor, let path, let offset, let bytes):
             return entry(.write, path, file: Self.identity(of: descriptor), number: offset, bytes: bytes)
@@ -74,20 +96,20 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
             return entry(.truncate, path, file: Self.identity(of: descriptor), number: size)
         case .synchronizeFile(let descriptor, let path):
             return entry(.syncFile, path, file: Self.identity(of: descriptor))
-        case .synchronizeFolder: return JournalEntry(action: .syncFolder, path: path)
-        case .rename(_, let target): return JournalEntry(action: .rename, path: path, target: relative(target) ?? "")
-        case .link(_, let target): return JournalEntry(action: .link, path: path, target: relative(target) ?? "")
-        case .remove: return JournalEntry(action: .remove, path: path)
-        case .lock(_, let holder): return JournalEntry(action: .lock, path: path, number: Int(holder))
-        case .unlock(_, let holder): return JournalEntry(action: .unlock, path: path, number: Int(holder))
+        case .synchronizeFolder: return RecordedStep(action: .syncFolder, path: path)
+        case .rename(_, let target): return RecordedStep(action: .rename, path: path, target: relative(target) ?? "")
+        case .link(_, let target): return RecordedStep(action: .link, path: path, target: relative(target) ?? "")
+        case .remove: return RecordedStep(action: .remove, path: path)
+        case .lock(_, let holder): return RecordedStep(action: .lock, path: path, number: Int(holder))
+        case .unlock(_, let holder): return RecordedStep(action: .unlock, path: path, number: Int(holder))
         }
     }
 
     private func entry(
-        _ action: JournalEntry.Action, _ path: String, file: FileIdentity?, number: Int = 0, bytes: [UInt8] = []
-    ) -> JournalEntry? {
+        _ action: RecordedStep.Action, _ path: String, file: FileIdentity?, number: Int = 0, bytes: [UInt8] = []
+    ) -> RecordedStep? {
         guard let path = relative(path), let file else { return nil }
-        return JournalEntry(action: action, path: path, file: file, number: number, bytes: bytes)
+        return RecordedStep(action: action, path: path, file: file, number: number, bytes: bytes)
     }
 
     // MARK: SQLite's operations
@@ -99,27 +121,33 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
         let file = FileIdentity(device: operation.device, inode: operation.inode)
         let number = Int(operation.offset)
         switch UInt32(operation.action) {
-        case RECOLLECT_FILE_MADE.rawValue: record(JournalEntry(action: .makeFile, path: path, file: file))
+        case RECOLLECT_FILE_MADE.rawValue: record(RecordedStep(action: .makeFile, path: path, file: file))
         case RECOLLECT_FILE_WRITTEN.rawValue:
             let bytes = [UInt8](UnsafeRawBufferPointer(start: operation.bytes, count: Int(operation.count)))
-            record(JournalEntry(action: .write, path: path, file: file, number: number, bytes: bytes))
+            record(RecordedStep(action: .write, path: path, file: file, number: number, bytes: bytes))
         case RECOLLECT_FILE_TRUNCATED.rawValue:
-            record(JournalEntry(action: .truncate, path: path, file: file, number: number))
-        case RECOLLECT_FILE_SYNCED.rawValue: record(JournalEntry(action: .syncFile, path: path, file: file))
+            record(RecordedStep(action: .truncate, path: path, file: file, number: number))
+        case RECOLLECT_FILE_SYNCED.rawValue: record(RecordedStep(action: .syncFile, path: path, file: file))
         case RECOLLECT_FOLDER_SYNCED.rawValue:
-            record(JournalEntry(action: .syncFolder, path: DiskImage.parent(of: path)))
-        default: record(JournalEntry(action: .remove, path: path))
+            record(RecordedStep(action: .syncFolder, path: DiskImage.parent(of: path)))
+        default: record(RecordedStep(action: .remove, path: path))
         }
     }
 
     // MARK: Turns
 
-    fileprivate func begin(wait: String? = nil) {
+    fileprivate func begin() {
+        pause(oneIn: 16, microseconds: 400)
         turn.lock()
-        gate?.request(wait: wait)
+        gate?.request()
     }
 
-    private func record(_ entry: JournalEntry) { entries.append(entry) }
+    private func pause(oneIn count: Int, microseconds: UInt32) {
+        guard let pauses, pauses.withLock({ Int.random(in: 0..<count, using: &$0) }) == 0 else { return }
+        usleep(microseconds)
+    }
+
+    private func record(_ entry: RecordedStep) { entries.append(entry) }
 
     fileprivate func end() {
         if let gate {

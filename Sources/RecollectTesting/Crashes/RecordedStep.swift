@@ -7,9 +7,11 @@ struct FileIdentity: Hashable, Codable, Sendable {
 /// One step of a recorded run: an operation on a file, a lock, or a note of the workload. Paths are relative to the run's folder.
 ///
 /// It is coded without its bytes, which follow it on the wire.
-struct JournalEntry: Codable, Sendable {
+struct RecordedStep: Codable, Sendable {
     enum Action: String, Codable, Sendable {
         case makeFolder, makeFile, write, truncate, syncFile, syncFolder, rename, link, remove, lock, unlock, note
+        /// The process ended, and let go of its locks.
+        case end
     }
 
     var process = 0
@@ -31,12 +33,12 @@ struct JournalEntry: Codable, Sendable {
     var changesFiles: Bool {
         switch action {
         case .makeFolder, .makeFile, .write, .truncate, .rename, .link, .remove: true
-        case .syncFile, .syncFolder, .lock, .unlock, .note: false
+        case .syncFile, .syncFolder, .lock, .unlock, .note, .end: false
         }
     }
 }
 
-extension JournalEntry: CustomStringConvertible {
+extension RecordedStep: CustomStringConvertible {
     /// The operation as a fault names it; never what was written.
     var description: String {
         switch action {
@@ -58,7 +60,6 @@ enum CrashNote: Codable, Sendable, CustomStringConvertible {
     case began(change: String, list: String, adding: [String], removing: [String], words: [String])
     case ended(change: String)
     case signal(String)
-    case wait(String)
 
     var description: String {
         switch self {
@@ -68,7 +69,6 @@ enum CrashNote: Codable, Sendable, CustomStringConvertible {
             "begin of a change of \(list): +\(adding.count) −\(removing.count)"
         case .ended: "acknowledgement"
         case .signal(let name): "signal \(name)"
-        case .wait(let name): "wait for \(name)"
         }
     }
 }
