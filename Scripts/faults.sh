@@ -12,12 +12,14 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/Scripts/needs.sh"
 need_swift
 need_sqlite
+need_editline
 cd "$root"
 
 configuration=${CONFIGURATION:-debug}
-swift build -c "$configuration" --product RecollectTestWorker
+# The traits of the tests, so that nothing is built twice.
+swift build -c "$configuration" --traits CommandLine --product RecollectTestWorker
 # Without a time, one point to repeat is one round; anything else is a look of a minute.
 minutes=${MINUTES:-}
 if [ -z "$minutes" ] && [ -z "${POINT:-}${RUN:-}" ]; then minutes=1; fi
-exec "$(swift build -c "$configuration" --show-bin-path)/RecollectTestWorker" faults \
+exec "$(swift build -c "$configuration" --traits CommandLine --show-bin-path)/RecollectTestWorker" faults \
     "minutes=$minutes" "seed=${SEED:-}" "scenario=${SCENARIO:-}" "point=${POINT:-}" "run=${RUN:-}" "limit=${LIMIT:-}"

@@ -5,19 +5,24 @@ import RecollectTesting
 
 /// `FileChatStorage` in scenarios.
 package enum FilesUse {
-    /// Turns of two agents, kept whole.
-    static let saves = CrashScenario("files: saves") { run in
-        let store = open(run.folder)
-        for number in 0..<6 {
-            let agent = number.isMultiple(of: 3) ? "b" : "a"
-            let turn = HistoryUse.turn(number, of: agent, padding: number == 4 ? 6000 : 40)
-            try await run.change(agent, adding: HistoryUse.entries(turn)) {
-                try await store.saveMessages(turn, userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
+    /// Turns of two agents. A power cut in the middle of a save may leave the first messages of a batch: nothing in the file
+    /// says where a batch ends.
+    static let saves: CrashScenario = {
+        var scenario = CrashScenario("files: saves") { run in
+            let store = open(run.folder)
+            for number in 0..<6 {
+                let agent = number.isMultiple(of: 3) ? "b" : "a"
+                let turn = HistoryUse.turn(number, of: agent, padding: number == 4 ? 6000 : 40)
+                try await run.change(agent, adding: HistoryUse.entries(turn)) {
+                    try await store.saveMessages(turn, userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
+                }
             }
+        } reopen: {
+            try await read($0)
         }
-    } reopen: {
-        try await read($0)
-    }
+        scenario.atomicity = .processEnd
+        return scenario
+    }()
 
     /// Turns under a budget: each save after the third removes the oldest turn. A power cut may bring that back.
     static let trims: CrashScenario = {
@@ -35,6 +40,7 @@ package enum FilesUse {
             try await read($0)
         }
         scenario.removalDurability = .processEnd
+        scenario.atomicity = .processEnd
         return scenario
     }()
 

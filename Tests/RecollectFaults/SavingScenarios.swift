@@ -4,7 +4,15 @@ import RecollectSQLite
 import RecollectTesting
 
 extension HistoryUse {
-    /// The first opening, which makes everything, and saves into two sessions.
+    /// The first opening, which makes everything.
+    static let firstOpening = CrashScenario("first opening") { run in
+        let history = try await open(run.folder).open()
+        await history.close()
+    } reopen: {
+        try await Reading()($0)
+    }
+
+    /// The first opening and saves into two sessions.
     static let savingTurns = CrashScenario("saving turns") { run in
         let history = open(run.folder)
         for number in 0..<6 {
@@ -58,7 +66,7 @@ extension HistoryUse {
     static let importing = CrashScenario("import") { run in
         let history = open(run.folder)
         for batch in 0..<2 {
-            let messages = (0..<40).flatMap { turn($0 + batch * 40, of: "i", padding: $0 == 7 ? 9000 : 200) }
+            let messages = (0..<20).flatMap { turn($0 + batch * 20, of: "i", padding: $0 == 7 ? 9000 : 200) }
             try await run.save(messages, to: scope("s\(batch)"), in: history)
         }
         _ = try await history.search(SearchQuery(userId: "ann", text: "lantern"))

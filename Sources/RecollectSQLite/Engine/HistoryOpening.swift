@@ -137,8 +137,17 @@ struct HistoryOpening {
     }
 
     private func openPool() throws -> DatabasePool {
+        try undoInterruptedMaking()
         if try files.header().isEmpty { try makeDatabase() }
         return try DatabasePool(path: files.database, configuration: Self.connections(configuration))
+    }
+
+    /// Undoes what a crash left of `makeDatabase`, if anything: a pool would undo it too, and go on without the mark.
+    private func undoInterruptedMaking() throws {
+        guard FileManager.default.fileExists(atPath: files.database + "-journal") else { return }
+        let queue = try DatabaseQueue(path: files.database)
+        _ = try queue.read { try $0.integer("SELECT count(*) FROM sqlite_master") }
+        try queue.close()
     }
 
     /// Makes the database with its mark in the first page before anything else is in it, so that from its first moment on a

@@ -104,6 +104,8 @@ struct CrashLedger: Sendable {
         var losesLast = false
         /// Whether what was removed may be back.
         var bringsBack = false
+        /// Whether a change that was not acknowledged may be there in part.
+        var leavesHalves = false
     }
 
     /// What is wrong with a store that was opened after a cut, and how many acknowledged entries it lost that it must not lose.
@@ -141,7 +143,7 @@ struct CrashLedger: Sendable {
             faults.append("untold: \(missing.count) entries of \(list) are lost without a word")
         }
         if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
-        faults += halves(list, kept, lives, count)
+        if !cut.leavesHalves { faults += halves(list, kept, lives, count) }
         return (faults, lost.count)
     }
 

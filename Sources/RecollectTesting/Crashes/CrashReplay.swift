@@ -94,7 +94,8 @@ struct CrashReplay: Sendable {
         let isPowerCut = point.powerCut != nil
         let cut = CrashLedger.Cut(
             count: count, losesLast: isPowerCut && scenario.durability == .processEnd,
-            bringsBack: isPowerCut && scenario.removalDurability == .processEnd)
+            bringsBack: isPowerCut && scenario.removalDurability == .processEnd,
+            leavesHalves: isPowerCut && scenario.atomicity == .processEnd)
         var (faults, lost) = ledger.judge(first, after: cut)
         let words = ledger.erasedWords(first, after: count)
         faults += try FileWords.find(words, in: folder).map { "words: what was deleted is in \($0)" }

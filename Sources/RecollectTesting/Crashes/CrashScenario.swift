@@ -8,6 +8,8 @@ public struct CrashScenario: Sendable {
     public var durability: CrashDurability = .powerCut
     /// What the removal of entries survives: a trim may be undone by a power cut where its store says so.
     public var removalDurability: CrashDurability = .powerCut
+    /// What the wholeness of a change survives that was not acknowledged: where it is `processEnd`, a power cut may leave a part.
+    public var atomicity: CrashDurability = .powerCut
     /// Whether one of several processes is killed before an operation that the seed draws, while the others go on.
     public var killsOne = false
     let prepare: @Sendable (URL) async throws -> Void

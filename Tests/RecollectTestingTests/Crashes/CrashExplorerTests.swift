@@ -34,7 +34,7 @@ struct CrashExplorerTests {
     func repeating() async throws {
         var explorer = CrashExplorer(seed: 5)
         let found = try await explorer.explore(LineStore.scenario(.unsyncedFile))
-        let fault = try #require(found.faults.last)
+        let fault = try #require(found.faults.first)
         explorer.point = try #require(CrashPoint("\(try #require(fault.point))"))
         let again = try await explorer.explore(LineStore.scenario(.unsyncedFile))
         #expect(again.points == 1)

@@ -3,17 +3,15 @@ import RecollectCore
 import RecollectTesting
 import Testing
 
-/// Saves five turns, and reads what a crash left of them. An entry is a message's id.
-let fiveTurns = CrashScenario("five turns") { run in
+/// Saves ten messages, and reads what a crash left of them. An entry is a message's id.
+let tenMessages = CrashScenario("ten messages") { run in
     let store = FileChatStorage(baseURL: run.folder)
-    for number in 0..<5 {
-        let turn = [
-            ConversationMessage(id: "q\(number)", role: .user, text: "question \(number)"),
-            ConversationMessage(id: "a\(number)", role: .assistant, text: "answer \(number)"),
-        ]
-        // Stored, both or none, when this returns; until then, perhaps.
-        try await run.change("chat", adding: turn.map(\.id)) {
-            try await store.saveMessages(turn, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
+    for number in 0..<10 {
+        let role: Role = number.isMultiple(of: 2) ? .user : .assistant
+        let message = ConversationMessage(id: "m\(number)", role: role, text: "text \(number)")
+        // Stored when this returns; until then, perhaps.
+        try await run.change("chat", adding: [message.id]) {
+            try await store.save(message, userId: "ann", sessionId: "s", agentId: "a", maxMessages: nil)
         }
     }
 } reopen: { image in
@@ -23,6 +21,6 @@ let fiveTurns = CrashScenario("five turns") { run in
 }
 
 @Test func survivesCrashes() async throws {
-    let report = try await CrashExplorer(seed: 7).explore(fiveTurns)
+    let report = try await CrashExplorer(seed: 7).explore(tenMessages)
     #expect(report.isFaultless, "\(report)")
 }
