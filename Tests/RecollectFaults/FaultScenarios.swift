@@ -5,7 +5,8 @@ package enum FaultScenarios {
     /// Scenarios that crash.
     package static let crashes: [CrashScenario] =
         [
-            HistoryUse.firstOpening, HistoryUse.savingTurns, HistoryUse.savingRelaxed, HistoryUse.openingAndClosing,
+            HistoryUse.firstOpening, HistoryUse.foreignFolder, HistoryUse.savingTurns, HistoryUse.savingRelaxed,
+            HistoryUse.openingAndClosing,
             HistoryUse.attachments,
             HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.savingAndClosing,
         ] + HistoryUse.salvages + FilesUse.all + [

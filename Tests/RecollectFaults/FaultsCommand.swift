@@ -63,7 +63,9 @@ package struct FaultsCommand {
         explorer.limit = limit ?? 150
         explorer.deadline = end
         do {
-            table.add(try await explorer.explore(scenario))
+            let report = try await explorer.explore(scenario)
+            if !report.operationsBefore.isEmpty { print(report.operationsBefore.joined(separator: "\n"), "\n") }
+            table.add(report)
         } catch {
             table.add(failure: error, of: scenario.name, seed: seed)
         }

@@ -12,6 +12,16 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
+    /// The first save into a folder that somebody else made and did not sync.
+    static let foreignFolder = CrashScenario("a folder that an app made") { run in
+        try OpenFolder(path: run.folder.path).makeFolder(place(in: run.folder).lastPathComponent)
+        let history = open(run.folder)
+        try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
+        await history.close()
+    } reopen: {
+        try await Reading()($0)
+    }
+
     /// The first opening and saves into two sessions.
     static let savingTurns = CrashScenario("saving turns") { run in
         let history = open(run.folder)

@@ -79,6 +79,19 @@ struct HistoryFiles: Sendable {
             }
         }
         try synchronizeDirectory()
+        try synchronizeParent()
+    }
+
+    /// Puts the folder's own name on the disk: an app may have made it a moment ago, or a process that was killed then.
+    private func synchronizeParent() throws {
+        try Self.onDisk(directory, doing: "synchronise the name of the folder") {
+            do {
+                try OpenFolder(path: directory.deletingLastPathComponent().path).synchronize()
+            } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
+                // Nobody who may not read a folder has made one in it.
+                return
+            }
+        }
     }
 
     /// Puts new names in the folder on the disk.

@@ -17,6 +17,11 @@ struct CrashReplay: Sendable {
                     CrashFault(point: nil, operation: journal[fault.entry].description, text: fault.text))
             }
         }
+        if let point = explorer.point {
+            report.operationsBefore = journal.prefix(point.operations).enumerated().map { index, entry in
+                "\(index + 1) [\(entry.process)] \(entry)"
+            }
+        }
         let points = Set(chosenPoints())
         var disk = before
         for count in 0...journal.count {

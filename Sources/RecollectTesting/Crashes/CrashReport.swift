@@ -65,6 +65,8 @@ public struct CrashReport: Sendable, CustomStringConvertible {
     public internal(set) var counts: [String: Int] = [:]
     /// The most acknowledged entries that were lost at one point and must not be.
     public internal(set) var worstLoss = 0
+    /// Where one point was explored, the operations before it, each with the number of its process; never what was written.
+    public internal(set) var operationsBefore: [String] = []
     /// How long it took.
     public internal(set) var duration: Duration = .zero
 
