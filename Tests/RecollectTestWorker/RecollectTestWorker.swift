@@ -25,9 +25,11 @@ enum RecollectTestWorker {
         case "delete": try await delete(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
+        case "explored": await explored(Array(arguments.dropFirst()))
+        case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace|explored|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

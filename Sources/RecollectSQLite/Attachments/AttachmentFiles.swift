@@ -81,13 +81,15 @@ struct AttachmentFiles: AttachmentKeeping {
     func remove(_ sha256: String) throws {
         guard Self.isHash(sha256) else { return }
         let url = url(of: sha256)
-        guard unlink(url.path) == 0 else {
-            if errno == ENOENT { return }
-            throw RecollectError(.last, doing: "remove the attachment", path: url.path)
-        }
         let folder = url.deletingLastPathComponent()
-        try HistoryFiles.onDisk(folder, doing: "synchronise the folder") {
-            try OpenFolder(path: folder.path).synchronize()
+        try HistoryFiles.onDisk(url, doing: "remove the attachment") {
+            do {
+                let folder = try OpenFolder(path: folder.path)
+                try folder.remove(sha256)
+                try folder.synchronize()
+            } catch let failure as POSIXFailure where failure.number == ENOENT {
+                return
+            }
         }
     }
 

@@ -76,6 +76,18 @@ struct HistoryFiles: Sendable {
         try Self.onDisk(directory, doing: "make the folder") { _ = try OpenFolder.make(path: directory.path) }
     }
 
+    /// Writes the folder's own name to the disk: an app may have made it a moment ago, or a process that was killed then.
+    private func synchronizeParent() throws {
+        try Self.onDisk(directory, doing: "synchronise the name of the folder") {
+            do {
+                try OpenFolder(path: URL(fileURLWithPath: folder).deletingLastPathComponent().path).synchronize()
+            } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
+                // Nobody who may not read a folder has made one in it.
+                return
+            }
+        }
+    }
+
     /// Writes new names in the folder to the disk.
     func synchronizeDirectory() throws {
         try Self.onDisk(directory, doing: "synchronise the folder") {
@@ -122,15 +134,18 @@ struct HistoryFiles: Sendable {
     /// Moves a complete new database to the path of the history's, where no file may be but an empty one.
     func place(_ new: String) throws {
         try Self.onDisk(directory, doing: "make a history in") {
+            let name = URL(fileURLWithPath: database).lastPathComponent
             let folder = try OpenFolder(path: folder)
-            if HistoryCheck.size(of: database) == 0 { unlink(database) }
-            if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) != 0 {
+            if FileID(at: database) != nil, HistoryCheck.size(of: database) == 0 { try folder.remove(name) }
+            try FileObservation.perform(.rename(path: new, to: database)) {
+                if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) == 0 { return }
                 // Some file systems cannot do it in one step. The lock excludes everyone else who makes a history here.
                 guard [EINVAL, ENOSYS, ENOTSUP].contains(errno), FileID(at: database) == nil, rename(new, database) == 0
                 else { throw POSIXFailure.last }
             }
             try folder.synchronize()
         }
+        try synchronizeParent()
     }
 
     /// Removes new databases that were never moved into place. Under the process lock: nobody is making one.
@@ -144,9 +159,10 @@ struct HistoryFiles: Sendable {
     /// Makes an empty file that only its owner may read. SQLite takes it for an empty database, and gives the log and its index
     /// the same permissions.
     func makeFile(at path: String) throws {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: path) }
-        close(descriptor)
+        try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            _ = try OpenFolder(path: folder).makeFile(name)
+        }
     }
 
     /// A part for the names of files that nothing else has.
@@ -167,9 +183,12 @@ struct HistoryFiles: Sendable {
     /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
     func remove(_ name: String) throws {
         guard isRemains(name), !name.contains("/") else { return }
-        guard unlink(path(name)) == 0 else {
-            if errno == ENOENT { return }
-            throw RecollectError(.last, doing: "remove", path: path(name))
+        try Self.onDisk(URL(fileURLWithPath: path(name)), doing: "remove") {
+            do {
+                try OpenFolder(path: directory.path).remove(name)
+            } catch let failure as POSIXFailure where failure.number == ENOENT {
+                return
+            }
         }
         try synchronizeDirectory()
     }

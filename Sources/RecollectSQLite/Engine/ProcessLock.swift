@@ -22,7 +22,11 @@ final class ProcessLock: Sendable {
     private struct State {
         var file: LockFile
         var isHeld = false
+        /// Which taking of any lock in this process this is.
+        var holder: UInt64 = 0
     }
+
+    private static let takings = Locked<UInt64>(0)
 
     private let path: String
     private let state: Locked<State>
@@ -52,6 +56,11 @@ final class ProcessLock: Sendable {
                 guard try state.file.tryLock() else { return false }
             }
             state.isHeld = true
+            state.holder = Self.takings.withLock { takings in
+                takings += 1
+                return takings
+            }
+            FileObservation.note(.lock(path: path, holder: state.holder))
             return true
         }
     }
@@ -59,6 +68,7 @@ final class ProcessLock: Sendable {
     /// Releases the lock.
     func release() {
         state.withLock { state in
+            FileObservation.note(.unlock(path: path, holder: state.holder))
             state.file.unlock()
             state.isHeld = false
         }
@@ -90,10 +100,18 @@ private final class LockFile: Sendable {
 
     init(path: String) throws {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0, let id = FileID(of: descriptor) else {
+        do {
+            descriptor = try FileObservation.perform(.makeFile(path: path)) {
+                let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+                guard opened >= 0 else { throw POSIXFailure.last }
+                return opened
+            }
+        } catch let failure as POSIXFailure {
+            throw RecollectError(failure, doing: "open the lock file", path: path)
+        }
+        guard let id = FileID(of: descriptor) else {
             let failure = POSIXFailure.last
-            if descriptor >= 0 { close(descriptor) }
+            close(descriptor)
             throw RecollectError(failure, doing: "open the lock file", path: path)
         }
         self.id = id
