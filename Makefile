@@ -1,13 +1,13 @@
 # `make run` shows Recollect at work; `make test` runs all that CI runs. Each target is a script or one command.
 
-.PHONY: help run test soak mutations shake lint bench format doc clean
+.PHONY: help run test soak mutations shake faults lint bench format doc clean
 .DEFAULT_GOAL := help
 
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
 	Samples/AgentSquadGuides/Package.swift Samples/AgentSquadGuides/Sources Samples/AgentSquadGuides/Tests \
 	Samples/SessionStorageGuide/Package.swift Samples/SessionStorageGuide/Sources Samples/SessionStorageGuide/Tests
 
-export FROM STORE SEARCH
+export FROM STORE SEARCH MINUTES SEED SCENARIO POINT RUN LIMIT CONFIGURATION
 
 help:
 	@echo 'make run      build recall, import transcripts, list and search them'
@@ -25,6 +25,9 @@ help:
 	@echo 'make shake    run the tests while tasks wait at random before they run (Linux)'
 	@echo '                NAMES=…       some tests, by regular expressions'
 	@echo '                TIMES=…       how often each runs, else 10'
+	@echo 'make faults   crash and damage small stores, and look for what is lost'
+	@echo '                MINUTES=…     how long, else one minute; each round draws new seeds'
+	@echo '                SEED=…        the first seed; with SCENARIO=… and POINT=… or RUN=… it repeats a fault'
 	@echo 'make lint     the format alone'
 	@echo 'make format   format the sources'
 	@echo 'make bench    measure, in release mode; ARGS=… for options, ARGS=--help tells them'
@@ -45,6 +48,9 @@ mutations:
 
 shake:
 	@TIMES=$(TIMES) Scripts/shake.sh $(NAMES)
+
+faults:
+	@Scripts/faults.sh
 
 lint:
 	@Scripts/test.sh lint

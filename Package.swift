@@ -46,6 +46,7 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
             ]),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "CRecordingVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
         .target(
             name: "RecollectSQLite",
             dependencies: [
@@ -79,7 +80,7 @@ let package = Package(
             dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"]),
         .target(name: "RecollectObservation", dependencies: ["RecollectCore"]),
         .target(name: "RecollectTranscripts", dependencies: ["RecollectCore"]),
-        .target(name: "RecollectTesting", dependencies: ["RecollectCore", "RecollectWorkspace"]),
+        .target(name: "RecollectTesting", dependencies: ["RecollectCore", "RecollectWorkspace", "CRecordingVFS"]),
         .target(name: "AgentSquad", dependencies: ["Recollect"]),
         .target(name: "ClaudeCodeCore", dependencies: ["Recollect"]),
         .systemLibrary(name: "CEditLine", providers: [.apt(["libedit-dev"])]),
@@ -98,8 +99,18 @@ let package = Package(
             ]),
         .executableTarget(
             name: "RecollectTestWorker",
-            dependencies: ["RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace"],
+            dependencies: [
+                "RecollectCore", "RecollectSQLite", "RecollectAgents", "RecollectWorkspace", "RecollectFaults",
+            ],
             path: "Tests/RecollectTestWorker"),
+        .target(
+            name: "RecollectFaults",
+            dependencies: [
+                "RecollectCore", "RecollectSQLite", "RecollectTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/RecollectFaults"),
         .target(
             name: "RecollectTestSupport",
             dependencies: ["RecollectCore", .product(name: "Logging", package: "swift-log")],
@@ -146,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "RecollectTestingTests",
             dependencies: [
-                "Recollect", "RecollectTesting", "RecollectTestSupport",
+                "Recollect", "RecollectSQLite", "RecollectTesting", "RecollectTestSupport", "RecollectFaults",
+                "RecollectTestWorker",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         .testTarget(

@@ -2,9 +2,11 @@
 #include "CFiles.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/xattr.h>
 
 #ifdef __APPLE__
@@ -87,3 +89,65 @@ void recollect_copy_extended_attributes(int old_file, int new_file) {
     free(value);
     free(names);
 }
+
+#if defined(STATX_INO) && defined(SYS_statx)
+// By its number: not every C library has a function for it.
+static int identify_by_statx(
+    int folder, const char *path, int flags, unsigned mask, struct recollect_file_id *id, struct statx *status) {
+    if (syscall(SYS_statx, folder, path, flags, mask, status) != 0) return -1;
+    id->device = ((unsigned long long)status->stx_dev_major << 32) | status->stx_dev_minor;
+    id->inode = status->stx_ino;
+    return 0;
+}
+
+int recollect_identify(const char *path, struct recollect_file_id *id) {
+    struct statx status;
+    return identify_by_statx(AT_FDCWD, path, 0, STATX_INO, id, &status);
+}
+
+int recollect_identify_open(int file, struct recollect_file_id *id) {
+    struct statx status;
+    return identify_by_statx(file, "", AT_EMPTY_PATH, STATX_INO, id, &status);
+}
+
+int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp) {
+    struct statx status;
+    if (identify_by_statx(AT_FDCWD, path, 0, STATX_INO | STATX_MTIME, &stamp->id, &status) != 0) return -1;
+    stamp->seconds = status.stx_mtime.tv_sec;
+    stamp->nanoseconds = status.stx_mtime.tv_nsec;
+    return 0;
+}
+#else
+static void copy_id(const struct stat *status, struct recollect_file_id *id) {
+    id->device = (unsigned long long)status->st_dev;
+    id->inode = (unsigned long long)status->st_ino;
+}
+
+int recollect_identify(const char *path, struct recollect_file_id *id) {
+    struct stat status;
+    if (stat(path, &status) != 0) return -1;
+    copy_id(&status, id);
+    return 0;
+}
+
+int recollect_identify_open(int file, struct recollect_file_id *id) {
+    struct stat status;
+    if (fstat(file, &status) != 0) return -1;
+    copy_id(&status, id);
+    return 0;
+}
+
+int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp) {
+    struct stat status;
+    if (stat(path, &status) != 0) return -1;
+    copy_id(&status, &stamp->id);
+#ifdef __APPLE__
+    stamp->seconds = status.st_mtimespec.tv_sec;
+    stamp->nanoseconds = status.st_mtimespec.tv_nsec;
+#else
+    stamp->seconds = status.st_mtim.tv_sec;
+    stamp->nanoseconds = status.st_mtim.tv_nsec;
+#endif
+    return 0;
+}
+#endif

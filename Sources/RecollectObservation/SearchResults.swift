@@ -81,6 +81,8 @@ public struct FoundMessage: Hashable, Sendable, Identifiable {
     public struct ID: Hashable, Sendable {
         /// The conversation, or its branch, that holds the message.
         public let conversation: ConversationID
+        /// The agent that holds it.
+        public let agentId: String
         /// The message's id.
         public let messageId: String
     }
@@ -91,5 +93,5 @@ public struct FoundMessage: Hashable, Sendable, Identifiable {
     public let conversation: Conversation
 
     /// The message and where it is.
-    public var id: ID { ID(conversation: hit.conversation, messageId: hit.messageId) }
+    public var id: ID { ID(conversation: hit.conversation, agentId: hit.agentId, messageId: hit.messageId) }
 }

@@ -9,13 +9,10 @@ extension SQLiteHistoryStore {
     public func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
-        let outcome = try await write { [attachments] db in
-            var outcome = try MessageEdits.edit(kept.secured(in: attachments), in: conversation, db)
-            outcome.orphans += try kept.unused(db)
-            return outcome
+        return try await write(keeping: kept) { messages, db, _ in
+            let outcome = try MessageEdits.edit(messages, in: conversation, db)
+            return (outcome.known, outcome.orphans)
         }
-        try await removeAttachments(outcome.orphans)
-        return outcome.known
     }
 
     /// Gives a conversation another session id: see `HistoryStore`.
@@ -25,9 +22,13 @@ extension SQLiteHistoryStore {
     }
 
     /// Keeps what follows a place as a branch: see `HistoryStore`.
-    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+    public func branch(
+        _ conversation: ConversationID, from messageId: String, agentId: String?
+    ) async throws -> ConversationID {
         let now = Date().millisecondsSince1970
-        return try await write { try Branches.branch(conversation, from: messageId, now: now, $0) }
+        return try await write {
+            try Branches.branch(conversation, from: messageId, agentId: agentId, now: now, $0)
+        }
     }
 
     /// The branches of a conversation: see `HistoryStore`.
@@ -47,7 +48,7 @@ extension SQLiteHistoryStore {
         guard configuration.retention != .window else { return try await deleteConversation(conversation) }
         let now = Date().millisecondsSince1970
         let existed = try await write { try ConversationEdits.discard(conversation, now: now, $0) }
-        try await deleteOldMessagesIfDue()
+        upkeep.noteSave()
         return existed
     }
 

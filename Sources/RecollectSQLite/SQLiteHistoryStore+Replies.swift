@@ -36,13 +36,13 @@ extension SQLiteHistoryStore {
     private static func clearWay(
         for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ unsettled: UnsettledIDs
     ) throws -> [StoreEvent] {
-        let writers = try Drafts.writers(ofReply: id, in: scope.conversation, db)
+        let writers = try Drafts.writers(ofReply: id, in: scope, db)
         guard !writers.isEmpty else { return [] }
         let saved = try recovery?.run(for: writers, db, unsettled) ?? []
-        guard try Drafts.writers(ofReply: id, in: scope.conversation, db).isEmpty else {
+        guard try Drafts.writers(ofReply: id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
-                "a reply of that id is in flight in this session; end that one, or give this one an id of its own")
+                "a reply of that id is in flight for this agent; end that one, or give this one an id of its own")
         }
         return saved
     }
@@ -52,14 +52,14 @@ extension SQLiteHistoryStore {
         _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
         let kept = try await keepingAttachments(of: [message])
-        let orphans = try await write { [attachments, retention = configuration.retention] db, unsettled in
-            try kept.secured(in: attachments).flatMap { message in
+        try await write(keeping: kept) { [retention = configuration.retention] messages, db, unsettled in
+            let orphans = try messages.flatMap { message in
                 let ending = ReplyEnding(
                     number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
                 return try ending.run(db, unsettled)
             }
+            return ((), orphans)
         }
-        try await removeAttachments(orphans)
     }
 
     /// The replies in flight of a conversation: see `HistoryStore`. Those whose process has ended are saved first.

@@ -21,8 +21,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     let connection: HistoryConnection
     let attachments: any AttachmentKeeping
     private let follower: IndexFollower?
-    private let signal = ChangeSignal()
-    private let nextDeletion = Locked(DispatchTime(uptimeNanoseconds: 0))
+    /// Erases what was deleted, and deletes what is too old.
+    let upkeep: Upkeep
+    /// This process has saved something.
+    private let signal = Signal()
     private let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
 
     /// Names a history; nothing is read or made before it is used.
@@ -43,17 +45,26 @@ public final class SQLiteHistoryStore: HistoryStore {
     private init(files: HistoryFiles, configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(files: files, configuration: configuration, events: events)
-        attachments = AttachmentFiles(directory: files.attachments)
-        follower = configuration.indexesInBackground ? IndexFollower() : nil
+        let attachments = AttachmentFiles(directory: files.attachments)
+        let upkeep = Upkeep(attachments: attachments, events: events, retention: configuration.retention)
+        let follower = configuration.indexesInBackground ? IndexFollower(upkeep: upkeep) : nil
+        connection = HistoryConnection(files: files, configuration: configuration, events: events) {
+            upkeep.use($0)
+            follower?.noteCommit($0)
+        }
+        self.attachments = attachments
+        self.upkeep = upkeep
+        self.follower = follower
     }
 
     /// Makes a history that lives in memory and ends with the store: for tests.
     public init(inMemory configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
-        connection = HistoryConnection(files: nil, configuration: configuration, events: events)
         attachments = AttachmentMemory()
+        let upkeep = Upkeep(attachments: attachments, events: events, retention: configuration.retention)
+        connection = HistoryConnection(files: nil, configuration: configuration, events: events) { upkeep.use($0) }
+        self.upkeep = upkeep
         follower = nil
     }
 
@@ -87,18 +98,17 @@ public final class SQLiteHistoryStore: HistoryStore {
     ) async throws -> AppendOutcome {
         try Task.checkCancellation()
         let kept = try await keepingAttachments(of: messages)
-        let result = try await write { [attachments, retention = configuration.retention] db, unsettled in
-            let messages = try kept.secured(in: attachments)
+        let isShort = messages.count <= 8 && !kept.hasFiles
+        let result = try await write(keeping: kept, inPlace: isShort) {
+            [retention = configuration.retention] messages, db, unsettled in
             let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
-            var result = try appending.run(db, unsettled)
-            result.orphans += try kept.unused(db)
-            return result
+            let result = try appending.run(db, unsettled)
+            return (result, result.orphans)
         }
         for id in result.dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: id))
         }
-        try await removeAttachments(result.orphans)
-        try await deleteOldMessagesIfDue()
+        upkeep.noteSave()
         return result.outcome
     }
 
@@ -116,80 +126,77 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// Copies a conversation up to a message: see `HistoryStore`.
-    public func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
-        try await write { try ConversationEdits.fork(conversation, at: messageId, into: newSessionId, $0) }
+    public func fork(
+        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+    ) async throws {
+        try await write {
+            try ConversationEdits.fork(conversation, at: messageId, agentId: agentId, into: newSessionId, $0)
+        }
     }
 
-    /// Deletes messages for good: see `HistoryStore`.
+    /// Deletes messages for good: see `HistoryStore`. `erasure()` tells whether their bytes are gone too.
     @discardableResult
     public func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
-        let (count, orphans) = try await write { try MessageDeletion.delete(ids, in: conversation, $0) }
-        try await finishDeletion(orphans)
+        let count = try await write { try MessageDeletion.delete(ids, in: conversation, $0) }
+        if count > 0 { await eraseSoon() }
         return count
     }
 
-    /// Deletes a conversation for good: see `HistoryStore`.
+    /// Deletes a conversation for good: see `HistoryStore`. It takes as long for a large one as for a small one; `erasure()` tells
+    /// whether its bytes are gone too.
     @discardableResult
     public func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
-        let (existed, orphans) = try await write { try MessageDeletion.delete(conversation, $0) }
-        try await finishDeletion(orphans)
+        let existed = try await write { try MessageDeletion.delete(conversation, $0) }
+        if existed { await eraseSoon() }
         return existed
     }
 
-    /// Deletes a user's history for good, and every damaged file that was set aside: see `HistoryStore`.
+    /// Deletes a user's history for good, and every damaged file that was set aside: see `HistoryStore`. `erasure()` tells whether
+    /// their bytes are gone too.
     public func deleteUser(_ userId: String) async throws {
-        let orphans = try await write { try MessageDeletion.deleteUser(userId, $0) }
-        if let files = connection.files {
-            try await blocking {
-                for file in try files.setAsideFiles() { try FileManager.default.removeItem(at: file) }
-            }
+        try await write { [files = connection.files] db in
+            try MessageDeletion.deleteUser(userId, leftovers: files?.remains() ?? [], db)
         }
-        try await finishDeletion(orphans)
+        await eraseSoon()
     }
 
     /// Deletes messages whose timestamp is before a moment, of all users, for good. Returns how many there were.
+    ///
+    /// They go in small steps; a task that is cancelled has deleted some.
     @discardableResult
     public func deleteMessages(olderThan moment: Date) async throws -> Int {
-        var total = 0
-        while true {
-            let batch = 1000
-            let (count, orphans) = try await write {
-                try MessageDeletion.deleteOlder(than: moment.millisecondsSince1970, limit: batch, $0)
-            }
-            total += count
-            if count < batch {
-                if total > 0 { try await write { try SearchIndex.erase($0) } }
-                try await finishDeletion(orphans)
-                return total
-            }
-            try await removeAttachments(orphans)
+        let count = try await perform {
+            try await Expiry(database: $0).deleteOlder(than: moment.millisecondsSince1970)
         }
-    }
-
-    /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
-    @discardableResult
-    public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
-        let (count, orphans) = try await write {
-            try MessageDeletion.deleteDiscarded(before: moment.millisecondsSince1970, $0)
-        }
-        if count > 0 { try await finishDeletion(orphans) }
+        if count > 0 { await finishSteps() }
         return count
     }
 
-    /// Under `retention: .days` deletes what has grown too old: with the first save, then once an hour.
-    func deleteOldMessagesIfDue() async throws {
-        guard case .days(let days) = configuration.retention else { return }
-        let now = DispatchTime.now()
-        let isDue = nextDeletion.withLock { next in
-            guard now >= next else { return false }
-            next = now + .seconds(3600)
-            return true
+    /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
+    ///
+    /// They go one by one, each with its branches; a task that is cancelled has deleted some.
+    @discardableResult
+    public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
+        let count = try await perform {
+            try await Expiry(database: $0).deleteDiscarded(before: moment.millisecondsSince1970)
         }
-        if isDue {
-            let moment = Date().addingTimeInterval(-86_400 * Double(days))
-            try await deleteConversations(discardedBefore: moment)
-            try await deleteMessages(olderThan: moment)
+        if count > 0 { await finishSteps() }
+        return count
+    }
+
+    /// Under `retention: .days`: deletes what is too old now, whatever was done within the last hour. Returns how many messages went.
+    func expireNow(now: Date = Date(), uptime: Int64 = ClockWatch.uptime) async throws -> Int {
+        guard case .days(let days) = configuration.retention else { return 0 }
+        let count = try await perform { database in
+            try await Expiry(database: database).deleteOlder(thanDays: days, now: now, uptime: uptime)
         }
+        await finishSteps()
+        return count
+    }
+
+    private func finishSteps() async {
+        signal.signal()
+        await eraseSoon()
     }
 
     // MARK: Reading
@@ -197,7 +204,9 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// The last messages of a scope's window: see `HistoryStore`.
     public func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await perform { database in
-            try await database.readStatement { try WindowQueries.window(of: scope, maxMessages: maxMessages, $0) }
+            try await database.readStatement(inPlace: maxMessages.isShort) {
+                try WindowQueries.window(of: scope, maxMessages: maxMessages, $0)
+            }
         }
     }
 
@@ -219,12 +228,12 @@ public final class SQLiteHistoryStore: HistoryStore {
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
         if !query.text.isEmpty { try await indexEverything() }
-        return try await readSettled { try ConversationQueries.page(query, page, $0) }
+        return try await readSettled(inPlace: page.limit.isShort) { try ConversationQueries.page(query, page, $0) }
     }
 
     /// One conversation: see `HistoryStore`.
     public func conversation(_ conversation: ConversationID) async throws -> Conversation? {
-        try await readSettled { try ConversationQueries.one(conversation, $0) }
+        try await readSettled(inPlace: true) { try ConversationQueries.one(conversation, $0) }
     }
 
     /// Conversations by the beginning of their session's id: see `HistoryStore`.
@@ -238,12 +247,16 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func messages(
         of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
-        try await read { try MessageQueries.page(of: conversation, agentId: agentId, page, $0) }
+        try await read(inPlace: page.limit.isShort) {
+            try MessageQueries.page(of: conversation, agentId: agentId, page, $0)
+        }
     }
 
     /// One message: see `HistoryStore`.
-    public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await readSettled { try MessageQueries.one(id, in: conversation, $0) }
+    public func message(
+        _ id: String, in conversation: ConversationID, agentId: String?
+    ) async throws -> StoredMessage? {
+        try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, agentId: agentId, $0) }
     }
 
     /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.
@@ -258,7 +271,10 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// their size follows the time that they take.
     func indexEverything() async throws {
         var limit = 1000
-        while try await read({ try SearchIndex.isBehind($0) }) {
+        while try await perform({ database in
+            guard database.cannotWrite == nil else { return false }
+            return try await database.read { try SearchIndex.isBehind($0) }
+        }) {
             let bite = limit
             let taken = try await ContinuousClock().measure {
                 _ = try await write { try SearchIndex.advance($0, limit: bite) }
@@ -284,38 +300,38 @@ public final class SQLiteHistoryStore: HistoryStore {
     }
 
     /// Changes after a cursor as they come: see `HistoryStore`. Other processes' writes are looked for every 250 ms.
+    ///
+    /// A change is read when it is asked for: a slow reader costs no memory, and may find that of several changes to one thing only the
+    /// last is told. The stream ends when the task that iterates it is cancelled.
     public func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
-        let (stream, continuation) = AsyncThrowingStream<HistoryChange, any Error>.makeStream()
-        let task = Task {
-            var cursor = cursor
+        let reading = ChangeReading(after: cursor)
+        return AsyncThrowingStream { [self] in
             do {
-                for await _ in signal.stream() {
-                    while true {
-                        let changes = try await changes(after: cursor, limit: 500)
-                        for change in changes { continuation.yield(change) }
-                        guard let last = changes.last else { break }
-                        cursor = last.cursor
-                    }
-                }
-                continuation.finish()
-            } catch {
-                continuation.finish(throwing: error)
+                return try await reading.next(in: self, signal)
+            } catch is CancellationError {
+                return nil
             }
         }
-        continuation.onTermination = { _ in task.cancel() }
-        return stream
     }
 
     // MARK: Ways in
 
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await perform { try await $0.read(body) }
+    /// - Parameter inPlace: Whether the read is short: see `HistoryDatabase.read`.
+    func read<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await perform { try await $0.read(inPlace: inPlace, body) }
     }
 
-    /// Reads what follows the feed: settles first if anything was saved since.
-    func readSettled<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        let settled: Value? = try await read { db -> Value? in
-            try Settling.isBehind(db) ? nil : .some(try body(db))
+    /// Reads what follows the feed: settles first if anything was saved since and the history can be written.
+    func readSettled<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let settled: Value? = try await perform { database in
+            let canSettle = database.cannotWrite == nil
+            return try await database.read(inPlace: inPlace) {
+                try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
+            }
         }
         if let settled { return settled }
         return try await write { db in
@@ -328,11 +344,14 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await write { db, _ in try body(db) }
     }
 
+    /// - Parameter inPlace: Whether the work is short, a few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
-        _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
     ) async throws -> Value {
         try await perform { database in
-            let value = try await database.write { [unsettled = database.unsettled] in try body($0, unsettled) }
+            let value = try await database.write(inPlace: inPlace) { [unsettled = database.unsettled] in
+                try body($0, unsettled)
+            }
             signal.signal()
             follower?.noteCommit(database)
             return value
@@ -368,22 +387,19 @@ public final class SQLiteHistoryStore: HistoryStore {
 extension SQLiteHistoryStore {
     /// The bytes of an attachment: see `HistoryStore`.
     public func attachment(sha256: String) async throws -> Data {
-        try await blocking { [attachments] in try attachments.read(sha256) }
-    }
-
-    /// Removes files that nothing uses, on the writer's queue: no append can begin to use one meanwhile.
-    func removeAttachments(_ orphans: [String]) async throws {
-        guard !orphans.isEmpty else { return }
-        try await write { [attachments] db in
-            for hash in Set(orphans) where try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
+        // The file of an attachment that was deleted may be there for a while.
+        if try await read({ try AttachmentUse.isDeleted(sha256, $0) }) {
+            throw RecollectError(.notFound, "the attachment \(sha256.prefix(80)) is not kept here")
         }
+        return try await blocking { [attachments] in try attachments.read(sha256) }
     }
+}
 
-    /// After rows were deleted for good: their attachments go, and the log that still holds their text is emptied.
-    func finishDeletion(_ orphans: [String]) async throws {
-        try await removeAttachments(orphans)
-        try await perform { database in
-            try await database.withWriterConnection { try $0.run("PRAGMA wal_checkpoint(TRUNCATE)") }
-        }
-    }
+extension Int? {
+    /// Whether a read of so many rows is short.
+    fileprivate var isShort: Bool { (self ?? .max) <= 200 }
+}
+
+extension Int {
+    fileprivate var isShort: Bool { Optional(self).isShort }
 }

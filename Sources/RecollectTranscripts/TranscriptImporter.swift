@@ -6,7 +6,7 @@ import RecollectCore
 ///
 /// Each line that is conversation becomes one message, in the order of its file; files are taken in the order of their
 /// paths, a session's own before its sub-agents'. Importing again adds only what is new, also while a file is still being
-/// written: a message whose id its session holds already stays as it is. What cannot be read is reported and never stops the
+/// written: a message whose id its scope holds already stays as it is. What cannot be read is reported and never stops the
 /// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
 ///
 /// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first

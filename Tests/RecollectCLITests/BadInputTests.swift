@@ -130,6 +130,53 @@
             #expect(try await recall.run("sessions", "--json").json().arrayValue?.count == 1)
         }
 
+        @Test("a loss is told, with exit code 2, until the file that was set aside is removed")
+        func loss() async throws {
+            let recall = try RecallProcess()
+            let text = (0..<500).map { Lines.user("\($0)", String(repeating: "word ", count: 400)) }.joined()
+            #expect(try await recall.run("import", recall.write("s.jsonl", text)).code == 0)
+            _ = try await recall.run("search", "word")
+            let path = recall.store + "/history.sqlite"
+            let database = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            let size = try database.seekToEnd()
+            try database.seek(toOffset: size / 4096 / 2 * 4096)
+            try database.write(contentsOf: Data(repeating: 0x67, count: 16 * 4096))
+            try database.close()
+            #expect(try await recall.run("doctor", "--repair").code == 2)
+            let report = try await recall.run("doctor", "--json")
+            #expect(report.code == 2)
+            let losses = try #require(report.json().objectValue?["losses"]?.arrayValue)
+            let loss = try #require(losses.first?.objectValue)
+            let setAside = try #require(loss["setAside"]?.stringValue)
+            #expect(loss["sessions"]?.arrayValue?.count == 1)
+            for command in [["sessions"], ["sessions", "--json"], ["doctor"]] {
+                let outcome = try await recall.run(command)
+                #expect(outcome.code == 2)
+                #expect((outcome.output + outcome.messages).contains(setAside))
+            }
+            for suffix in ["", "-wal", "-shm"] {
+                try? FileManager.default.removeItem(atPath: recall.store + "/" + setAside + suffix)
+            }
+            #expect(try await recall.run("sessions").code == 0)
+            #expect(try await recall.run("doctor").code == 0)
+        }
+
+        @Test("an export goes on without an attachment that is gone, names it, and exits with 2")
+        func missingAttachment() async throws {
+            let recall = try RecallProcess()
+            let picture = #"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}"#
+            let line = Lines.user("a1", "hello").replacingOccurrences(
+                of: #""hello""#, with: #"[{"type":"text","text":"hello"},\#(picture)]"#)
+            #expect(try await recall.run("import", recall.write("s.jsonl", line + Lines.user("a2", "later"))).code == 0)
+            let listed = try await recall.run("sessions", "--json").json()
+            let session = try #require(listed.arrayValue?.first?.objectValue?["id"]?.stringValue)
+            try FileManager.default.removeItem(atPath: recall.store + "/attachments")
+            let outcome = try await recall.run("export", session, "-f", "jsonl")
+            #expect(outcome.code == 2)
+            #expect(outcome.output.contains("later"))
+            #expect(outcome.messages.contains("the attachment "))
+        }
+
         @Test("doctor tells nothing of a database that it cannot read but its files")
         func damagedInside() async throws {
             let recall = try RecallProcess()

@@ -106,11 +106,27 @@
             #expect(unknown.code == 1)
             #expect(try await ids(recall).count == 3, "nothing goes where one of several is not there")
             let deleted = try await recall.run("delete", "--yes", "aaaa")
-            #expect(deleted.output == "Deleted aaaaaaaa  Where is Tycho? (2 messages)\n")
+            #expect(
+                deleted.output
+                    == "Deleted aaaaaaaa  Where is Tycho? (2 messages)\nErased from the files of the history.\n")
             let json = try await recall.run("delete", "--yes", "--json", "bbbb", "bbbbbbbb-2").json()
-            #expect(json == [["id": "bbbbbbbb-2", "messageCount": 1]])
+            #expect(json == [["id": "bbbbbbbb-2", "messageCount": 1, "erasure": "erased"]])
             #expect(try await ids(recall) == ["cccccccc-3"])
             #expect(try await recall.run("search", "tycho", "--json").json() == [])
+            let proof = try await recall.run("doctor", "--prove", "Tycho")
+            #expect((proof.code, proof.output) == (0, "The word is nowhere.\n"))
+        }
+
+        @Test("doctor --prove tells where a word stands, not what stands around it")
+        func proving() async throws {
+            let recall = try await imported()
+            let proof = try await recall.run("doctor", "--prove", "tycho")
+            #expect(proof.code == 2)
+            #expect(proof.output.contains("in use   message  history.sqlite  session aaaaaaaa"), "\(proof.output)")
+            #expect(!proof.output.contains("Where is"))
+            let json = try await recall.run("doctor", "--prove", "tycho", "--json").json()
+            #expect(json.arrayValue?.contains { $0["kind"] == "message" && $0["isLive"] == true } == true)
+            #expect(try await recall.run("doctor", "--prove", "ty").code == 1)
         }
 
         @Test("a fork ends with the message that is named, by the beginning of its id")

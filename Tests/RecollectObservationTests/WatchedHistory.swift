@@ -127,8 +127,10 @@ final class WatchedHistory: HistoryStore {
         try await base.update(conversation, with: details, makesNew: makesNew)
     }
 
-    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
-        try await base.fork(conversation, at: messageId, into: newSessionId)
+    func fork(
+        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+    ) async throws {
+        try await base.fork(conversation, at: messageId, agentId: agentId, into: newSessionId)
     }
 
     func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
@@ -139,8 +141,10 @@ final class WatchedHistory: HistoryStore {
         try await base.moveConversation(conversation, to: newSessionId)
     }
 
-    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
-        try await base.branch(conversation, from: messageId)
+    func branch(
+        _ conversation: ConversationID, from messageId: String, agentId: String?
+    ) async throws -> ConversationID {
+        try await base.branch(conversation, from: messageId, agentId: agentId)
     }
 
     func branches(of conversation: ConversationID) async throws -> [Conversation] {
@@ -209,8 +213,8 @@ final class WatchedHistory: HistoryStore {
         try await base.messages(of: conversation, agentId: agentId, page: page)
     }
 
-    func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await base.message(id, in: conversation)
+    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage? {
+        try await base.message(id, in: conversation, agentId: agentId)
     }
 
     func attachment(sha256: String) async throws -> Data {

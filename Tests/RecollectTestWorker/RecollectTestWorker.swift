@@ -18,13 +18,18 @@ enum RecollectTestWorker {
         case "sessions": try await sessions(Array(arguments.dropFirst()))
         case "branches": try await branches(Array(arguments.dropFirst()))
         case "turns": try await turns(Array(arguments.dropFirst()))
+        case "repair": try await repair(Array(arguments.dropFirst()))
         case "journal": try await journal(Array(arguments.dropFirst()))
         case "entries": try await entries(Array(arguments.dropFirst()))
+        case "hold": try await hold(Array(arguments.dropFirst()))
+        case "delete": try await delete(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
+        case "explored": await explored(Array(arguments.dropFirst()))
+        case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|journal|entries|lines|workspace …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace|explored|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

@@ -51,6 +51,29 @@ struct ExportTests {
         #expect(try await to.only().id.sessionId == "s\n")
     }
 
+    @Test(
+        "an attachment whose bytes are gone is named, and every message goes along",
+        arguments: [
+            ConversationExporter.Format.json, .jsonl, .markdown,
+        ])
+    func missingAttachment(format: ConversationExporter.Format) async throws {
+        let from = Imported()
+        let hash = String(repeating: "ab", count: 32)
+        let gone = Attachment(mediaType: "image/png", content: .stored(sha256: hash, byteCount: 3))
+        let messages = [
+            ConversationMessage(id: "1", role: .user, parts: [.text("look"), .attachment(gone)]),
+            ConversationMessage(id: "2", role: .assistant, text: "behind it"),
+        ]
+        try await from.history.append(messages, to: Scope(userId: from.userId, sessionId: "s", agentId: ""))
+        var bytes: [UInt8] = []
+        let missing = try await ConversationExporter(history: from.history).export(from.only().id, as: format) {
+            bytes += $0
+        }
+        #expect(String(decoding: bytes, as: UTF8.self).contains("behind it"))
+        #expect(missing.map(\.messageId) == (format == .markdown ? [] : ["1"]))
+        #expect(missing.allSatisfy { $0.sha256 == hash })
+    }
+
     @Test("tags, pins and the archive come along to a new session, and change nothing of a known one")
     func marks() async throws {
         let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())

@@ -24,8 +24,12 @@ func saveLines(durability: Durability, turns: Int) async throws -> [Line] {
     let (first, last) = (ours.slice(0..<0.1), ours.slice(0.9..<1))
     return [
         Line(
-            "save a 2-message turn, \(name), of \(turns)", ours, floor, stretches: turns / 100, atMost: isFull ? 1.5 : 3
-        ),
+            "save a 2-message turn, \(name), of \(turns)", ours, floor, stretches: turns / 100,
+            atMost: isFull ? 1.25 : 1.9),
+        Line(
+            work: "the slowest hundredth of these turns (p99), the floor's here too", ours: Line.text(ours.worst),
+            floor: Line.text(floor.worst), ratio: ours.worst / floor.worst, reach: isFull ? "≤ 2.5" : "",
+            isMet: isFull ? ours.worst / floor.worst <= 2.5 : nil),
         // The floor's own change says how much of it is the machine's.
         Line(
             work:

@@ -62,6 +62,10 @@ public struct HistoryTools: Sendable {
                 "session": ["type": "string", "description": "The session's id, or how it begins."],
                 "after": ["type": "string", "description": "Only what follows the message of this id."],
                 "before": ["type": "string", "description": "Only what comes before the message of this id."],
+                "agent": [
+                    "type": "string",
+                    "description": "The agent of the message that “after” or “before” names, if several have its id.",
+                ],
                 "limit": [
                     "type": "integer", "minimum": 1, "maximum": 50, "description": "The most messages; 20 if left out.",
                 ],
@@ -111,7 +115,8 @@ public struct HistoryTools: Sendable {
             throw ToolArguments.Failure(message: "Give “after” or “before”, not both.")
         }
         let conversation = try await conversation(arguments.requiredText("session"), of: context.userId)
-        let cursor = try await place(of: after ?? before, in: conversation.id)
+        let agent = try arguments.text("agent")
+        let cursor = try await place(of: after ?? before, agentId: agent, in: conversation.id)
         let page = try await history.messages(
             of: conversation.id, agentId: nil,
             page: before == nil ? PageRequest(limit: limit, after: cursor) : PageRequest(limit: limit, before: cursor))
@@ -122,7 +127,12 @@ public struct HistoryTools: Sendable {
             "messages": .array(pages.messages),
         ]
         if let next = pages.next {
-            result["note"] = .string("There is more: read on with \(before == nil ? "after" : "before") = \(next)")
+            var place = "\(before == nil ? "after" : "before") = \(next.message.id)"
+            // Several agents may have been asked one question.
+            if try await history.message(next.message.id, in: conversation.id)?.cursor != next.cursor {
+                place += " and agent = \(next.agentId)"
+            }
+            result["note"] = .string("There is more: read on with \(place)")
         }
         return .object(result)
     }
@@ -145,9 +155,11 @@ public struct HistoryTools: Sendable {
         return first
     }
 
-    private func place(of messageId: String?, in conversation: ConversationID) async throws -> MessageCursor? {
+    private func place(
+        of messageId: String?, agentId: String?, in conversation: ConversationID
+    ) async throws -> MessageCursor? {
         guard let messageId else { return nil }
-        guard let stored = try await history.message(messageId, in: conversation) else {
+        guard let stored = try await history.message(messageId, in: conversation, agentId: agentId) else {
             throw ToolArguments.Failure(
                 message: "The session has no message of that id; leave it out to read from the beginning.")
         }
@@ -160,7 +172,7 @@ private struct SessionPages {
     /// The messages in their order.
     private(set) var messages: [JSONValue] = []
     /// The message next to which the next page begins; `nil` where there is none.
-    private(set) var next: String?
+    private(set) var next: StoredMessage?
 
     private static let mostBytes = 16_000
     private static let mostBytesOfMessage = 4_000
@@ -182,7 +194,7 @@ private struct SessionPages {
             messages.append(.object(message))
         }
         if isBackward { messages.reverse() }
-        if taken.count < page.elements.count || page.next != nil { next = taken.last?.message.id }
+        if taken.count < page.elements.count || page.next != nil { next = taken.last }
     }
 
     private static func text(of message: ConversationMessage) -> String {

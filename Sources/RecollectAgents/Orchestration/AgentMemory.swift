@@ -67,9 +67,9 @@ struct AgentMemory: Sendable {
         return MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
     }
 
-    /// The id may be taken: by another agent's part of the session, or by a message that has left the window. Then the store did not
-    /// take this one, and the reply would be the second in a row, and dropped. So it is saved under an id of its own: one that is made of its id
-    /// and finds it again or, where that is taken too, a new one.
+    /// The id may be that of a message that has left the window. Then the store did not take this one, and the reply would be the second
+    /// in a row, and dropped. So it is saved under an id of its own: one that is made of its id and finds it again or, where that is
+    /// taken too, a new one.
     private func makeSure(of message: ConversationMessage) async throws {
         guard isKept, let store else { return }
         for id in [copyId(of: message), UUID().uuidString] {

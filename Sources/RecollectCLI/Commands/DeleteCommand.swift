@@ -12,7 +12,11 @@
                 says what goes and asks, and where it cannot ask it deletes nothing. The transcripts that a session \
                 was imported from are left alone: importing them again brings it back.
 
-                JSON: a list of objects with the keys id, messageCount; needs --yes.
+                At the end it tells whether the deleted text has been erased from the history's files, or is pending: another \
+                program still reads the history, or the history is large. What is pending is erased by the next program that \
+                uses the history. `recall doctor --prove WORD` looks for what is left.
+
+                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending); needs --yes.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -39,20 +43,35 @@
                     guard try await question.ask() else { return Output.tell("Nothing was deleted.") }
                 }
                 for session in sessions { try await history.deleteConversation(session.id) }
+                let isErased = try await isErased(history)
                 try await Output.open { [names] output in
                     guard options.json else {
                         for name in names { try await output.line("Deleted \(name)") }
-                        return
+                        return try await output.line(
+                            isErased
+                                ? "Erased from the files of the history."
+                                : "Erasing is pending: the next program that uses the history goes on with it.")
                     }
                     let listed = sessions.map { session -> JSONValue in
                         [
                             "id": .string(session.id.sessionId),
                             "messageCount": .integer(Int64(session.messageCount)),
+                            "erasure": .string(isErased ? "erased" : "pending"),
                         ]
                     }
                     try await output.line(JSONValue.array(listed).jsonString)
                 }
             }
+        }
+
+        /// Erases what was deleted as long as this gets on, some seconds at most: a reader of an older state is not waited for.
+        private func isErased(_ history: SQLiteHistoryStore) async throws -> Bool {
+            let end = ContinuousClock.now + .seconds(5)
+            var left = try await history.waitUntilErased(atMost: .milliseconds(100))
+            while left.conversations > 0 || left.isIndexPending, ContinuousClock.now < end {
+                left = try await history.waitUntilErased(atMost: .milliseconds(100))
+            }
+            return left.isComplete
         }
 
         /// What goes with a session.

@@ -13,8 +13,16 @@
                 that is set aside.
 
                 JSON keys: version, directory, sqliteVersion, migrations, users, conversations, messages, messagesToIndex, \
-                databaseBytes, logBytes, attachments, attachmentBytes, setAside, problems (a list of kind, message). Exit \
-                code 2 says that there are problems.
+                databaseBytes, logBytes, attachments, attachmentBytes, setAside, losses (a list of \
+                setAside, date, recoveredMessages, lostMessages, sessions), problems (a list of kind, message), erasure \
+                (what is left to be erased: conversations, attachments, files, isIndexPending, isLogPending). Exit code 2 says \
+                that there are problems; messages that were lost are one until the file set aside is removed.
+
+                --prove WORD looks for a word in everything that the history keeps: messages, the search index, the bytes of the \
+                database and its log, attachments, and files that were set aside or left. It prints where the word stands, never \
+                what stands around it. Exit code 0 says that it is nowhere, 2 that it was found. JSON: a list of objects with \
+                the keys kind, file, count, isLive (whether it belongs to something that was not deleted), and, where they are \
+                known, offset, page, userId, sessionId, messageId.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -22,8 +30,17 @@
         @Flag(name: .long, help: "Mend what is found.")
         var repair = false
 
+        @Option(
+            name: .long, help: ArgumentHelp("Look for a word in all files of the history instead.", valueName: "word"))
+        var prove: String?
+
+        func validate() throws {
+            if repair, prove != nil { throw ValidationError("--prove looks and --repair mends: use one of them.") }
+        }
+
         func run() async throws {
             try await options.withHistory { history in
+                if let prove { return try await tell(try await history.prove(absenceOf: prove)) }
                 if repair { try await history.repair() }
                 let report = try await history.check()
                 try await Output.open { output in
@@ -34,8 +51,38 @@
             }
         }
 
+        private func tell(_ traces: [WordTrace]) async throws {
+            try await Output.open { output in
+                if options.json {
+                    let text = String(decoding: try JSONEncoder().encode(traces), as: UTF8.self)
+                    return try await output.line(JSONValue(parsing: text).jsonString)
+                }
+                for trace in traces { try await output.line(line(of: trace)) }
+                let live = traces.count { $0.isLive }
+                try await output.line(
+                    traces.isEmpty
+                        ? "The word is nowhere."
+                        : "Found in \(Format.count(traces.count, "place")): \(live) in use, \(traces.count - live) left of what was deleted."
+                )
+            }
+            if !traces.isEmpty { throw ExitCode.partly }
+        }
+
+        private func line(of trace: WordTrace) -> String {
+            // In columns, as far as all have them.
+            var words = [(trace.isLive ? "in use" : "remains").padded(to: 7), trace.kind.rawValue, trace.file.oneLine]
+            if let page = trace.page { words.append("page \(page)") }
+            if let offset = trace.offset { words.append("offset \(offset)") }
+            if let session = trace.sessionId { words.append("session \(session.oneLine)") }
+            if let message = trace.messageId { words.append("message \(message.oneLine)") }
+            if trace.count > 1 { words.append("\(trace.count) times") }
+            return words.joined(separator: "  ")
+        }
+
         private func json(of report: HistoryReport) throws -> JSONValue {
-            let text = String(decoding: try JSONEncoder().encode(report), as: UTF8.self)
+            let encoder = JSONEncoder()
+            encoder.dateEncodingStrategy = .iso8601
+            let text = String(decoding: try encoder.encode(report), as: UTF8.self)
             var members = try JSONValue(parsing: text).objectValue ?? [:]
             members["version"] = .string(Recall.version)
             return .object(members)
@@ -65,6 +112,12 @@
             // Of a database that cannot be read nothing is known but its files.
             let unknown = report.migrations.isEmpty ? ["Schema", "Holds", "Search index"] : []
             var lines = facts.filter { !unknown.contains($0.0) }.map { "\(style.dim($0.padded(to: 14)))\($1)" }
+            if !report.erasure.isComplete {
+                lines.append(
+                    style.dim("To be erased".padded(to: 14))
+                        + "some of what was deleted; the next program to use the history goes on"
+                )
+            }
             lines += report.setAside.map { style.dim("Set aside".padded(to: 14)) + $0.oneLine }
             guard !report.problems.isEmpty else { return lines + ["", style.green("Everything is in order.")] }
             lines += ["", style.bold(style.red(Format.count(report.problems.count, "problem")))]

@@ -10,7 +10,8 @@
             abstract: "Write a session as json, jsonl or markdown.",
             discussion: """
                 jsonl holds everything and can be imported again, here or elsewhere; json is one object with the keys \
-                session and messages; markdown is for reading. Attachments go along in json and jsonl.
+                session and messages; markdown is for reading. Attachments go along in json and jsonl; one whose bytes are gone \
+                or damaged is named on standard error, and the exit code is 2.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -31,11 +32,18 @@
             try await options.withHistory { history in
                 let conversation = try await options.session(session, in: history)
                 let format = format ?? (options.json ? .json : .jsonl)
+                var missing: [ConversationExporter.MissingAttachment] = []
                 try await Output.open { output in
-                    try await ConversationExporter(history: history).export(conversation.id, as: format) {
+                    missing = try await ConversationExporter(history: history).export(conversation.id, as: format) {
                         try await output.write($0)
                     }
                 }
+                for attachment in missing {
+                    Output.tell(
+                        "recall: the attachment \(attachment.sha256.oneLine) of message \(attachment.messageId.oneLine) "
+                            + "is missing or damaged; its message was exported without it")
+                }
+                if !missing.isEmpty { throw ExitCode.partly }
             }
         }
     }

@@ -15,6 +15,9 @@
                 JSON: a list of objects with the keys id, title (the one that was given), displayTitle, createdAt, \
                 lastActivityAt, lastAccessedAt, messageCount, agents, workingDirectory, branch, preview, tags, isPinned, \
                 isArchived, isUnread, usage (input, output, cacheCreation, cacheRead), discardedAt, branchOf, metadata.
+
+                Exit code 2 says that messages were lost with a damaged file that is set aside; it is named on standard \
+                error until it is removed.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -33,7 +36,23 @@
                     if options.json { return try await writeJSON(history, output) }
                     for line in try await lines(history, output) { try await output.line(line) }
                 }
+                try await tellLosses(of: history)
             }
+        }
+
+        /// Tells of damaged files with which messages were lost, for as long as they are there.
+        private func tellLosses(of history: SQLiteHistoryStore) async throws {
+            let losses = try await history.losses()
+            for loss in losses {
+                let count =
+                    loss.lostMessages.map { Format.count($0, "message") + " could" }
+                    ?? "an unknown number of messages could"
+                Output.tell(
+                    "recall: \(count) not be read of a damaged database; `recall doctor` tells of which sessions; it is kept as "
+                        + "\(options.directory.appendingPathComponent(loss.setAside).path); remove it to end this notice"
+                )
+            }
+            if !losses.isEmpty { throw ExitCode.partly }
         }
 
         private var query: ConversationQuery { filter.query(of: options.user) }

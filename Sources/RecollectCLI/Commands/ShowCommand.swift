@@ -103,7 +103,9 @@
                 try await history.forEachPage(of: conversation.id, agentId: agent, body)
             }
             for (agentId, message) in replies where agent.map(agentId.hasSameBytes) ?? true {
-                guard try await history.message(message.id, in: conversation.id) == nil else { continue }
+                guard try await history.message(message.id, in: conversation.id, agentId: agentId) == nil else {
+                    continue
+                }
                 try await body([
                     StoredMessage(agentId: agentId, cursor: MessageCursor(position: .max), message: message)
                 ])

@@ -16,11 +16,14 @@
         ) async throws -> Conversation {
             var fork = ConversationID.new(of: conversation.userId)
             if let sessionId { fork = ConversationID(userId: conversation.userId, sessionId: sessionId) }
-            let last = try await messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
-            guard let message = message ?? last.elements.last?.message.id else {
+            let page = try await messages(of: conversation, agentId: nil, page: PageRequest(limit: 1, before: nil))
+            guard let last = page.elements.last else {
                 throw RecollectError(.notFound, "that session has no message to copy")
             }
-            try await self.fork(conversation, at: message, into: fork.sessionId)
+            // The last message may have an id that another agent's message has, too.
+            try await self.fork(
+                conversation, at: message ?? last.message.id, agentId: message == nil ? last.agentId : nil,
+                into: fork.sessionId)
             guard let made = try await self.conversation(fork) else {
                 throw RecollectError(.notFound, "session \(fork.sessionId.visible) was deleted as soon as it was made")
             }

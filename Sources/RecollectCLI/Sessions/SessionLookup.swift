@@ -52,7 +52,9 @@
             if try await history.message(prefix, in: session.id) != nil { return prefix }
             var found: [String] = []
             try await history.forEachPage(of: session.id) { page in
-                found += page.map(\.message.id).filter { $0.utf8.starts(with: prefix.utf8) }
+                // Several agents may hold messages of one id.
+                for id in page.map(\.message.id)
+                where id.utf8.starts(with: prefix.utf8) && !found.contains(where: id.hasSameBytes) { found.append(id) }
             }
             return try Self.one(
                 of: found, \.self, beginningWith: prefix, kind: "message of that session",

@@ -19,7 +19,8 @@ public protocol ChatStorage: Sendable {
     /// Saves a batch in order, whole or not at all, then trims the scope to `maxMessages`.
     ///
     /// A message whose role repeats the last stored one's is dropped unless it belongs to a tool exchange; a message whose
-    /// id the session already holds keeps its first content, so that a retry is harmless. When this returns, a store that
+    /// id the scope already holds keeps its first content, so that a retry is harmless; the same message may be saved for
+    /// several agents of a session, and is kept for each. When this returns, a store that
     /// declares durability has the batch on the disk. A task that was cancelled before the store took the batch has saved
     /// nothing; after that it gets the true result.
     func saveMessages(

@@ -9,8 +9,7 @@ import Logging
 /// systems too that take `bob` for `Bob`; folders are made for this user alone (0700), files too (0600).
 ///
 /// Several stores and several processes may use one folder at the same time and lose nothing; each sees what the others saved.
-/// In a session one id is one message, whichever agent saved it: a known id keeps its first content. A scope's budget removes
-/// messages for good.
+/// Within a scope one id is one message: a known id keeps its first content. A scope's budget removes messages for good.
 ///
 /// All file work runs on queues of the store's own, one operation of a session at a time; the calling task waits without
 /// holding a thread. A task that is cancelled before its save is queued has saved nothing and gets `CancellationError`;

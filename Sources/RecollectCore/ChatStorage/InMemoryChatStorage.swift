@@ -85,10 +85,11 @@ private struct Seed: Sendable {
     let ids: Set<ByteString>
 }
 
-/// A session: what its agents hold, seeded messages included, and the ids of all that was saved and is still there.
+/// A session: what its agents hold, seeded messages included.
 private struct Session {
     var scopes: [ByteString: [ConversationMessage]] = [:]
-    var ids: Set<ByteString> = []
+    /// The ids of all that was saved for each agent and is still there.
+    var ids: [ByteString: Set<ByteString>] = [:]
     var saves = 0
 
     mutating func save(
@@ -97,6 +98,7 @@ private struct Session {
     ) -> Admission {
         // Taken out and put back, so that the array is not copied by every save.
         var messages = scopes.removeValue(forKey: agent) ?? seed.messages
+        var ids = ids.removeValue(forKey: agent) ?? []
         saves += 1
         let admission = Admission(of: batch, sameRole: sameRole, lastRole: messages.last?.role) {
             ids.contains($0) || seed.ids.contains($0)
@@ -106,6 +108,7 @@ private struct Session {
         let kept = trim(messages)
         for message in messages.dropLast(kept.count) { ids.remove(ByteString(message.id)) }
         scopes[agent] = kept
+        self.ids[agent] = ids
         return admission
     }
 }

@@ -4,7 +4,7 @@ import Logging
 /// Keeps each scope as a JSON array under a key of its own in `UserDefaults`: for a few short conversations.
 ///
 /// The system writes user defaults as a whole and when it sees fit, so every rule of a history holds except durability past
-/// a crash, and every save costs what the whole session costs. Stores of one process may share a suite; processes may not
+/// a crash, and every save costs what the whole scope costs. Stores of one process may share a suite; processes may not
 /// write to one at the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
 ///
 /// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
@@ -60,8 +60,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = try await onQueue {
             var chat = try self.chat(of: scope)
-            let others = try self.scopes(of: scope.conversation).filter { $0 != scope }.flatMap(self.chat)
-            let ids = Set((chat + others).map { ByteString($0.message.id) })
+            let ids = Set(chat.map { ByteString($0.message.id) })
             let admission = Admission(
                 of: messages, sameRole: self.sameRole, lastRole: chat.last?.message.role, isKnown: ids.contains)
             let before = chat.count

@@ -44,6 +44,8 @@ public struct RecollectError: Error, Sendable {
         public static let invalidArgument = Code(rawValue: "invalidArgument")
         /// The message or batch is larger than the store keeps.
         public static let tooLarge = Code(rawValue: "tooLarge")
+        /// There is not enough memory; nothing of this save was kept.
+        public static let outOfMemory = Code(rawValue: "outOfMemory")
         /// A file could not be understood.
         public static let unreadable = Code(rawValue: "unreadable")
         /// Two stores hold different content under one id; nothing was overwritten.

@@ -20,10 +20,14 @@ public struct StoreEvent: Sendable {
         public static let salvaged = Kind(rawValue: "salvaged")
         /// Something was missing when the store opened: a write-ahead log, for instance.
         public static let missingFile = Kind(rawValue: "missingFile")
+        /// The files of an open store were replaced or removed by another program; the store goes on with those that are there now.
+        public static let storeReplaced = Kind(rawValue: "storeReplaced")
         /// The process that wrote a reply ended in the middle; the reply was saved as far as it had come.
         public static let interruptedReply = Kind(rawValue: "interruptedReply")
         /// The messages of a listed session were asked for and could not be read; the session showed none.
         public static let unreadableSession = Kind(rawValue: "unreadableSession")
+        /// What was deleted has been erased from the files, too.
+        public static let erased = Kind(rawValue: "erased")
         /// The search index was made anew.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
         /// Versions of one file that contradicted each other were folded into one.
@@ -56,13 +60,16 @@ public struct StoreEvent: Sendable {
     public let recoveredMessages: Int?
     /// Messages known to be lost; `nil` where it cannot be known.
     public let lostMessages: Int?
+    /// The sessions of which messages are known to be lost. They are never logged.
+    public let lostSessions: [SessionLoss]
     /// What went wrong, where something did; of it only the code or the type is logged.
     public let failure: (any Error)?
 
     /// Makes an event.
     public init(
         kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAside: URL? = nil,
-        recoveredMessages: Int? = nil, lostMessages: Int? = nil, failure: (any Error)? = nil
+        recoveredMessages: Int? = nil, lostMessages: Int? = nil, lostSessions: [SessionLoss] = [],
+        failure: (any Error)? = nil
     ) {
         self.kind = kind
         self.scope = scope
@@ -71,6 +78,7 @@ public struct StoreEvent: Sendable {
         self.setAside = setAside
         self.recoveredMessages = recoveredMessages
         self.lostMessages = lostMessages
+        self.lostSessions = lostSessions
         self.failure = failure
     }
 }
@@ -87,7 +95,7 @@ public final class StoreEvents: Sendable {
     }
 
     /// What stores do all the time, and nobody need do anything about.
-    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited]
+    private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited, .erased]
 
     private let logger: Logger
     private let state = Locked(State())

@@ -53,11 +53,13 @@ package final class OpenFile {
 
     /// Writes all bytes at an offset, in one call as far as the system lets it.
     package func write(_ bytes: [UInt8], at offset: Int) throws {
-        try bytes.withUnsafeBytes { buffer in
-            var written = 0
-            while written < buffer.count, let start = buffer.baseAddress {
-                written += try retrying {
-                    pwrite(descriptor, start + written, buffer.count - written, off_t(offset + written))
+        try FileObservation.perform(.write(descriptor: descriptor, path: path, offset: offset, bytes: bytes)) {
+            try bytes.withUnsafeBytes { buffer in
+                var written = 0
+                while written < buffer.count, let start = buffer.baseAddress {
+                    written += try retrying {
+                        pwrite(descriptor, start + written, buffer.count - written, off_t(offset + written))
+                    }
                 }
             }
         }
@@ -65,7 +67,9 @@ package final class OpenFile {
 
     /// Cuts the file, or makes it longer by NUL bytes.
     func truncate(to size: Int) throws {
-        _ = try retrying { Int(ftruncate(descriptor, off_t(size))) }
+        try FileObservation.perform(.truncate(descriptor: descriptor, path: path, size: size)) {
+            _ = try retrying { Int(ftruncate(descriptor, off_t(size))) }
+        }
     }
 
     /// Lets those read, write and execute the file who may do so with another one; nothing changes on a file system without rights.
@@ -75,13 +79,15 @@ package final class OpenFile {
 
     /// Returns when everything written so far is on the disk, past power loss.
     package func synchronize() throws {
-        #if canImport(Darwin)
-            // `fsync` on Darwin leaves the bytes in the drive's cache.
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-            _ = try retrying { Int(fsync(descriptor)) }
-        #else
-            _ = try retrying { Int(fdatasync(descriptor)) }
-        #endif
+        try FileObservation.perform(.synchronizeFile(descriptor: descriptor, path: path)) {
+            #if canImport(Darwin)
+                // `fsync` on Darwin leaves the bytes in the drive's cache.
+                if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+                _ = try retrying { Int(fsync(descriptor)) }
+            #else
+                _ = try retrying { Int(fdatasync(descriptor)) }
+            #endif
+        }
     }
 
     /// After this, nothing written later reaches the disk before what was written so far.

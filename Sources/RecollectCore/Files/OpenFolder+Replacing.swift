@@ -55,18 +55,28 @@ extension OpenFolder {
 
     /// Gives a file a second name, or a new one where the file system has no second names.
     private func setAside(_ name: String, as aside: String) throws {
-        if linkat(descriptor, name, descriptor, aside, 0) == 0 { return }
-        guard [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS].contains(errno) else { throw POSIXFailure.last }
-        try rename(name, to: aside)
+        do {
+            try FileObservation.perform(.link(path: path(of: name), to: path(of: aside))) {
+                guard linkat(descriptor, name, descriptor, aside, 0) == 0 else { throw POSIXFailure.last }
+            }
+        } catch let failure as POSIXFailure
+            where [EPERM, ENOTSUP, EOPNOTSUPP, EMLINK, ENOSYS].contains(failure.number)
+        {
+            try rename(name, to: aside)
+        }
     }
 
     /// Gives a file another name, whatever has that.
     package func rename(_ name: String, to newName: String) throws {
-        _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }
+        try FileObservation.perform(.rename(path: path(of: name), to: path(of: newName))) {
+            _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }
+        }
     }
 
     /// Removes a file's name.
     package func remove(_ name: String) throws {
-        _ = try retrying { Int(unlinkat(descriptor, name, 0)) }
+        try FileObservation.perform(.remove(path: path(of: name))) {
+            _ = try retrying { Int(unlinkat(descriptor, name, 0)) }
+        }
     }
 }

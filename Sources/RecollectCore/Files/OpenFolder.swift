@@ -60,7 +60,9 @@ package final class OpenFolder: Sendable {
 
     /// Makes a folder that only this user may enter, if there is none yet.
     package func makeFolder(_ name: String) throws {
-        if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw POSIXFailure.last }
+        try FileObservation.perform(.makeFolder(path: path(of: name))) {
+            if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw POSIXFailure.last }
+        }
     }
 
     /// Opens a regular file in this folder; a symbolic link, a folder or a device of that name is an error.
@@ -75,7 +77,9 @@ package final class OpenFolder: Sendable {
     /// Makes a file that only this user may read; a file of that name is an error.
     package func makeFile(_ name: String) throws -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let opened = try retrying { Int(openat(descriptor, name, flags, 0o600)) }
+        let opened = try FileObservation.perform(.makeFile(path: path(of: name))) {
+            try retrying { Int(openat(descriptor, name, flags, 0o600)) }
+        }
         return OpenFile(descriptor: Int32(opened), path: path(of: name))
     }
 
@@ -106,10 +110,12 @@ package final class OpenFolder: Sendable {
 
     /// Returns when the names in this folder are on the disk: a new or renamed file may vanish in a power cut before that.
     package func synchronize() throws {
-        #if canImport(Darwin)
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-        #endif
-        _ = try retrying { Int(fsync(descriptor)) }
+        try FileObservation.perform(.synchronizeFolder(path: path)) {
+            #if canImport(Darwin)
+                if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+            #endif
+            _ = try retrying { Int(fsync(descriptor)) }
+        }
     }
 
     /// After this, nothing written later reaches the disk before the names that are in this folder now.

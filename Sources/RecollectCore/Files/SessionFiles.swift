@@ -3,7 +3,7 @@ import Foundation
 /// The files of one session, one for each agent, and what is known of them. Used on one queue.
 ///
 /// Everything happens under the lock of the session's folder, shared to read and exclusive to write, and no longer than one
-/// operation: a batch meets the session as it is, all its agents' ids too, and a reader never sees half a save.
+/// operation: a batch meets the session as it is, and a reader never sees half a save.
 final class SessionFiles {
     private let events: StoreEvents
     private let isDurable: Bool
@@ -104,15 +104,11 @@ final class SessionFiles {
         try explaining("tidy", folder.path) { try folder.removeLeftovers(among: names.all) }
         let existing = names.existing(for: agentId)
         let name = existing ?? names.new(for: agentId)
-        for (other, otherName) in try agents(in: folder, names) where otherName != name {
-            _ = try ifOurs { try healedState(of: other, otherName, in: folder, wasAskedFor: false) }
-        }
         var state = try existing.map { try healedState(of: agentId, $0, in: folder) } ?? ScopeFile()
-        let admission = Admission(of: batch, sameRole: sameRole, lastRole: state.lastRole) { id in
-            known.values.contains { $0.ids.contains(id) }
-        }
-        if isDurable, admission.accepted.count + admission.dropped.count < batch.count {
-            try settle(batch, in: folder)
+        let admission = Admission(
+            of: batch, sameRole: sameRole, lastRole: state.lastRole, isKnown: state.ids.contains)
+        if isDurable, existing != nil, admission.accepted.count + admission.dropped.count < batch.count {
+            try settle(name, in: folder)
         }
         let messages = admission.accepted.map { EncodedMessage($0) }
         let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
@@ -136,19 +132,16 @@ final class SessionFiles {
         return admission
     }
 
-    /// Puts on the disk what a batch repeats: whoever saved that first may have ended before it was there.
-    private func settle(_ batch: [ConversationMessage], in folder: OpenFolder) throws {
-        let ids = batch.map { ByteString($0.id) }
-        for (name, state) in known where ids.contains(where: state.ids.contains) {
-            do {
-                try explaining("save to", folder.path(of: name)) {
-                    try folder.file(name, forWriting: false).synchronize()
-                    try folder.synchronizePath()
-                }
-            } catch {
-                doubtful.insert(name)
-                throw error
+    /// Puts on the disk what a batch repeats: the process that saved it first may have ended before it was there.
+    private func settle(_ name: String, in folder: OpenFolder) throws {
+        do {
+            try explaining("save to", folder.path(of: name)) {
+                try folder.file(name, forWriting: false).synchronize()
+                try folder.synchronizePath()
             }
+        } catch {
+            doubtful.insert(name)
+            throw error
         }
     }
 
@@ -198,13 +191,11 @@ final class SessionFiles {
         }
     }
 
-    private func healedState(
-        of agentId: String, _ name: String, in folder: OpenFolder, wasAskedFor: Bool = true
-    ) throws -> ScopeFile {
+    private func healedState(of agentId: String, _ name: String, in folder: OpenFolder) throws -> ScopeFile {
         do {
             return try state(of: name, open(name, in: folder))
         } catch let damage as Damage {
-            try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
+            try heal(agentId, name, damage, in: folder, wasAskedFor: true)
             return try state(of: name, open(name, in: folder))
         }
     }

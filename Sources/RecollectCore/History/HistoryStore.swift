@@ -5,6 +5,10 @@ import Foundation
 /// All methods may be called from any task at any time; none blocks the thread it is called on. Writes are atomic and, as
 /// far as the store declares it, durable when they return. A task that is cancelled before its write was taken has written
 /// nothing and gets `CancellationError`; after that it gets the true result. Failures are `RecollectError`s.
+///
+/// An id is one message of an agent; several agents of a conversation may each hold a message of the same id. `edit` and
+/// `deleteMessages` apply to all of them. `message`, `fork` and `branch` take the agent, too; without one they take the first in the
+/// conversation's order.
 public protocol HistoryStore: Sendable {
     /// Where the store tells what it did of its own accord.
     var events: StoreEvents { get }
@@ -13,8 +17,8 @@ public protocol HistoryStore: Sendable {
 
     /// Appends a batch to a scope in order, whole or not at all; every message is kept unless `options` say otherwise.
     ///
-    /// A message whose id the session already holds keeps its first content and its place, and its agent unless `options` say
-    /// otherwise.
+    /// A message whose id the scope already holds keeps its first content and its place. The same message may be appended for
+    /// several agents of a session; each of them holds it under its own id.
     @discardableResult
     func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
@@ -33,21 +37,24 @@ public protocol HistoryStore: Sendable {
     /// Copies a conversation up to and including a message into a new session of the same user.
     ///
     /// Copies keep their ids, so that a search shows a copied message once.
+    /// - Parameter agentId: the agent of the message; `nil` means the first message of that id.
     /// - Throws: `notFound` for an unknown message, `invalidArgument` where the new session already has messages.
-    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws
+    func fork(
+        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+    ) async throws
 
     /// Gives messages that the conversation holds new content; they keep their places, agents and ids. Unknown ids are passed
-    /// over. Returns how many there were.
+    /// over. Returns how many messages there were.
     ///
-    /// A message that already has that content is left alone. What was there before is gone for good; `branch` keeps it.
+    /// Where several agents hold a message of an id, each gets the content. A message that already has it is left alone. What was there before is gone for good; `branch` keeps it.
     @discardableResult
     func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int
 
     /// Gives a conversation another session id; its messages, attachments, details and branches move along.
     ///
-    /// If there is a session of the new id, the two become one: the old one's messages first, each id once. A message that
-    /// both hold with different content stays as the new session has it, and the old content follows it under an id of its
-    /// own (`ConversationMessage.copyId`). Details that the new session lacks are taken from the old one, tags united.
+    /// If there is a session of the new id, the two become one: the old one's messages first, each id of an agent once. A message
+    /// that an agent has in both with different content stays as the new session has it, and the old content follows it under
+    /// an id of its own (`ConversationMessage.copyId`). Details that the new session lacks are taken from the old one, tags united.
     /// Nothing happens if there is no session of the old id, or both are the same. Returns whether anything moved.
     @discardableResult
     func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool
@@ -57,8 +64,11 @@ public protocol HistoryStore: Sendable {
     ///
     /// A branch is a conversation of its own, a session of the id that is returned, that no list shows; it holds only what
     /// differs, and tells in `branchOf` where it left. Search finds what is in it.
+    /// - Parameter agentId: the agent of the message; `nil` means the first message of that id.
     /// - Throws: `notFound` for an unknown message.
-    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID
+    func branch(
+        _ conversation: ConversationID, from messageId: String, agentId: String?
+    ) async throws -> ConversationID
 
     /// The branches of a conversation, the oldest first.
     func branches(of conversation: ConversationID) async throws -> [Conversation]
@@ -66,7 +76,7 @@ public protocol HistoryStore: Sendable {
     /// Brings a branch back: what the conversation has said since that place becomes a branch in its turn, in one step.
     ///
     /// Where the message after which it left was deleted, what was said after the branch's first message makes way. Messages of
-    /// the branch whose ids the conversation has taken since get ids of their own, as when sessions become one.
+    /// the branch whose ids the conversation has taken since for the same agents get ids of their own, as when sessions become one.
     /// - Throws: `notFound` where it is no branch of the conversation, or the message after which it left is in another branch.
     func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
 
@@ -88,7 +98,7 @@ public protocol HistoryStore: Sendable {
     ///   - scope: where it becomes a message.
     ///   - maxMessages: the budget that the scope's window is trimmed to in the step that makes it a message; `nil` moves nothing.
     ///     A reply whose process ended trims nothing.
-    /// - Throws: `invalidArgument` where a reply of that id is in flight in that session.
+    /// - Throws: `invalidArgument` where a reply of that id is in flight in that scope.
     func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> ReplyDraft
 
     /// The replies in flight of a conversation, the oldest first, as far as they are kept, with `isInFlight` set; of this and
@@ -97,7 +107,8 @@ public protocol HistoryStore: Sendable {
         agentId: String, message: ConversationMessage
     )]
 
-    /// Deletes messages for good, from every index too; unknown ids are passed over. Returns how many there were.
+    /// Deletes messages for good, from every index too, each id for every agent that holds it; unknown ids are passed over. Returns
+    /// how many messages there were.
     @discardableResult
     func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int
 
@@ -135,14 +146,16 @@ public protocol HistoryStore: Sendable {
     func messages(of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>) async throws
         -> Page<StoredMessage, MessageCursor>
 
-    /// One message; `nil` if there is none.
-    func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage?
+    /// One message: that of an agent, or without one the first in the conversation's order; `nil` if there is none.
+    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage?
 
     /// The bytes of an attachment that a message names by hash.
     /// - Throws: `notFound` where the bytes are gone, `damaged` where they no longer have that hash.
     func attachment(sha256: String) async throws -> Data
 
     /// Searches a user's messages over all sessions and agents, best first. Any text is a valid query.
+    ///
+    /// A message that several agents of a conversation hold with the same role and content is found once.
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor>
 
     // MARK: What has changed
@@ -174,6 +187,21 @@ extension HistoryStore {
         try await beginReply(message, in: scope, maxMessages: nil)
     }
 
+    /// Copies a conversation up to and including the first message of that id into a new session of the same user.
+    public func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
+        try await fork(conversation, at: messageId, agentId: nil, into: newSessionId)
+    }
+
+    /// Takes the messages from the first of that id on out of a conversation and keeps them as a branch.
+    public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+        try await branch(conversation, from: messageId, agentId: nil)
+    }
+
+    /// One message; of those that several agents hold under that id the first. `nil` if there is none.
+    public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
+        try await message(id, in: conversation, agentId: nil)
+    }
+
     /// A user's conversations, the latest activity first, by pages.
     public func conversations(
         of userId: String, page: PageRequest<ConversationCursor>
@@ -200,7 +228,7 @@ public struct AppendOptions: Hashable, Sendable {
     /// The budget that the scope's window is trimmed to afterwards, in messages; `nil` moves nothing.
     public var maxMessages: Int?
     /// Whether a message that the session holds already under the empty agent id, where a UI that knows no agents saved it, becomes
-    /// one of this scope. The engine leaves it there, `ChatStorage` views take it.
+    /// one of this scope. The engine leaves it there and keeps the appended one beside it, `ChatStorage` views take it.
     ///
     /// It keeps its id and content, and its place in the conversation unless the scope has gone on behind that; then it goes to the
     /// end. The same-role rule is for it as for any other: one that it drops stays where it is.
@@ -216,9 +244,9 @@ public struct AppendOptions: Hashable, Sendable {
 
 /// What became of a batch.
 public struct AppendOutcome: Hashable, Sendable {
-    /// Messages that are new in the session.
+    /// Messages that are new in the scope.
     public var added: Int
-    /// Messages whose ids the session already held.
+    /// Messages whose ids the scope already held, or took over.
     public var known: Int
     /// Messages dropped by the same-role rule.
     public var dropped: Int

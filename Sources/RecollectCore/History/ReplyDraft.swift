@@ -107,6 +107,6 @@ package protocol ReplyKeeping: Sendable {
     ///   - text: the prose at its end; `nil` where it ends in something else.
     ///   - parts: all before that, never none; `nil` where it is as it was kept last.
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws
-    /// Makes the draft a message and forgets the draft, in one step. A message of that id that the session holds is edited.
+    /// Makes the draft a message and forgets the draft, in one step. A message of that id that the scope holds is edited.
     func finish(_ message: ConversationMessage) async throws
 }

@@ -5,7 +5,7 @@ import Foundation
 /// Its JSON is Agent Squad's: `id`, `role`, `parts` and `timestamp` in milliseconds since 1970, and beside these `metadata`,
 /// which is left out when empty. Fields that this version does not know are kept in `unknownFields` and written back.
 public struct ConversationMessage: Hashable, Identifiable, Sendable {
-    /// Names the message within its session; any string. In one session one id is one message.
+    /// Names the message within its scope (user, session, agent); any string. In one scope one id is one message.
     public let id: String
     /// Who speaks.
     public var role: Role

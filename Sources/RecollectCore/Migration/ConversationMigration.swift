@@ -103,14 +103,13 @@ struct ConversationMigration {
         try await source.forEachPage(of: conversation.id, limit: Self.pageSize) { page in
             try Task.checkCancellation()
             for stored in page {
-                guard let found = try await kept.find(stored.message.id) else {
+                guard let found = try await kept.find(stored) else {
                     isWhole = false
                     continue
                 }
-                let field =
-                    stored.agentId.hasSameBytes(as: found.agentId)
-                    ? MessageDifference.field(stored.message, found.message) : "agentId"
-                if let field { throw difference(field, stored.message.id, verifies) }
+                if let field = MessageDifference.field(stored.message, found.message) {
+                    throw difference(field, stored.message.id, verifies)
+                }
                 if verifies { try await verifyAttachments(of: stored.message) }
             }
             count += page.count
@@ -139,7 +138,7 @@ struct ConversationMigration {
     }
 }
 
-/// Finds messages of a conversation by id, at the cost of one pass where they are asked for in their order.
+/// Finds messages of a conversation by agent and id, at the cost of one pass where they are asked for in their order.
 private struct MessageFinder {
     private let id: ConversationID
     private let history: any HistoryStore
@@ -151,9 +150,12 @@ private struct MessageFinder {
         self.history = history
     }
 
-    mutating func find(_ messageId: String) async throws -> StoredMessage? {
+    mutating func find(_ wanted: StoredMessage) async throws -> StoredMessage? {
         while true {
-            if let place = page.firstIndex(where: { $0.message.id.hasSameBytes(as: messageId) }) {
+            let place = page.firstIndex { held in
+                held.message.id.hasSameBytes(as: wanted.message.id) && held.agentId.hasSameBytes(as: wanted.agentId)
+            }
+            if let place {
                 defer { page = page[(place + 1)...] }
                 return page[place]
             }
@@ -163,7 +165,7 @@ private struct MessageFinder {
             self.request = next.next.map { PageRequest(limit: 500, after: $0) }
         }
         // It is not there, or stands before one that was asked for earlier.
-        return try await history.message(messageId, in: id)
+        return try await history.message(wanted.message.id, in: id, agentId: wanted.agentId)
     }
 }
 

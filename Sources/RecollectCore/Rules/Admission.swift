@@ -5,7 +5,7 @@ struct Admission {
     /// What the same-role rule leaves out.
     private(set) var dropped: [ConversationMessage] = []
 
-    /// Goes through a batch in order. `isKnown` tells whether the session already holds an id: such a message keeps its first
+    /// Goes through a batch in order. `isKnown` tells whether the scope already holds an id: such a message keeps its first
     /// content, and so does the first of two messages of one id in the batch.
     init(
         of batch: [ConversationMessage], sameRole: SameRole, lastRole: Role?, isKnown: (ByteString) -> Bool

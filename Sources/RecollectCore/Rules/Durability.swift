@@ -18,7 +18,8 @@ public struct Durability: RawRepresentable, Hashable, Sendable {
 public enum Retention: Hashable, Sendable {
     /// Everything: a trim only moves the window that agents see. The default of a history.
     case everything
-    /// What is younger than so many days, by the messages' timestamps; older messages are deleted for good.
+    /// What is younger than so many days, by the messages' timestamps; older messages are deleted for good, outside of saves.
+    /// Nothing is deleted while the clock is more than a day ahead of what it was expected to show, until it has stood for a day.
     case days(Int)
     /// Only the window: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
     case window

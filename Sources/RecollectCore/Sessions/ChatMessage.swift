@@ -68,7 +68,7 @@ public struct ChatMessage: Identifiable, Sendable {
 }
 
 extension ChatMessage {
-    /// Names the message; one id is one message of its session, whichever view wrote it.
+    /// Names the message within its session: through a session view the same id edits.
     public var id: UUID {
         get { fields.id }
         _modify { yield &fields.id }

@@ -21,6 +21,8 @@ protocol AttachmentKeeping: Sendable {
     func has(_ sha256: String) -> Bool
     /// Removes them if they are kept.
     func remove(_ sha256: String) throws
+    /// Removes what interrupted saves left in one of the folders, 0 to 255.
+    func removeLeftovers(inFolder folder: Int) throws
 }
 
 extension ConversationMessage {
@@ -42,7 +44,16 @@ struct AttachmentFiles: AttachmentKeeping {
         guard !has(hash) else { return hash }
         let folder = url(of: hash).deletingLastPathComponent()
         return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
-            _ = try OpenFolder.make(path: folder.path).replace(hash) { try $0.write(Array(bytes), at: 0) }
+            let open = try OpenFolder.make(path: folder.path)
+            for attempt in 1... {
+                do {
+                    _ = try open.replace(hash) { try $0.write(Array(bytes), at: 0) }
+                    break
+                } catch let failure as POSIXFailure where failure.number == ENOENT && attempt < 3 {
+                    // Its temporary file was taken for a leftover and removed.
+                    continue
+                }
+            }
             return hash
         }
     }
@@ -69,18 +80,39 @@ struct AttachmentFiles: AttachmentKeeping {
 
     func remove(_ sha256: String) throws {
         guard Self.isHash(sha256) else { return }
-        if unlink(url(of: sha256).path) != 0, errno != ENOENT {
-            throw RecollectError(.last, doing: "remove the attachment", path: url(of: sha256).path)
+        let url = url(of: sha256)
+        let folder = url.deletingLastPathComponent()
+        try HistoryFiles.onDisk(url, doing: "remove the attachment") {
+            do {
+                let folder = try OpenFolder(path: folder.path)
+                try folder.remove(sha256)
+                try folder.synchronize()
+            } catch let failure as POSIXFailure where failure.number == ENOENT {
+                return
+            }
         }
     }
 
-    /// Every attachment that is kept.
+    func removeLeftovers(inFolder folder: Int) throws {
+        let name = String(folder, radix: 16)
+        let path = directory.appendingPathComponent(name.count == 1 ? "0" + name : name).path
+        guard access(path, F_OK) == 0 else { return }
+        try HistoryFiles.onDisk(URL(fileURLWithPath: path), doing: "tidy") {
+            let folder = try OpenFolder(path: path)
+            try folder.removeLeftovers(among: folder.names())
+        }
+    }
+
+    /// Every attachment that is kept. Files of other names are not Recollect's and are passed over.
     func all() throws -> [(hash: String, byteCount: Int)] {
         let manager = FileManager.default
         guard manager.fileExists(atPath: directory.path) else { return [] }
-        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { folder in
-            try manager.contentsOfDirectory(atPath: directory.appendingPathComponent(folder).path)
-                .filter(Self.isHash)
+        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { name -> [(String, Int)] in
+            let folder = directory.appendingPathComponent(name).path
+            var isFolder: ObjCBool = false
+            guard name.utf8.count == 2, manager.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
+            else { return [] }
+            return try manager.contentsOfDirectory(atPath: folder).filter(Self.isHash)
                 .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
         }
     }
@@ -115,4 +147,6 @@ final class AttachmentMemory: AttachmentKeeping {
     func has(_ sha256: String) -> Bool { kept.withLock { $0[sha256] != nil } }
 
     func remove(_ sha256: String) { kept.withLock { $0[sha256] = nil } }
+
+    func removeLeftovers(inFolder folder: Int) {}
 }

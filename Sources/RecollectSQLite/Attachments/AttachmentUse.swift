@@ -20,6 +20,18 @@ enum AttachmentUse {
         return try hashes.filter { try !isUsed($0, db) }
     }
 
+    /// Whether a message that was deleted was the last to use it, and its file has still to go.
+    static func isDeleted(_ hash: String, _ db: Database) throws -> Bool {
+        let isUsed = try db.integer(
+            """
+            SELECT 1 FROM attachment_use JOIN message USING (sequence)
+            JOIN conversation ON conversation.id = message.conversation_id WHERE sha256 = ? LIMIT 1
+            """, hash)
+        if isUsed != nil { return false }
+        return try self.isUsed(hash, db)
+            || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
+    }
+
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
         try db.integer("SELECT 1 FROM attachment_use WHERE sha256 = ? LIMIT 1", hash) != nil
     }

@@ -31,11 +31,17 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
         bytes = [:]
     }
 
+    /// Whether files were kept for it.
+    var hasFiles: Bool { !bytes.isEmpty }
+
     /// What is to be saved. In the write transaction that saves it: no deletion removes a file meanwhile.
     func secured(in attachments: any AttachmentKeeping) throws -> Content {
         for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }
         return content
     }
+
+    /// The hashes of what was kept.
+    var hashes: [String] { Array(bytes.keys) }
 
     /// The hashes of what was kept and not saved: the history may have known the message already. In the transaction that
     /// saves.
@@ -45,6 +51,28 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
 }
 
 extension SQLiteHistoryStore {
+    /// Writes content whose attachments were kept before. The files that the write leaves without use are removed afterwards, also
+    /// those of content that a failed or cancelled write did not save; neither fails the write nor is waited for.
+    /// - Parameter body: what is done in the transaction; gives its result and the hashes of attachments that lost their last use.
+    func write<Content: Sendable, Value: Sendable>(
+        keeping kept: AttachmentsToSave<Content>, inPlace: Bool = false,
+        _ body: @escaping @Sendable (Content, Database, UnsettledIDs) throws -> (value: Value, orphans: [String])
+    ) async throws -> Value {
+        do {
+            let (value, hasOrphans) = try await write(inPlace: inPlace) { [attachments] db, unsettled in
+                let (value, orphans) = try body(kept.secured(in: attachments), db, unsettled)
+                let unused = try orphans + kept.unused(db)
+                try Erasing.note(orphans: unused, db)
+                return (value, !unused.isEmpty)
+            }
+            if hasOrphans { upkeep.wake() }
+            return value
+        } catch {
+            upkeep.remove(unsaved: kept.hashes)
+            throw error
+        }
+    }
+
     /// The messages with every inline attachment kept by hash.
     func keepingAttachments(
         of messages: [ConversationMessage]

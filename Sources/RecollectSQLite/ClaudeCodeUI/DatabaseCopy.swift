@@ -8,7 +8,8 @@ import RecollectCore
 /// The other program may go on writing meanwhile: SQLite's backup reads under its locks, and reads its log. All calls block.
 final class DatabaseCopy: Sendable {
     private let folder: String
-    private let path: String
+    /// Where the copy lies.
+    let path: String
     /// The database's size in bytes.
     let byteCount: Int64
 
@@ -47,15 +48,16 @@ final class DatabaseCopy: Sendable {
 
     /// Whether a regular file begins as SQLite databases do.
     static func isDatabase(_ path: String) -> Bool {
-        header(of: path)?.starts(with: Array("SQLite format 3\0".utf8)) ?? false
+        header(of: path).map(DatabaseHeader.isDatabase) ?? false
     }
 
+    /// The beginning of a database; `nil` where there is none.
     private static func header(of path: String) -> [UInt8]? {
-        let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 20)
-        return read(descriptor, &bytes, bytes.count) == bytes.count ? bytes : nil
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let header = try? DatabaseHeader.read(path), header.count == DatabaseHeader.size
+        else { return nil }
+        return header
     }
 
     private static func copy(_ original: String, to path: String, in folder: String) throws {
@@ -91,7 +93,8 @@ final class DatabaseCopy: Sendable {
         return lstat(path, &status) == 0 && status.st_size > 0
     }
 
-    private static func uri(_ path: String, _ parameters: String) -> String {
+    /// A URI of a file with parameters for SQLite.
+    static func uri(_ path: String, _ parameters: String) -> String {
         let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
         return "file:\(escaped)?\(parameters)"
     }

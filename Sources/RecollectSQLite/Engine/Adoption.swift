@@ -5,13 +5,6 @@ import RecollectCore
 ///
 /// A UI that knows no agents writes under the empty agent id, and may save what was said before the agent's orchestrator does.
 enum Adoption {
-    /// The message of that number if it belongs to no agent.
-    static func unassigned(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
-        let belongsToNone = try db.integer(
-            "SELECT 1 FROM message JOIN scope ON scope.id = scope_id WHERE sequence = ? AND agent_id = ''", sequence)
-        return belongsToNone == nil ? nil : try MessageQueries.message(sequence, db)
-    }
-
     /// Moves a message to the end of a scope and tells the feed.
     ///
     /// It keeps its place in the conversation, unless its new scope has gone on behind that place, or its window begins there:
@@ -23,7 +16,7 @@ enum Adoption {
         let last = try db.integer("SELECT max(position) FROM message WHERE scope_id = ?", row.scope)
         let keepsPlace = position >= row.windowStart && position > last ?? .min
         try SearchIndex.reindexing([sequence], db) {
-            try db.run("UPDATE message SET scope_id = ? WHERE sequence = ?", row.scope, sequence)
+            try MessageMoves.setScope(row.scope, of: sequence, db)
             if !keepsPlace { try MessageMoves.putLast([sequence], db) }
         }
         try db.recordChange(.messageEdited, scope.conversation, agentId: scope.agentId, messageId: message.id)

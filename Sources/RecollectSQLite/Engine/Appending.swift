@@ -29,15 +29,15 @@ struct Appending {
         var sequence = row.lastSequence
         var lastRole = row.lastRole
         for message in messages {
-            let known = try unsettled.sequence(of: message.id, in: row.conversation, db)
-            let adopted = try known.flatMap { try adoptable($0, db) }
-            if known != nil, adopted == nil {
+            let held = try unsettled.find(message.id, in: row, db)
+            let adopted = try held.flatMap { try adoptable($0, in: row, db) }
+            if held?.scope == row.scope {
                 result.outcome.known += 1
             } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: lastRole) {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
-            } else if let known, let adopted {
-                try Adoption.adopt(known, adopted, into: row, of: scope, db)
+            } else if let held, let adopted {
+                try Adoption.adopt(held.sequence, adopted, into: row, of: scope, db)
                 sequence = try db.lastSequence()
                 lastRole = adopted.role
                 result.outcome.known += 1
@@ -46,7 +46,7 @@ struct Appending {
                 try MessageRow.insert(
                     message, sequence: sequence, conversation: row.conversation, scope: row.scope, db)
                 try AttachmentUse.insert(message, sequence: sequence, db)
-                unsettled.add(message.id, conversation: row.conversation, sequence: sequence)
+                unsettled.add(message.id, scope: row.scope, sequence: sequence)
                 lastRole = message.role
                 result.outcome.added += 1
             }
@@ -56,10 +56,10 @@ struct Appending {
         return result
     }
 
-    /// A known message that this batch may take over.
-    private func adoptable(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
-        guard options.adoptsUnassigned, !scope.agentId.isEmpty else { return nil }
-        return try Adoption.unassigned(sequence, db)
+    /// A message of no agent that this batch may take over.
+    private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
+        guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
+        return try MessageQueries.message(held.sequence, db)
     }
 
     /// Moves the window's start so that it holds no more than the budget; rows go only where the window is all that is kept.
@@ -93,6 +93,8 @@ struct Appending {
 struct ScopeRow {
     let conversation: Int64
     let scope: Int64
+    /// The scope of the conversation's messages that belong to no agent; `nil` where it has none.
+    let unassigned: Int64?
     let windowStart: Int64
     /// The role of the last message in the window.
     let lastRole: Role?
@@ -100,6 +102,7 @@ struct ScopeRow {
     let lastSequence: Int64
     /// The number of the last message that is settled.
     let settledThrough: Int64
+
     /// The scope's row; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database) throws -> ScopeRow? {
         if case .scope(let row) = try lookUp(scope, db) { return row }
@@ -120,14 +123,18 @@ struct ScopeRow {
         }
         return ScopeRow(
             conversation: conversation, scope: try makeScope(of: conversation, agentId: scope.agentId, db),
-            windowStart: 0, lastRole: nil,
+            unassigned: try self.scope(of: conversation, agentId: "", db), windowStart: 0, lastRole: nil,
             lastSequence: try db.lastSequence(), settledThrough: try db.integer("SELECT \(Settling.through)") ?? 0)
     }
 
     /// The number of an agent's scope in a conversation, made where it is missing.
     static func findOrMakeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
+        try scope(of: conversation, agentId: agentId, db) ?? makeScope(of: conversation, agentId: agentId, db)
+    }
+
+    /// The number of an agent's scope in a conversation; `nil` if nothing was ever saved in it.
+    static func scope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64? {
         try db.integer("SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agentId)
-            ?? makeScope(of: conversation, agentId: agentId, db)
     }
 
     private static func makeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
@@ -139,8 +146,8 @@ struct ScopeRow {
     static func makeConversation(_ id: ConversationID, createdAt: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT INTO conversation (user_id, session_id, created_at, last_activity, last_access, message_count)
-            VALUES (?, ?, ?, ?, ?, 0)
+            INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            VALUES (1 + \(Erasing.lastConversation), ?, ?, ?, ?, ?, 0)
             """, id.userId, id.sessionId, createdAt, createdAt, createdAt)
         return db.lastInsertedRowID
     }
@@ -156,7 +163,8 @@ struct ScopeRow {
     private static let lookUp = """
         SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
           (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
-           ORDER BY position DESC LIMIT 1), \(Settling.through), conversation.discarded_at
+           ORDER BY position DESC LIMIT 1), \(Settling.through), conversation.discarded_at,
+          (SELECT id FROM scope WHERE conversation_id = conversation.id AND agent_id = '')
         FROM conversation
         LEFT JOIN scope ON scope.conversation_id = conversation.id AND scope.agent_id = ?
         WHERE conversation.user_id = ? AND conversation.session_id = ?
@@ -164,16 +172,17 @@ struct ScopeRow {
 
     private static func lookUp(_ scope: Scope, _ db: Database) throws -> Found {
         let statement = try db.sql(lookUp)
-        statement.bind(scope.agentId, at: 1)
-        statement.bind(scope.userId, at: 2)
-        statement.bind(scope.sessionId, at: 3)
+        try statement.bind(scope.agentId, at: 1)
+        try statement.bind(scope.userId, at: 2)
+        try statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
         guard try statement.step() else { return .nothing }
         guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
         guard !statement.isNull(1) else { return .conversation(statement.integer(0)) }
         return .scope(
             ScopeRow(
-                conversation: statement.integer(0), scope: statement.integer(1), windowStart: statement.integer(2),
+                conversation: statement.integer(0), scope: statement.integer(1),
+                unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
                 lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastSequence: statement.integer(3),
                 settledThrough: statement.integer(5)))
     }

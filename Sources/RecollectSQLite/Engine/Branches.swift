@@ -4,18 +4,18 @@ import RecollectCore
 
 /// Takes what follows a place out of a conversation and keeps it, inside a write transaction.
 enum Branches {
-    /// Moves the messages from one on into a branch of their own.
+    /// Moves the messages from one on into a branch of their own: from an agent's message of that id, or the first of any agent's.
     static func branch(
-        _ conversation: ConversationID, from messageId: String, now: Int64, _ db: Database
+        _ conversation: ConversationID, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
     ) throws -> ConversationID {
         try Settling.settle(db)
         guard let number = try MessageQueries.number(of: conversation, db),
-            let sequence = try MessageQueries.sequence(of: messageId, in: number, db)
+            let sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
+            let position = try MessageQueries.position(of: sequence, db)
         else {
             throw RecollectError(
                 .notFound, "there is no message \(messageId) in session \(conversation.sessionId) to branch at")
         }
-        let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence) ?? 0
         let branch = try cut(conversation, number, from: position, now: now, db)
         try db.recordChange(.conversationRearranged, conversation)
         return branch
@@ -39,7 +39,7 @@ enum Branches {
             _ = try cut(conversation, number, from: place, now: now, db)
         }
         let all = try MessageMoves.sequences(of: source, db)
-        let messages = try MessageMoves.takingFreeIDs(all, of: source, branch, in: number, db)
+        let messages = try MessageMoves.takingFreeIDs(all, branch, in: number, db)
         _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), conversation: source, db)
         let first = try messages.first.flatMap { try db.integer("SELECT position FROM message WHERE sequence = ?", $0) }
         if let first, first < place { try MessageMoves.putLast(messages, db) }
@@ -58,16 +58,10 @@ enum Branches {
         guard let after = try db.optionalText("SELECT branch_after FROM conversation WHERE id = ?", branch) else {
             return .min
         }
-        guard let sequence = try MessageQueries.sequence(of: after, in: number, db),
-            let position = try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
-        else {
-            guard
-                try db.integer(
-                    """
-                    SELECT 1 FROM conversation JOIN message_id ON conversation_id = conversation.id
-                    WHERE branch_of = ? AND message_id = ?
-                    """, number, after) == nil
-            else {
+        let agent = try db.optionalText("SELECT branch_agent FROM conversation WHERE id = ?", branch)
+        guard let position = try position(of: after, agent, in: number, db) else {
+            let branches = try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number)
+            guard try branches.allSatisfy({ try position(of: after, agent, in: $0, db) == nil }) else {
                 throw RecollectError(
                     .notFound,
                     "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
@@ -81,22 +75,35 @@ enum Branches {
         return position + 1
     }
 
+    /// The place of the message that a branch left, of the agent that it belonged to; of any agent where that is not known, or where it
+    /// belonged to none and may have been taken over since.
+    private static func position(
+        of messageId: String, _ agentId: String?, in number: Int64, _ db: Database
+    ) throws -> Int64? {
+        var sequence = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first
+        if sequence == nil, agentId == "" {
+            sequence = try MessageQueries.sequences(of: messageId, in: number, db).first
+        }
+        return try sequence.flatMap { try MessageQueries.position(of: $0, db) }
+    }
+
     private static func cut(
         _ conversation: ConversationID, _ number: Int64, from position: Int64, now: Int64, _ db: Database
     ) throws -> ConversationID {
-        let after = try db.optionalText(
+        let last = try db.integer(
             """
-            SELECT message_id FROM message
+            SELECT sequence FROM message
             WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND position < ?
             ORDER BY position DESC LIMIT 1
             """, number, position)
+        let after = try last.flatMap { try MessageQueries.stored($0, db) }
         let id = ConversationID(userId: conversation.userId, sessionId: UUID().uuidString)
         let branch = try ScopeRow.makeConversation(id, createdAt: now, db)
         try db.run(
             """
-            UPDATE conversation SET branch_of = ?1, branch_after = ?2,
-            read_through = (SELECT read_through FROM conversation WHERE id = ?1) WHERE id = ?3
-            """, number, after, branch)
+            UPDATE conversation SET branch_of = ?1, branch_after = ?2, branch_agent = ?3,
+            read_through = (SELECT read_through FROM conversation WHERE id = ?1) WHERE id = ?4
+            """, number, after?.message.id, after?.agentId, branch)
         try MessageMoves.move(try MessageMoves.sequences(of: number, from: position, db), to: branch, db)
         try Settling.recount(branch, db)
         try Settling.recount(number, db)

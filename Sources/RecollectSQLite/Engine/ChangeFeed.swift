@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import GRDB
 import RecollectCore
@@ -41,14 +40,19 @@ extension Database {
     /// The kind of a row that only keeps the feed's last number from being given again.
     fileprivate static let placeholder = "none"
 
-    /// Appends a change that is not a message to the feed.
+    /// Appends a change that is not a message to the feed. It takes the place of the last one of its kind and subject: a reader
+    /// that is behind learns that something has changed, and reads what it is now.
     func recordChange(
         _ kind: HistoryChange.Kind, _ conversation: ConversationID, agentId: String? = nil, messageId: String? = nil,
         after last: Int64? = nil
     ) throws {
+        let number = try max(last ?? 0, lastSequence()) + 1
+        try run(
+            "DELETE FROM change WHERE user_id = ? AND session_id = ? AND message_id IS ? AND kind = ? AND agent_id IS ?",
+            conversation.userId, conversation.sessionId, messageId, kind.rawValue, agentId)
         try run(
             "INSERT INTO change (sequence, kind, user_id, session_id, agent_id, message_id) VALUES (?, ?, ?, ?, ?, ?)",
-            try max(last ?? 0, lastSequence()) + 1, kind.rawValue, conversation.userId, conversation.sessionId, agentId,
+            number, kind.rawValue, conversation.userId, conversation.sessionId, agentId,
             messageId)
     }
 
@@ -57,61 +61,51 @@ extension Database {
     func keepFeedNumber(_ sequences: [Int64]) throws {
         let last = try lastSequence()
         guard sequences.contains(last) else { return }
-        try run("DELETE FROM change WHERE kind = '\(Self.placeholder)'")
+        try reserveFeedNumbers(through: last + 1)
+    }
+
+    /// Keeps numbers of the feed from being given: the next one is behind `last`.
+    func reserveFeedNumbers(through last: Int64) throws {
+        try run("DELETE FROM change WHERE user_id = '' AND session_id = '' AND kind = '\(Self.placeholder)'")
         try run(
-            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last + 1, Self.placeholder
-        )
+            "INSERT INTO change (sequence, kind, user_id, session_id) VALUES (?, ?, '', '')", last, Self.placeholder)
     }
 }
 
-/// Wakes those who follow the feed: at once after this process's commits, and when another process has written.
-final class ChangeSignal: Sendable {
-    /// How often other processes' writes are looked for, in milliseconds. The promise is a second.
-    static let pollInterval = 250
-
+/// Reads the feed for one reader as it asks: what a slow reader has not asked for is in nobody's memory.
+final class ChangeReading: Sendable {
     private struct State {
-        var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
-        var timer: (any DispatchSourceTimer)?
+        var cursor: ChangeCursor
+        /// What was read and not asked for, the last first.
+        var read: [HistoryChange] = []
     }
 
-    private let state = Locked(State())
-    private let queue = DispatchQueue(label: "recollect.history.changes")
+    private let state: Locked<State>
+    private static let pageSize = 500
+    /// How often other processes' writes are looked for; this process's signal. The promise is a second.
+    private static let pollInterval = Duration.milliseconds(250)
 
-    /// A stream that yields at once, after each signal, and every 250 ms; signals that come together count as one.
-    func stream() -> AsyncStream<Void> {
-        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-        let key = UUID()
-        state.withLock { state in
-            state.listeners[key] = continuation
-            if state.timer == nil { state.timer = makeTimer() }
+    init(after cursor: ChangeCursor) {
+        state = Locked(State(cursor: cursor))
+    }
+
+    /// The next change; waits for one. `nil` when the task is cancelled.
+    func next(in history: SQLiteHistoryStore, _ signal: Signal) async throws -> HistoryChange? {
+        while !Task.isCancelled {
+            if let change = state.withLock({ $0.read.popLast() }) { return change }
+            // What is signalled from here on may not be on the page.
+            let seen = signal.count
+            let cursor = state.withLock { $0.cursor }
+            let page = try await history.changes(after: cursor, limit: Self.pageSize)
+            guard let last = page.last else {
+                await signal.wait(since: seen, atMost: Self.pollInterval)
+                continue
+            }
+            state.withLock { state in
+                state.cursor = last.cursor
+                state.read = page.reversed()
+            }
         }
-        continuation.onTermination = { [weak self] _ in self?.remove(key) }
-        continuation.yield()
-        return stream
-    }
-
-    func signal() {
-        state.withLock { state in
-            for listener in state.listeners.values { listener.yield() }
-        }
-    }
-
-    private func remove(_ key: UUID) {
-        state.withLock { state in
-            state.listeners[key] = nil
-            guard state.listeners.isEmpty else { return }
-            state.timer?.cancel()
-            state.timer = nil
-        }
-    }
-
-    private func makeTimer() -> any DispatchSourceTimer {
-        let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(
-            deadline: .now() + .milliseconds(Self.pollInterval), repeating: .milliseconds(Self.pollInterval),
-            leeway: .milliseconds(50))
-        timer.setEventHandler { [weak self] in self?.signal() }
-        timer.resume()
-        return timer
+        return nil
     }
 }

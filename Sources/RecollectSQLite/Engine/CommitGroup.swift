@@ -1,40 +1,83 @@
-import Dispatch
 import Foundation
 import GRDB
 import RecollectCore
 
 /// The writes that wait for the writer, in order of arrival: all that wait share one transaction and one sync.
 ///
-/// A write is waiting, when its task's cancellation still takes it back, or taken, when no cancellation reaches it.
+/// One thread at a time has the writer's role: the writer's queue, or a caller that found the role free. A write is waiting, and
+/// cancelling its task takes it back, or it is taken, and no cancellation reaches it.
 final class CommitGroup: Sendable {
-    private struct State {
+    fileprivate struct State {
         var waiting: [QueuedWrite] = []
-        var isDraining = false
+        var isRoleTaken = false
+        var isSealed = false
     }
 
     private let state = Locked(State())
 
-    /// Adds a write. Returns whether the caller must start the writer; throws if the write was cancelled before.
+    /// Adds a write. Returns whether the caller must start the writer.
+    /// - Throws: `CancellationError` if the write was canceled before, `DatabaseRetired` after `seal`.
     func add(_ write: QueuedWrite) throws -> Bool {
         try state.withLock { state in
-            guard write.stage == .new else { throw CancellationError() }
+            try state.admit(write)
             write.stage = .waiting
             state.waiting.append(write)
-            defer { state.isDraining = true }
-            return !state.isDraining
+            return state.takeRole()
         }
     }
 
-    /// Takes a write back that the writer has not taken; it has then written nothing and gets `CancellationError`.
+    /// Takes the writer's role for one write if nothing is written and nothing waits. Returns whether it did; the caller must
+    /// then call `release`.
+    /// - Throws: As `add`.
+    func claim(_ write: QueuedWrite) throws -> Bool {
+        try state.withLock { state in
+            try state.admit(write)
+            guard state.takeRole() else { return false }
+            write.stage = .taken
+            return true
+        }
+    }
+
+    /// Takes the writer's role for work that is no write, if nothing is written and nothing waits.
+    func claim() -> Bool {
+        state.withLock { !$0.isSealed && $0.takeRole() }
+    }
+
+    /// Takes back the claim of a write that was not run: it is as new.
+    func unclaim(_ write: QueuedWrite) {
+        state.withLock { _ in write.stage = .new }
+    }
+
+    /// Gives the role back. Returns whether the caller must start the writer for writes that wait.
+    func release() -> Bool {
+        state.withLock { state in
+            state.isRoleTaken = !state.waiting.isEmpty
+            return state.isRoleTaken
+        }
+    }
+
+    /// Takes a write back that the writer has not taken. It has written nothing and ends with `CancellationError`.
     func cancel(_ write: QueuedWrite) {
         let wasWaiting = state.withLock { state in
             guard write.stage == .new || write.stage == .waiting else { return false }
             let wasWaiting = write.stage == .waiting
-            write.stage = .cancelled
+            write.stage = .canceled
             state.waiting.removeAll { $0 === write }
             return wasWaiting
         }
         if wasWaiting { write.finish(CancellationError()) }
+    }
+
+    /// Adds a last job and admits no write after it. Returns whether the caller must start the writer; `nil` if the group was
+    /// sealed before.
+    func seal(with job: QueuedWrite) -> Bool? {
+        state.withLock { state -> Bool? in
+            guard !state.isSealed else { return nil }
+            state.isSealed = true
+            job.stage = .waiting
+            state.waiting.append(job)
+            return state.takeRole()
+        }
     }
 
     /// Waits for the next write for some microseconds, without sleeping: a task that saves in a row comes back sooner than a
@@ -44,67 +87,112 @@ final class CommitGroup: Sendable {
         while state.withLock({ $0.waiting.isEmpty }), DispatchTime.now().uptimeNanoseconds < end { sched_yield() }
     }
 
-    /// Takes all that wait, at most `limit`. Empty means that the writer is done and the next write must start it.
+    /// Takes the writes that share the next transaction, at most `limit`, or one job that runs alone. Empty means that the role
+    /// is free again and the next write must start the writer.
     func take(limit: Int) -> [QueuedWrite] {
         state.withLock { state in
-            let taken = Array(state.waiting.prefix(limit))
+            var taken = Array(state.waiting.prefix(limit).prefix { !$0.runsAlone })
+            if taken.isEmpty, let job = state.waiting.first { taken = [job] }
             state.waiting.removeFirst(taken.count)
             for write in taken { write.stage = .taken }
-            if taken.isEmpty { state.isDraining = false }
+            if taken.isEmpty { state.isRoleTaken = false }
             return taken
         }
     }
 }
 
+extension CommitGroup.State {
+    fileprivate func admit(_ write: QueuedWrite) throws {
+        guard !isSealed else { throw DatabaseRetired() }
+        guard write.stage == .new else { throw CancellationError() }
+    }
+
+    fileprivate mutating func takeRole() -> Bool {
+        defer { isRoleTaken = true }
+        return !isRoleTaken
+    }
+}
+
+/// A database was closed before an operation began. Nothing was read or written; the operation runs again on a new opening.
+struct DatabaseRetired: Error {}
+
+/// A database was opened to be read only. Nothing was written; a new opening may find that it can be written by now.
+struct NotWritable: Error {
+    let cause: RecollectError
+}
+
 /// A write of any result.
 ///
-/// `@unchecked Sendable`: `stage` is guarded by its group's lock; the rest is touched by the writer alone once the write was
-/// taken, and by nobody before.
+/// `@unchecked Sendable`: `stage` is guarded by its group's lock; only the thread with the writer's role touches the rest after
+/// the write was taken, and none before.
 class QueuedWrite: @unchecked Sendable {
     enum Stage {
-        case new, waiting, taken, cancelled
+        case new, waiting, taken, canceled
     }
 
     fileprivate var stage = Stage.new
 
-    /// Does the work inside the shared transaction.
+    /// Whether this is a job that runs outside of any transaction, by itself.
+    var runsAlone: Bool { false }
+
+    /// Does the work: inside the shared transaction, or by itself for a job.
     func perform(_ db: Database) throws {}
 
-    /// Tells the task how its write ended: with its own failure, else with the transaction's, else well.
+    /// Ends the write: with its own failure, else with the transaction's, else well.
     func finish(_ error: (any Error)?) {}
 }
 
-/// A write with the task that awaits its result.
+/// A job for the thread that has the writer's role. It needs no answer.
+final class WriterJob: QueuedWrite, @unchecked Sendable {
+    private let body: () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        self.body = body
+    }
+
+    override var runsAlone: Bool { true }
+
+    func run() { body() }
+}
+
+/// A write with the task that awaits its result, or with a caller that runs it in place.
 final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
     private let body: (Database) throws -> Value
-    private var result: Result<Value, any Error>?
+    private var outcome: Result<Value, any Error>?
     private var continuation: CheckedContinuation<Value, any Error>?
 
     init(_ body: @escaping @Sendable (Database) throws -> Value) {
         self.body = body
     }
 
-    /// Sets who waits. Must be called before the write is added to a group.
+    /// Sets the task that waits. Must be called before the write is added to a group.
     func await(by continuation: CheckedContinuation<Value, any Error>) {
         self.continuation = continuation
     }
 
     override func perform(_ db: Database) throws {
         do {
-            result = .success(try body(db))
+            outcome = .success(try body(db))
         } catch {
-            result = .failure(error)
+            outcome = .failure(error)
             throw error
         }
     }
 
     override func finish(_ error: (any Error)?) {
-        switch (result, error) {
-        case (.failure(let own), _): continuation?.resume(throwing: own)
-        case (_, let error?): continuation?.resume(throwing: error)
-        case (.success(let value), nil): continuation?.resume(returning: value)
-        case (nil, nil): continuation?.resume(throwing: CancellationError())
+        switch (outcome, error) {
+        case (.failure, _): break
+        case (_, let error?): outcome = .failure(error)
+        case (.success, nil): break
+        case (nil, nil): outcome = .failure(CancellationError())
         }
+        if let outcome { continuation?.resume(with: outcome) }
         continuation = nil
+    }
+
+    /// The result of a write that ran in place and was finished.
+    func result() throws -> Value {
+        guard let outcome else { throw CancellationError() }
+        return try outcome.get()
     }
 }

@@ -95,18 +95,17 @@ enum ConversationEdits {
         return try row.step() ? MessageRow.object(row, 0) : [:]
     }
 
-    /// Copies a conversation up to and including a message into a new session.
+    /// Copies a conversation up to and including a message into a new session: an agent's message of that id, or the first of any
+    /// agent's.
     static func fork(
-        _ source: ConversationID, at messageId: String, into newSessionId: String, _ db: Database
+        _ source: ConversationID, at messageId: String, agentId: String? = nil, into newSessionId: String,
+        _ db: Database
     ) throws {
         try Settling.settle(db)
         guard
             let number = try MessageQueries.number(of: source, db),
-            let end = try db.integer(
-                """
-                SELECT position FROM message_id JOIN message USING (sequence)
-                WHERE message_id.conversation_id = ? AND message_id.message_id = ?
-                """, number, messageId)
+            let last = try MessageQueries.sequences(of: messageId, in: number, agentId: agentId, db).first,
+            let end = try MessageQueries.position(of: last, db)
         else {
             throw RecollectError(
                 .notFound, "there is no message \(messageId) in session \(source.sessionId) to fork at")
@@ -159,22 +158,24 @@ enum ConversationEdits {
         let base = try db.lastSequence()
         try db.run(
             """
-            INSERT INTO message (sequence, conversation_id, scope_id, position, copied_from, \(MessageRow.columns))
+            INSERT INTO message (sequence, conversation_id, scope_id, position, copied_from, checksum, \(MessageRow.columns))
             SELECT ?1 + row_number() OVER (ORDER BY position), ?2,
               (SELECT target.id FROM scope AS source JOIN scope AS target ON target.agent_id = source.agent_id
                WHERE source.id = message.scope_id AND target.conversation_id = ?2),
               (?1 + row_number() OVER (ORDER BY position)) << 20, ifnull(copied_from, sequence),
-              \(MessageRow.columns)
+              checksum, \(MessageRow.columns)
             FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?3) AND position <= ?4
             """, base, copy, number, end)
         try Settling.settle(db)
         try db.run(
             """
             INSERT OR IGNORE INTO attachment_use (sha256, sequence)
-            SELECT sha256, copied.sequence FROM message_id AS copied
-            JOIN message_id AS source ON source.conversation_id = ? AND source.message_id = copied.message_id
-            JOIN attachment_use ON attachment_use.sequence = source.sequence
-            WHERE copied.conversation_id = ?
+            SELECT sha256, copied.sequence FROM scope AS target
+            JOIN scope AS source ON source.conversation_id = ?1 AND source.agent_id = target.agent_id
+            JOIN message_id AS copied ON copied.scope_id = target.id
+            JOIN message_id AS original ON original.scope_id = source.id AND original.message_id = copied.message_id
+            JOIN attachment_use ON attachment_use.sequence = original.sequence
+            WHERE target.conversation_id = ?2
             """, number, copy)
         // What had left an agent's window before the fork stays out of it.
         try db.run(
@@ -182,7 +183,7 @@ enum ConversationEdits {
             UPDATE scope SET window_start = ifnull(
               (SELECT max(copied.position) + 1 FROM scope AS source
                JOIN message ON message.scope_id = source.id AND message.position < source.window_start
-               JOIN message_id ON message_id.conversation_id = ?1 AND message_id.message_id = message.message_id
+               JOIN message_id ON message_id.scope_id = scope.id AND message_id.message_id = message.message_id
                JOIN message AS copied ON copied.sequence = message_id.sequence
                WHERE source.conversation_id = ?2 AND source.agent_id = scope.agent_id), 0)
             WHERE conversation_id = ?1

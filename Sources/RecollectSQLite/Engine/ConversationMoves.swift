@@ -26,8 +26,12 @@ enum ConversationMoves {
         var order: [Int64] = []
         var others = try MessageMoves.sequences(of: number, db)
         for sequence in try MessageMoves.sequences(of: from, db) {
-            guard let message = try MessageQueries.message(sequence, db) else { continue }
-            guard let known = try MessageQueries.sequence(of: message.id, in: number, db) else {
+            guard let stored = try MessageQueries.stored(sequence, db) else { continue }
+            guard
+                let known = try MessageQueries.sequences(
+                    of: stored.message.id, in: number, agentId: stored.agentId, db
+                ).first
+            else {
                 moving.append(sequence)
                 order.append(sequence)
                 continue
@@ -35,7 +39,7 @@ enum ConversationMoves {
             others.removeAll { $0 == known }
             order.append(known)
             // What nobody must lose stands beside what the new session has.
-            let copies = try MessageMoves.takingFreeIDs([sequence], of: from, source, in: number, db)
+            let copies = try MessageMoves.takingFreeIDs([sequence], source, in: number, db)
             moving += copies
             order += copies
         }
@@ -95,8 +99,8 @@ enum ConversationMoves {
               SELECT branch_of FROM conversation WHERE id = ?1
               UNION SELECT branch_of FROM conversation JOIN origin USING (id)
             )
-            UPDATE conversation SET (branch_of, branch_after) =
-              (SELECT branch_of, branch_after FROM conversation WHERE id = ?2)
+            UPDATE conversation SET (branch_of, branch_after, branch_agent) =
+              (SELECT branch_of, branch_after, branch_agent FROM conversation WHERE id = ?2)
             WHERE id = ?1 AND ?2 IN origin
             """, number, from)
         try db.run("UPDATE conversation SET branch_of = ? WHERE branch_of = ?", number, from)

@@ -68,10 +68,10 @@ extension ConversationQuery.Order {
 }
 
 extension ConversationCursor.Key: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) {
+    func bind(to statement: SQL, at index: Int32) throws {
         switch self {
-        case .integer(let value): value.bind(to: statement, at: index)
-        case .text(let text): text.bind(to: statement, at: index)
+        case .integer(let value): try value.bind(to: statement, at: index)
+        case .text(let text): try text.bind(to: statement, at: index)
         }
     }
 }

@@ -6,13 +6,16 @@ extension RecollectError {
     init(_ error: DatabaseError, store: String) {
         let (code, advice): (Code, String) =
             switch error.resultCode {
-            case .SQLITE_FULL: (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
+            // SQLite tells this where the log's index, 32 KB beside the database, does not fit.
+            case _ where error.hasNoSpace:
+                (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
             case .SQLITE_PERM, .SQLITE_AUTH: (.permissionDenied, "check the permissions of the folder and its files")
             case .SQLITE_CANTOPEN: (.cannotOpen, "check that the folder exists and may be written")
             case .SQLITE_BUSY, .SQLITE_LOCKED: (.busy, "another process holds the store; try again")
             case .SQLITE_CORRUPT, .SQLITE_NOTADB: (.damaged, "the database is damaged")
             case .SQLITE_TOOBIG: (.tooLarge, "a message is larger than SQLite keeps (1 GB)")
+            case .SQLITE_NOMEM: (.outOfMemory, "there is not enough memory; nothing of this was saved")
             case .SQLITE_IOERR: (.inputOutput, "reading or writing failed; check the disk")
             default:
                 (
@@ -25,10 +28,20 @@ extension RecollectError {
     }
 }
 
+extension DatabaseError {
+    /// Whether the disk is full.
+    var hasNoSpace: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
+}
+
 extension Error {
+    /// Whether SQLite says that the search index contradicts itself. It can be made anew at any time; the database is whole.
+    var isIndexDamage: Bool {
+        (self as? DatabaseError)?.extendedResultCode == .SQLITE_CORRUPT_VTAB
+    }
+
     /// Whether SQLite says that the database's bytes are not what they should be.
     var isCorruption: Bool {
-        guard let error = self as? DatabaseError else { return false }
+        guard let error = self as? DatabaseError, !isIndexDamage else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
     }
 

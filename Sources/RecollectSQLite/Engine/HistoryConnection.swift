@@ -2,81 +2,89 @@ import Dispatch
 import Foundation
 import RecollectCore
 
-/// Gives the open database of a history: opens it at first use, and anew when it must not be used any more.
+/// Gives the open database of a history: opens it at first use, and again when it must not be used any more.
 ///
-/// In one process every store of the same folder shares one database: two pools on one file would each believe that they are
-/// alone with its locks.
+/// In one process every store of the same folder shares one database, by whatever name it was opened: see `HistoryRegistry`.
 final class HistoryConnection: Sendable {
-    private enum Place {
-        case files(HistoryFiles)
-        case memory
-    }
-
-    /// Who writes replies here; `nil` in memory. It outlives the open database: a reply goes on when that is opened anew.
+    /// The writers of replies here; `nil` in memory. It outlives the open database: a reply goes on when that is opened again.
     let replyWriters: ReplyWriters?
+    /// Where the history lies; `nil` in memory.
+    let files: HistoryFiles?
 
-    private let place: Place
     private let configuration: HistoryConfiguration
     private let events: StoreEvents
+    private let onOpening: @Sendable (HistoryDatabase) -> Void
     private let current = Locked<HistoryDatabase?>(nil)
+    /// Opening blocks, so it runs here. Each history has a queue of its own: one that waits for a lock stops no other.
+    private let queue = DispatchQueue(label: "recollect.history.open", qos: .userInitiated)
 
-    /// The databases that are open in this process, by the path of their file.
-    private static let open = Locked<[String: WeakDatabase]>([:])
-    /// Opening blocks, so it runs here, one after the other.
-    private static let queue = DispatchQueue(label: "recollect.history.open", qos: .userInitiated)
-
-    private struct WeakDatabase {
-        weak var database: HistoryDatabase?
-    }
-
-    /// - Parameter files: where the history lies; `nil` for a history in memory.
-    init(files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents) {
-        place = files.map(Place.files) ?? .memory
+    /// - Parameters:
+    ///   - files: Where the history lies; `nil` for a history in memory.
+    ///   - onOpening: Called with each database that is opened.
+    init(
+        files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents,
+        onOpening: @escaping @Sendable (HistoryDatabase) -> Void
+    ) {
+        self.onOpening = onOpening
+        self.files = files
         replyWriters = files.map { ReplyWriters(folder: $0.writers) }
         self.configuration = configuration
         self.events = events
     }
 
-    var files: HistoryFiles? {
-        if case .files(let files) = place { return files }
-        return nil
+    deinit {
+        if let database = current.withLock({ $0 }) {
+            HistoryRegistry.shared.leave(database, user: ObjectIdentifier(self))
+        }
     }
 
     /// The open database.
     func database() async throws -> HistoryDatabase {
         if let database = usable { return database }
-        return try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async {
-                continuation.resume(with: Result { try self.usable ?? self.openNow(isDamaged: false) })
-            }
-        }
+        return try await onQueue { try self.databaseOnQueue() }
     }
 
-    /// Runs an operation. If it finds the database damaged, what can be read is salvaged and the operation runs again, once.
+    /// Runs an operation. If the database was closed before the operation began, or is found damaged and what can be read was
+    /// salvaged, the operation runs again. So it does once where the database could not be written at its opening.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
-        let database = try await database()
-        do {
-            return try await operation(database)
-        } catch  where error.isCorruption && files != nil {
-            let salvaged = try await salvage(database)
-            return try await operation(salvaged)
-        } catch {
-            if error.spoilsConnection { database.retire() }
-            throw error
+        var hasSalvaged = false
+        var hasReopened = false
+        var hasRebuiltIndex = false
+        while true {
+            let database = try await database()
+            do {
+                return try await operation(database)
+            } catch is DatabaseRetired {
+                continue
+            } catch let error as NotWritable {
+                guard !hasReopened else { throw error.cause }
+                hasReopened = true
+                database.retire()
+            } catch  where error.isIndexDamage && !hasRebuiltIndex {
+                hasRebuiltIndex = true
+                try await rebuildIndex(of: database)
+            } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
+                hasSalvaged = true
+                try await salvage(database)
+            } catch {
+                if error.spoilsConnection { database.retire() }
+                throw error
+            }
         }
     }
 
-    /// Sets the damaged files aside and opens what could be read of them, unless someone else has done so already.
-    func salvage(_ damaged: HistoryDatabase) async throws -> HistoryDatabase {
-        try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async {
-                let result = Result {
-                    if let database = self.usable, database !== damaged { return database }
-                    damaged.close(movesLog: false)
-                    return try self.openNow(isDamaged: true)
-                }
-                continuation.resume(with: result)
-            }
+    /// Makes a search index that contradicts itself anew, with the messages that the operation needs in it. Saves go in between.
+    private func rebuildIndex(of database: HistoryDatabase) async throws {
+        try await database.write { try SearchIndex.rebuild($0) }
+        while try await database.write({ try SearchIndex.advance($0, limit: 2000) }) {}
+        events.post(StoreEvent(kind: .rebuiltIndex))
+    }
+
+    /// Sets the damaged files aside and opens what could be read of them, unless that has been done already.
+    private func salvage(_ damaged: HistoryDatabase) async throws {
+        try await onQueue {
+            damaged.retire(.damaged)
+            _ = try self.databaseOnQueue()
         }
     }
 
@@ -84,50 +92,59 @@ final class HistoryConnection: Sendable {
     func close() async {
         guard let database = usable else { return }
         await withCheckedContinuation { continuation in
-            Self.queue.async {
-                database.close()
+            queue.async {
+                HistoryRegistry.shared.close(database)
+                self.current.withLock { if $0 === database { $0 = nil } }
                 continuation.resume()
             }
         }
     }
 
-    /// The open database, for those who may block.
+    /// The open database, for callers that may block.
     func databaseNow() throws -> HistoryDatabase {
         if let database = usable { return database }
-        return try Self.queue.sync { try usable ?? openNow(isDamaged: false) }
+        return try queue.sync { try databaseOnQueue() }
     }
 
     private var usable: HistoryDatabase? {
         current.withLock { $0.flatMap { $0.isRetired ? nil : $0 } }
     }
 
-    private func openNow(isDamaged: Bool) throws -> HistoryDatabase {
-        guard let files else {
-            let database = try HistoryOpening.openInMemory(configuration)
-            current.withLock { $0 = database }
-            return database
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result(catching: work)) }
         }
-        let key = files.database
-        let open = Self.open.withLock { $0[key]?.database }
-        // As long as a retired database is open, its shared memory speaks for a log that may be gone.
-        if let open, open.isRetired { open.close() }
-        if let shared = open, !shared.isRetired {
-            guard shared.configuration.durability == configuration.durability else {
-                throw RecollectError(
-                    .invalidArgument,
-                    "the history in \(key) is open in this process with durability "
-                        + "\(shared.configuration.durability.rawValue); open it with the same, or share one store")
-            }
-            current.withLock { $0 = shared }
-            return shared
+    }
+
+    private func databaseOnQueue() throws -> HistoryDatabase {
+        if let database = usable { return database }
+        let old = current.withLock { $0 }
+        if let old {
+            HistoryRegistry.shared.close(old)
+            if old.whyRetired == .replaced { events.post(StoreEvent(kind: .storeReplaced)) }
         }
-        let opening = HistoryOpening(files: files, configuration: configuration, events: events)
-        let database = try opening.open(isDamaged: isDamaged)
-        Self.open.withLock { open in
-            open = open.filter { $0.value.database != nil }
-            open[key] = WeakDatabase(database: database)
-        }
+        let database = try open(damaged: old?.whyRetired == .damaged ? old?.id : nil)
         current.withLock { $0 = database }
+        onOpening(database)
         return database
+    }
+
+    /// - Parameter damaged: The identity of a database that was found damaged while it was in use.
+    private func open(damaged: FileID?) throws -> HistoryDatabase {
+        guard let files = files?.resolved else { return try HistoryOpening.openInMemory(configuration) }
+        while true {
+            if let id = FileID(at: files.database), let shared = HistoryRegistry.shared.database(of: id, for: self) {
+                guard shared.configuration.durability == configuration.durability else {
+                    HistoryRegistry.shared.leave(shared, user: ObjectIdentifier(self))
+                    throw RecollectError(
+                        .invalidArgument,
+                        "the history in \(files.database) is open in this process with durability "
+                            + "\(shared.configuration.durability.rawValue); open it with the same, or share one store")
+                }
+                return shared
+            }
+            let opening = HistoryOpening(files: files, configuration: configuration, events: events)
+            if let database = try opening.open(damaged: damaged, for: self) { return database }
+        }
     }
 }

@@ -4,137 +4,167 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// One open database: its connections, its writer, and the lock that keeps other processes' writers out.
+/// One open database: the connection that writes, those that read, and the lock that excludes other processes' writers.
 ///
-/// Nothing here blocks the cooperative pool: writes run on the writer connection's queue, reads on a queue of their own.
+/// Nothing here blocks the cooperative pool for long: work runs on queues, and on the calling thread only as `InlineWork` allows.
+/// `HistoryRegistry` closes it; it never closes itself.
 final class HistoryDatabase: Sendable {
     /// `nil` for a database in memory.
     let files: HistoryFiles?
     let configuration: HistoryConfiguration
+    /// The identity of the database's file; `nil` in memory.
+    let id: FileID?
     /// Which opening of a database in this process this is: another may be of another database at the same place.
     let number: Int
-
-    private let connections: any DatabaseWriter
-    private let lock: ProcessLock?
-    private let group = CommitGroup()
     /// For writes alone.
     let unsettled = UnsettledIDs()
-    private let readQueue = DispatchQueue(label: "recollect.history.read", qos: .userInitiated, attributes: .concurrent)
-    private let identity: Locked<HistoryFiles.Identity?>
-    private let walPages: WriteAheadLogPages
-    private let retired = Locked(false)
+
+    /// Why this database can only be read; `nil` for one that can be written.
+    let cannotWrite: RecollectError?
+
+    private let writer: DatabaseQueue
+    /// `nil` in memory, where the writer reads.
+    private let readers: ReadConnections?
+    private let lock: ProcessLock?
+    private let group = CommitGroup()
+    private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
+    private let inlineWrites = InlineWork()
+    private let inlineReads = InlineWork()
+    private let guardian: FileGuard?
+    private let format = FormatWatch()
+    private let log: WriteAheadLog
+    private let retirement = Locked<Retirement?>(nil)
+
+    /// Why a database must not be used any more.
+    enum Retirement: Sendable {
+        /// It is being closed, or a failed sync left its state on the disk unknown: opening it again is enough.
+        case closed
+        /// Its files were replaced or removed.
+        case replaced
+        /// Its bytes are damaged.
+        case damaged
+    }
 
     private static let openings = Locked(0)
 
+    /// - Parameters:
+    ///   - cannotWrite: Why the database can only be read.
+    ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
-        files: HistoryFiles?, configuration: HistoryConfiguration, connections: any DatabaseWriter, lock: ProcessLock?
-    ) throws {
+        files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
+        cannotWrite: RecollectError? = nil, openReader: (@Sendable () throws -> DatabaseQueue)?
+    ) {
+        self.cannotWrite = cannotWrite
         self.files = files
         self.configuration = configuration
-        self.connections = connections
+        self.writer = writer
         self.lock = lock
-        walPages = WriteAheadLogPages()
-        identity = Locked(nil)
+        readers = openReader.map(ReadConnections.init(open:))
+        guardian = files.map(FileGuard.init(files:))
+        id = guardian?.databaseID
+        log = WriteAheadLog(configuration: configuration)
         number = Self.openings.withLock { openings in
             openings += 1
             return openings
         }
-        let pages = walPages
-        let isFull = configuration.durability == .full
-        try connections.writeWithoutTransaction { db in
-            // GRDB's pool sets NORMAL after everything that a configuration can say, so it is set here.
-            try db.execute(sql: "PRAGMA synchronous = \(isFull ? "FULL" : "NORMAL")")
-            pages.watch(db)
-        }
-        identity.withLock { $0 = files?.identity() }
+        writer.inDatabase(log.watch)
     }
 
-    deinit {
-        // The last reference may go on the writer's own queue, which must not wait for itself, or on the cooperative pool.
-        Self.closingQueue.async(execute: closing(movesLog: true))
-    }
+    /// Whether this database must not be used any more.
+    var isRetired: Bool { retirement.withLock { $0 != nil } }
 
-    /// Closes the connections. Closing the last one checkpoints, so it belongs under the lock. Blocks.
-    func close(movesLog: Bool = true) {
-        retired.withLock { $0 = true }
-        closing(movesLog: movesLog)()
-    }
+    /// Why this database must not be used any more; `nil` while it may.
+    var whyRetired: Retirement? { retirement.withLock { $0 } }
 
-    private static let closingQueue = DispatchQueue(label: "recollect.history.close", attributes: .concurrent)
-
-    /// What closes the connections, without a reference to this object, which may be going.
-    /// - Parameter movesLog: whether the log is moved into the database. A damaged database is left as it is.
-    private func closing(movesLog: Bool) -> @Sendable () -> Void {
-        { [connections, lock, walPages, configuration] in
-            do {
-                // The last connection to go moves the log, if it may write. The writer goes before the readers that are open
-                // then, so there must be none, or one.
-                if movesLog {
-                    (connections as? DatabasePool)?.releaseMemory()
-                } else {
-                    try connections.unsafeRead { _ in }
-                }
-                if let lock {
-                    try lock.withLock(timeout: configuration.busyTimeout) { try connections.close() }
-                } else {
-                    try connections.close()
-                }
-            } catch {
-                // Nothing is lost: what was committed lies in the log and is read at the next opening.
-                configuration.logger.debug("closing the history: \(error)")
-            }
-            withExtendedLifetime(walPages) {}
-        }
-    }
-
-    /// Whether this database must not be used any more: its files were replaced, or what they hold is in doubt.
-    var isRetired: Bool { retired.withLock { $0 } }
-
-    func retire() { retired.withLock { $0 = true } }
-
-    /// Runs work while no other process writes.
-    func withProcessLock<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let lock else { return try body() }
-        return try lock.withLock(timeout: configuration.busyTimeout, body)
+    func retire(_ reason: Retirement = .closed) {
+        retirement.withLock { $0 = $0 ?? reason }
     }
 
     // MARK: Reading
 
     /// Reads from one snapshot.
-    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await readStatement { db in
-            try db.run("BEGIN")
-            defer { db.endReading() }
-            return try body(db)
-        }
-    }
-
-    /// Reads from one snapshot, on the thread that asks. Blocks.
-    func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        try connections.unsafeRead { db in
-            try db.run("BEGIN")
-            defer { db.endReading() }
-            return try body(db)
-        }
+    /// - Parameter inPlace: Whether the read is short, some hundred rows at most, so it may run on the calling thread.
+    func read<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await readStatement(inPlace: inPlace) { try $0.snapshot(body) }
     }
 
     /// Reads with a single statement, which is a snapshot by itself.
-    func readStatement<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            readQueue.async { [connections] in
-                continuation.resume(with: Result { try connections.unsafeRead(body) })
+    func readStatement<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try checkBeforeReading()
+        if inPlace, let value = try readInPlace(body) { return value }
+        return try await withCheckedThrowingContinuation { continuation in
+            guard let readers else {
+                return writerQueue.async { continuation.resume(with: Result { try self.writer.unsafeRead(body) }) }
+            }
+            readers.withConnection { connection in
+                let result = Result { try self.timed(connection.get(), body) }
+                return { continuation.resume(with: result) }
             }
         }
     }
 
+    /// Reads from one snapshot, on the calling thread. Blocks.
+    func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try checkBeforeReading()
+        guard let readers else { return try writer.unsafeRead { try $0.snapshot(body) } }
+        let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let taken = Locked<Result<DatabaseQueue, any Error>>(.failure(DatabaseRetired()))
+        readers.withConnection { connection in
+            taken.withLock { $0 = connection }
+            turn.signal()
+            done.wait()
+            return {}
+        }
+        turn.wait()
+        defer { done.signal() }
+        return try taken.withLock { $0 }.get().unsafeRead { try $0.snapshot(body) }
+    }
+
+    private func timed<Value>(_ connection: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
+        try inlineReads.timing { try connection.unsafeRead(body) }
+    }
+
+    /// Reads on the calling thread; `nil` where the read belongs on a queue.
+    ///
+    /// As long as no reads overlap, the writer's connection serves them too: a process that does one thing opens one connection.
+    private func readInPlace<Value>(_ body: (Database) throws -> Value) throws -> Value? {
+        guard let readers, inlineReads.begin() else { return nil }
+        defer { inlineReads.end() }
+        if let connection = readers.takeIdle() {
+            defer { readers.giveBack(connection) }
+            return try timed(connection, body)
+        }
+        guard readers.isEmpty, group.claim() else { return nil }
+        defer { if group.release() { startWriter() } }
+        return try timed(writer, body)
+    }
+
+    /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
+    private func checkBeforeReading() throws {
+        guard !isRetired else { throw DatabaseRetired() }
+        guard let guardian, !guardian.filesAreUnchanged() else { return }
+        retire(.replaced)
+        throw DatabaseRetired()
+    }
+
     // MARK: Writing
 
-    /// Writes in a transaction that is shared with every write that waits at the same time; each has a savepoint.
+    /// Writes in a transaction that is shared with every write that waits at the same time.
     ///
-    /// Returns when the transaction is committed. A task cancelled before the write was taken has written nothing; after that
-    /// it gets the true result.
-    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+    /// Returns when the transaction is committed. A task canceled before the write was taken has written nothing; after that it
+    /// gets the true result. Throws `DatabaseRetired` if nothing was written because the database was closed.
+    /// - Parameter inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
+    func write<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        if let cannotWrite { throw NotWritable(cause: cannotWrite) }
         let write = AwaitedWrite(body)
+        try Task.checkCancellation()
+        if inPlace, try runInPlace(write) { return try write.result() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 write.await(by: continuation)
@@ -149,156 +179,191 @@ final class HistoryDatabase: Sendable {
         }
     }
 
+    /// Runs a write on the calling thread. Returns false, with nothing done, where it belongs on the queue: somebody writes or
+    /// waits, another process holds the lock, or writes have been slow.
+    private func runInPlace(_ write: QueuedWrite) throws -> Bool {
+        guard !isRetired, !log.isDue, inlineWrites.begin() else { return false }
+        defer { inlineWrites.end() }
+        guard try group.claim(write) else { return false }
+        do {
+            guard try acquire({ try lock?.tryAcquire() ?? true }) else {
+                group.unclaim(write)
+                if group.release() { startWriter() }
+                return false
+            }
+        } catch {
+            write.finish(error)
+            if group.release() { startWriter() }
+            return true
+        }
+        commitUnderLock([write])
+        lock?.release()
+        if group.release() { startWriter() }
+        if log.isDue { maintainLog() }
+        return true
+    }
+
     /// Runs on the writer's connection outside of any transaction, while no other process writes.
     func withWriterConnection<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        patience: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            connections.asyncWriteWithoutTransaction { db in
-                continuation.resume(with: Result { try self.withProcessLock { try body(db) } })
+        if let cannotWrite { throw NotWritable(cause: cannotWrite) }
+        return try await withCheckedThrowingContinuation { continuation in
+            let job = WriterJob { [self] in
+                continuation.resume(
+                    with: Result { try withProcessLock(patience: patience) { try writer.inDatabase(body) } })
+            }
+            do {
+                if try group.add(job) { startWriter() }
+            } catch {
+                continuation.resume(throwing: error)
             }
         }
     }
 
+    /// Moves the log into the database and empties it, unless work is left that writes to it again. Returns false where a reader
+    /// uses an older state. Waits some milliseconds at most.
+    func truncateLog() async throws -> Bool {
+        try await withWriterConnection(patience: 20) { [self] db in
+            // The log of other files is not this database's to move.
+            try checkFiles()
+            guard try !Erasing.isPending(.conversation, db), try !Erasing.isPending(.index, db) else { return true }
+            guard try log.truncate(db) else { return false }
+            try db.inTransaction(.immediate) {
+                try Erasing.done(.log, db)
+                return .commit
+            }
+            return true
+        }
+    }
+
     private func startWriter() {
-        connections.asyncWriteWithoutTransaction { db in
+        writerQueue.async {
             while true {
                 // A bound on the group keeps the first of a great crowd from waiting for the last.
                 let writes = self.group.take(limit: 512)
-                if writes.isEmpty { return }
-                self.commit(writes, db)
+                guard let first = writes.first else { return }
+                if let job = first as? WriterJob { job.run() } else { self.commit(writes) }
+                if self.log.isDue { self.moveLog() }
                 self.group.linger()
             }
         }
     }
 
-    private func commit(_ writes: [QueuedWrite], _ db: Database) {
+    private func commit(_ writes: [QueuedWrite]) {
         do {
-            try withProcessLock {
-                try db.commitTogether(writes, onUndo: unsettled.forget)
-                try checkFiles()
-                for write in writes { write.finish(nil) }
-                if walPages.count >= WriteAheadLogPages.enough { checkpoint(db) }
-            }
+            guard !isRetired else { throw DatabaseRetired() }
+            try withProcessLock { commitUnderLock(writes) }
         } catch {
-            if error.spoilsConnection { retire() }
+            for write in writes { write.finish(error) }
+        }
+    }
+
+    private func commitUnderLock(_ writes: [QueuedWrite]) {
+        do {
+            try inlineWrites.timing {
+                try writer.inDatabase { db in
+                    try db.commitTogether(
+                        writes, begin: { _ = try format.begin($0) }, onUndo: unsettled.forget)
+                    format.end(db)
+                }
+            }
+            try checkFiles()
+            for write in writes { write.finish(nil) }
+        } catch {
+            if error.spoilsConnection { retire(error.isCorruption ? .damaged : .closed) }
+            if error is DatabaseRetired { retire() }
             unsettled.forget()
             for write in writes { write.finish(error) }
         }
     }
 
-    /// Moves the log into the database. What fails here is lost to nobody: the log keeps it, and the next commit tries again.
-    private func checkpoint(_ db: Database) {
+    /// Runs work while no other process writes.
+    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for as long as any write waits.
+    private func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
+        guard let lock else { return try body() }
+        try acquire { try lock.acquire(timeout: patience ?? configuration.busyTimeout) }
+        defer { lock.release() }
+        return try body()
+    }
+
+    /// A lock that cannot be taken, though it is free, is one of a folder that was removed: another opening may make it again.
+    private func acquire<Value>(_ take: () throws -> Value) throws -> Value {
         do {
-            try db.run("PRAGMA wal_checkpoint(PASSIVE)")
-            walPages.reset()
+            return try take()
         } catch {
-            configuration.logger.warning("checkpoint failed, the log keeps everything: \(error)")
+            if (error as? RecollectError)?.code != .busy { retire(.replaced) }
+            throw error
         }
     }
 
     /// Checks that the files are still those that were opened: writes to unlinked files succeed into nowhere.
     private func checkFiles() throws {
-        guard let files else { return }
-        let now = files.identity()
-        try identity.withLock { opened in
-            if opened?.log == nil { opened?.log = now.log }
-            if opened?.shared == nil { opened?.shared = now.shared }
-            guard opened == now else {
-                retire()
-                throw RecollectError(
-                    .storeReplaced,
-                    "the history's files in \(files.directory.path) were replaced or removed while they were open; "
-                        + "this save is not kept; the next use opens what is there now")
+        guard let files, let guardian, !guardian.filesAreUnchanged() else { return }
+        retire(.replaced)
+        throw RecollectError(
+            .storeReplaced,
+            "the history's files in \(files.directory.path) were replaced or removed while they were open; "
+                + "this save is not kept; the next use opens what is there now")
+    }
+
+    // MARK: The log
+
+    /// Moves the log into the database behind the writes that wait, so that no caller does it.
+    private func maintainLog() {
+        let job = WriterJob {}
+        // A sealed group is closing, which moves the log as well.
+        if (try? group.add(job)) == true { startWriter() }
+    }
+
+    /// Moves the log into the database. A failure loses nothing: the log keeps everything, and a later commit tries again.
+    private func moveLog() {
+        do {
+            guard !isRetired else { return }
+            try withProcessLock {
+                guard guardian?.filesAreUnchanged() ?? true else { return retire(.replaced) }
+                try writer.inDatabase { try log.move($0, holdingBack: readers) }
             }
+        } catch {
+            log.postpone()
+            configuration.logger.warning("checkpoint failed, the log keeps everything: \(error)")
         }
     }
-}
 
-extension Database {
-    /// Commits writes in one transaction; a write that fails is undone alone and keeps its failure.
-    ///
-    /// A savepoint copies each page that it is the first to touch, and writes hardly ever fail: so all are done without, and
-    /// only when one has failed is everything undone and done again, each write in a savepoint of its own.
-    fileprivate func commitTogether(_ writes: [QueuedWrite], onUndo: () -> Void) throws {
-        var hasFailedWrite = false
+    // MARK: Closing
+
+    /// Ends the writes that were taken, moves the log into the database if the files are still its own, and closes the connections.
+    /// Blocks. For `HistoryRegistry` alone, once.
+    func close() {
+        retire()
+        let isClosed = DispatchSemaphore(value: 0)
+        let job = WriterJob { [self] in
+            closeConnections()
+            isClosed.signal()
+        }
+        guard let mustStart = group.seal(with: job) else { return }
+        if mustStart { startWriter() }
+        isClosed.wait()
+    }
+
+    /// No connection checkpoints or unlinks by itself when it is closed: that would trust the names of files that may be another
+    /// database's by now. Only under the lock, with every identity compared, the last connection is told to.
+    private func closeConnections() {
+        readers?.close()
         do {
-            try transaction {
-                for write in writes {
-                    do {
-                        try write.perform(self)
-                    } catch {
-                        hasFailedWrite = true
-                        throw error
+            try withProcessLock {
+                if whyRetired != .damaged, whyRetired != .replaced, guardian?.filesAreUnchanged() ?? false {
+                    try writer.inDatabase { db in
+                        try log.truncate(db)
+                        try db.setCheckpointsOnClose(true)
                     }
                 }
+                try writer.close()
             }
-        } catch  where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
-            onUndo()
-            try transaction {
-                for write in writes { try performInSavepoint(write, onUndo: onUndo) }
-            }
-        }
-    }
-
-    private func transaction(_ body: () throws -> Void) throws {
-        try run("BEGIN IMMEDIATE")
-        do {
-            try body()
-            try run("COMMIT")
         } catch {
-            // The first failure is the one to tell; a transaction that cannot be undone ends with its connection.
-            if isInsideSQLiteTransaction { try? run("ROLLBACK") }
-            throw error
+            // Nothing is lost: what was committed lies in the log and is read at the next opening.
+            configuration.logger.debug("closing the history: \(error)")
+            try? writer.close()
         }
-    }
-
-    private func performInSavepoint(_ write: QueuedWrite, onUndo: () -> Void) throws {
-        try run("SAVEPOINT write")
-        do {
-            try write.perform(self)
-        } catch {
-            // Some failures (a full disk) have undone the whole transaction already.
-            guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
-            try run("ROLLBACK TO write")
-            onUndo()
-        }
-        try run("RELEASE write")
-    }
-
-    fileprivate func endReading() {
-        // A read-only transaction has nothing that a failed COMMIT could lose.
-        try? run("COMMIT")
-    }
-
-    private var isInsideSQLiteTransaction: Bool {
-        sqlite3_get_autocommit(sqliteConnection) == 0
-    }
-}
-
-/// How many pages the write-ahead log held after the last commit.
-///
-/// SQLite's own automatic checkpoint would turn a failed checkpoint into a failed commit, though the commit stands.
-final class WriteAheadLogPages: Sendable {
-    /// The number of pages (4 KiB each) at which the log is moved into the database.
-    static let enough = 2000
-
-    private let pages = Locked(0)
-
-    var count: Int { pages.withLock { $0 } }
-
-    func reset() { pages.withLock { $0 = 0 } }
-
-    /// Watches a connection for as long as it is open; `self` must outlive it.
-    func watch(_ db: Database) {
-        sqlite3_wal_hook(
-            db.sqliteConnection,
-            { context, _, _, count in
-                if let context {
-                    Unmanaged<WriteAheadLogPages>.fromOpaque(context).takeUnretainedValue().pages
-                        .withLock { $0 = Int(count) }
-                }
-                return SQLITE_OK
-            }, Unmanaged.passUnretained(self).toOpaque())
     }
 }

@@ -1,3 +1,4 @@
+import CFiles
 import Foundation
 import RecollectCore
 
@@ -13,9 +14,11 @@ import RecollectCore
 struct HistoryFiles: Sendable {
     let directory: URL
     // Paths are made once: a commit looks at three of them, and taking a URL apart costs more than the look.
-    let database: String
-    let writeAheadLog: String
-    let sharedMemory: String
+    private(set) var database: String
+    private(set) var writeAheadLog: String
+    private(set) var sharedMemory: String
+    /// The folder that holds them.
+    private(set) var folder: String
 
     /// Names the files of a history in a folder of its own.
     init(directory: URL) {
@@ -33,6 +36,7 @@ struct HistoryFiles: Sendable {
     private init(database: URL, stem: String, prefix: String) {
         self.prefix = prefix
         directory = database.deletingLastPathComponent()
+        folder = directory.path
         self.database = database.path
         self.stem = stem
         writeAheadLog = self.database + "-wal"
@@ -40,7 +44,7 @@ struct HistoryFiles: Sendable {
     }
 
     /// How the names of files that lie beside the database begin.
-    private let stem: String
+    let stem: String
     /// How the names of folders begin: in a folder that others may use too they tell whose they are.
     private let prefix: String
 
@@ -48,14 +52,18 @@ struct HistoryFiles: Sendable {
     var haveTheirFolder: Bool { prefix.isEmpty }
 
     var lock: String { path("\(stem).lock") }
-    var attachments: URL { folder("attachments") }
+    var attachments: URL { subfolder("attachments") }
     /// Where processes that write replies hold their locks.
-    var writers: URL { folder("writers") }
+    var writers: URL { subfolder("writers") }
 
     /// How the names of files begin that were set aside as damaged.
     var setAsidePrefix: String { "\(stem).damaged-" }
+    /// How the names of new databases begin that have not been moved into place.
+    var newPrefix: String { "\(stem).new-" }
+    /// A path for a new database that nothing else has.
+    func newDatabase() -> String { path("\(newPrefix)\(UUID().uuidString.lowercased()).sqlite") }
 
-    private func folder(_ name: String) -> URL {
+    private func subfolder(_ name: String) -> URL {
         directory.appendingPathComponent(prefix + name, isDirectory: true)
     }
 
@@ -68,17 +76,20 @@ struct HistoryFiles: Sendable {
         try Self.onDisk(directory, doing: "make the folder") { _ = try OpenFolder.make(path: directory.path) }
     }
 
-    /// Makes an empty database file, which SQLite takes for an empty database, so that its permissions are right from the
-    /// start: SQLite gives the log and the shared memory the permissions of the database.
-    func makeDatabaseFile() throws {
-        let descriptor = open(database, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "make", path: database) }
-        close(descriptor)
-        try synchronizeDirectory()
+    /// Writes the folder's own name to the disk: an app may have made it a moment ago, or a process that was killed then.
+    private func synchronizeParent() throws {
+        try Self.onDisk(directory, doing: "synchronise the name of the folder") {
+            do {
+                try OpenFolder(path: URL(fileURLWithPath: folder).deletingLastPathComponent().path).synchronize()
+            } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
+                // Nobody who may not read a folder has made one in it.
+                return
+            }
+        }
     }
 
-    /// Puts new names in the folder on the disk.
-    private func synchronizeDirectory() throws {
+    /// Writes new names in the folder to the disk.
+    func synchronizeDirectory() throws {
         try Self.onDisk(directory, doing: "synchronise the folder") {
             try OpenFolder(path: directory.path).synchronize()
         }
@@ -95,8 +106,7 @@ struct HistoryFiles: Sendable {
 
     /// Which files the paths lead to now.
     func identity() -> Identity {
-        Identity(
-            database: Self.file(at: database), log: Self.file(at: writeAheadLog), shared: Self.file(at: sharedMemory))
+        Identity(database: FileID(at: database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
     }
 
     struct Identity: Equatable, Sendable {
@@ -105,44 +115,82 @@ struct HistoryFiles: Sendable {
         var shared: FileID?
     }
 
-    struct FileID: Equatable, Sendable {
-        var device: UInt64
-        var inode: UInt64
-    }
-
-    private static func file(at path: String) -> FileID? {
+    /// The same files where the database is named by a symbolic link: SQLite keeps its log beside the file that the link leads to.
+    var resolved: HistoryFiles {
         var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        return FileID(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        guard lstat(database, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(database, nil)
+        else {
+            return self
+        }
+        defer { free(real) }
+        var files = self
+        files.database = String(cString: real)
+        files.writeAheadLog = files.database + "-wal"
+        files.sharedMemory = files.database + "-shm"
+        files.folder = URL(fileURLWithPath: files.database).deletingLastPathComponent().path
+        return files
     }
 
-    /// The first bytes of the database file; empty where there is none.
-    func header() throws -> [UInt8] {
-        let descriptor = open(database, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0, errno == ENOENT { return [] }
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open", path: database) }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 100)
-        let count = read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw RecollectError(.last, doing: "read", path: database) }
-        return Array(bytes.prefix(count))
+    /// Moves a complete new database to the path of the history's, where no file may be but an empty one.
+    func place(_ new: String) throws {
+        try Self.onDisk(directory, doing: "make a history in") {
+            let name = URL(fileURLWithPath: database).lastPathComponent
+            let folder = try OpenFolder(path: folder)
+            if FileID(at: database) != nil, HistoryCheck.size(of: database) == 0 { try folder.remove(name) }
+            try FileObservation.perform(.rename(path: new, to: database)) {
+                if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) == 0 { return }
+                // Some file systems cannot do it in one step. The lock excludes everyone else who makes a history here.
+                guard [EINVAL, ENOSYS, ENOTSUP].contains(errno), FileID(at: database) == nil, rename(new, database) == 0
+                else { throw POSIXFailure.last }
+            }
+            try folder.synchronize()
+        }
+        try synchronizeParent()
     }
 
-    /// Renames the database and what belongs to it to names that nothing else has, and returns the database's.
-    func setAside() throws -> URL {
-        let stamp = Self.stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
-        let target = path("\(setAsidePrefix)\(stamp).sqlite")
-        for suffix in ["", "-wal", "-shm"] where rename(database + suffix, target + suffix) != 0 && errno != ENOENT {
-            throw RecollectError(.last, doing: "set aside", path: database + suffix)
+    /// Removes new databases that were never moved into place. Under the process lock: nobody is making one.
+    func removeLeftovers() throws {
+        try Self.onDisk(directory, doing: "clean up in") {
+            let folder = try OpenFolder(path: folder)
+            for name in try folder.names() where name.hasPrefix(newPrefix) { try folder.remove(name) }
+        }
+    }
+
+    /// Makes an empty file that only its owner may read. SQLite takes it for an empty database, and gives the log and its index
+    /// the same permissions.
+    func makeFile(at path: String) throws {
+        try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
+            let name = URL(fileURLWithPath: path).lastPathComponent
+            _ = try OpenFolder(path: folder).makeFile(name)
+        }
+    }
+
+    /// A part for the names of files that nothing else has.
+    static func newStamp() -> String {
+        stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
+    }
+
+    /// The files that hold parts of a history and belong to none: those that were set aside, and those that an interrupted salvage
+    /// left. Under the process lock, when nothing is being salvaged.
+    func remains() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.path).filter(isRemains)
+    }
+
+    private func isRemains(_ name: String) -> Bool {
+        name.hasPrefix(setAsidePrefix) || setAside(ofLossRecord: name) != nil || isLeftover(name)
+    }
+
+    /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
+    func remove(_ name: String) throws {
+        guard isRemains(name), !name.contains("/") else { return }
+        try Self.onDisk(URL(fileURLWithPath: path(name)), doing: "remove") {
+            do {
+                try OpenFolder(path: directory.path).remove(name)
+            } catch let failure as POSIXFailure where failure.number == ENOENT {
+                return
+            }
         }
         try synchronizeDirectory()
-        return URL(fileURLWithPath: target)
-    }
-
-    /// The files that were set aside.
-    func setAsideFiles() throws -> [URL] {
-        try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasPrefix(setAsidePrefix) }
     }
 
     private static func stamp(_ date: Date) -> String {

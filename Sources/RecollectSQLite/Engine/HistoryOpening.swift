@@ -11,19 +11,38 @@ struct HistoryOpening {
     let configuration: HistoryConfiguration
     let events: StoreEvents
 
-    /// Opens the database. `isDamaged` says that it was found damaged while it was in use.
-    func open(isDamaged: Bool) throws -> HistoryDatabase {
+    /// Opens the database, for the first of its users in this process. Returns `nil` where another opening came first, or where
+    /// damage was found and what could be read is in place now: the caller looks again.
+    /// - Parameter damaged: The identity of a database that was found damaged while it was in use.
+    func open(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
+        do {
+            return try openToWrite(damaged: damaged, for: user)
+        } catch let error as RecollectError where error.preventsWriting {
+            return try ReadOnlyOpening(files: files, configuration: configuration, cause: error).open()
+        } catch let error as DatabaseError where error.preventsWriting {
+            let cause = RecollectError(error, store: files.directory.path)
+            return try ReadOnlyOpening(files: files, configuration: configuration, cause: cause).open()
+        }
+    }
+
+    private func openToWrite(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
         try files.makeDirectory()
         try refuseStranger()
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
-            let isWhole = try !isDamaged && looksWhole()
-            guard isWhole else { return try salvage(lock) }
+            try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
+            // Another process may have salvaged it already: then another file is there now.
+            let isDamaged = try damaged != nil && damaged == FileID(at: files.database) || !looksWhole()
+            if isDamaged { try salvage() }
+            guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
+            var database: HistoryDatabase?
+            defer { HistoryRegistry.shared.finish(id, database, user: user) }
             do {
-                return try openDatabase(lock)
-            } catch  where error.isCorruption {
-                return try salvage(lock)
+                database = try connect(lock)
+            } catch  where error.isCorruption && !isDamaged {
+                try salvage()
             }
+            return database
         }
     }
 
@@ -33,7 +52,7 @@ struct HistoryOpening {
         guard !files.haveTheirFolder, !FileManager.default.fileExists(atPath: files.lock) else { return }
         var status = stat()
         guard stat(files.database, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        let header = try files.header()
+        let header = try DatabaseHeader.read(files.database)
         guard header.isEmpty || header.starts(with: Array("SQLite format 3\0".utf8)) else {
             throw RecollectError(
                 .foreignStore,
@@ -49,48 +68,72 @@ struct HistoryOpening {
             throw RecollectError(
                 .foreignStore, "\(files.database) is not a file; move it away or name another folder for the history")
         }
-        let header = try files.header()
-        if header.isEmpty {
-            try setAsideStrayLog()
+        let header = try DatabaseHeader.read(files.database)
+        // SQLite takes a file of one byte for an empty one.
+        if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
+            guard try !files.wasEmptied() else { return false }
+            try makeDatabase()
             return true
         }
-        guard header.starts(with: Array("SQLite format 3\0".utf8)), header.count == 100 else { return false }
-        let id = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
-        guard id == Schema.applicationID else {
+        guard DatabaseHeader.isDatabase(header) else { return false }
+        guard Schema.isOurs(header) else {
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
                     + "name another folder for the history")
         }
-        return true
+        return try !hidesCommits()
     }
 
-    /// A log without its database cannot be read alone, but it is somebody's data: it is kept under another name.
-    private func setAsideStrayLog() throws {
-        var status = stat()
-        guard stat(files.writeAheadLog, &status) == 0, status.st_size > 0 else { return }
-        let setAside = try files.setAside()
-        events.post(StoreEvent(kind: .missingFile, setAside: URL(fileURLWithPath: setAside.path + "-wal")))
+    /// Whether the log is damaged so that SQLite would pass over commits in it.
+    private func hidesCommits() throws -> Bool {
+        guard configuration.durability == .full else { return false }
+        return try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
+            try DamagedPages.logHidesCommits(
+                in: OpenFolder(path: files.directory.path), database: files.databaseName)
+        }
     }
 
-    private func openDatabase(_ lock: ProcessLock) throws -> HistoryDatabase {
-        try refuseNewerSchema()
-        let pool = try openPool()
+    /// Opens the writer's connection and brings the database up to date.
+    private func connect(_ lock: ProcessLock) throws -> HistoryDatabase {
+        let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
         do {
-            try Schema.migrator.migrate(pool)
-            try pool.writeWithoutTransaction { db in
-                try db.inTransaction(.immediate) {
-                    try SearchIndex.prepare(db)
-                    return .commit
+            try writer.inDatabase { try prepare($0, durability: configuration.durability) }
+            if try !writer.inDatabase(Schema.isCurrent) { try Schema.migrator.migrate(writer) }
+            try writer.inDatabase { db in
+                if try !SearchIndex.isCurrent(db) {
+                    try db.inTransaction(.immediate) {
+                        try SearchIndex.prepare(db)
+                        return .commit
+                    }
                 }
                 try saveAbandonedReplies(db)
             }
-            return try HistoryDatabase(files: files, configuration: configuration, connections: pool, lock: lock)
+            return HistoryDatabase(files: files, configuration: configuration, writer: writer, lock: lock) {
+                [path = files.database, configuration] in
+                var reading = Self.connections(configuration)
+                reading.readonly = true
+                return try DatabaseQueue(path: path, configuration: reading)
+            }
         } catch {
             // The first failure is the one to tell; whether closing fails too changes nothing.
-            try? pool.close()
+            try? writer.close()
             throw error
         }
+    }
+
+    /// Looks at the schema before anything is written.
+    private func prepare(_ db: Database, durability: Durability) throws {
+        guard try !Schema.isNewer(db) else {
+            // Where there was no log, this connection made an empty one, which goes again.
+            if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
+            throw RecollectError(
+                .newerSchema,
+                "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
+            )
+        }
+        try db.run("PRAGMA journal_mode = WAL")
+        try db.run("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
     }
 
     /// Saves the replies of processes that ended in the middle of them. Where that fails, on a full disk say, they wait for the
@@ -113,43 +156,24 @@ struct HistoryOpening {
         }
     }
 
-    /// Looks at the schema through a connection that cannot write: a pool already writes when it opens a log.
-    private func refuseNewerSchema() throws {
-        guard try !files.header().isEmpty else { return }
-        guard try hasNewerSchema() else { return }
-        throw RecollectError(
-            .newerSchema,
-            "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program")
-    }
-
-    private func hasNewerSchema() throws -> Bool {
-        var reading = Self.connections(configuration)
-        reading.readonly = true
-        do {
-            let queue = try DatabaseQueue(path: files.database, configuration: reading)
-            let isNewer = try queue.read { try Schema.migrator.hasBeenSuperseded($0) }
-            try queue.close()
-            return isNewer
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
-            // A crash while the database was made left a journal that only a writer can roll back; there is no schema yet.
-            return false
-        }
-    }
-
-    private func openPool() throws -> DatabasePool {
-        if try files.header().isEmpty { try makeDatabase() }
-        return try DatabasePool(path: files.database, configuration: Self.connections(configuration))
-    }
-
-    /// Makes the database with its mark in the first page before anything else is in it, so that from its first moment on a
-    /// look at the first bytes tells whose it is.
+    /// Makes a new database, complete, and moves it into place: a killed making leaves none.
     private func makeDatabase() throws {
-        try files.makeDatabaseFile()
-        let queue = try DatabaseQueue(path: files.database)
+        try files.removeLeftovers()
+        let new = files.newDatabase()
+        try files.makeFile(at: new)
+        let queue = try DatabaseQueue(path: new)
+        try queue.writeWithoutTransaction { try $0.run("PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue)
         try queue.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try db.inTransaction {
+                try SearchIndex.prepare(db)
+                return .commit
+            }
+            // SQLite syncs the file before it changes the mode, so it is on the disk.
+            try db.run("PRAGMA journal_mode = WAL")
         }
         try queue.close()
+        try files.place(new)
     }
 
     /// How every connection is set up.
@@ -158,14 +182,14 @@ struct HistoryOpening {
         connections.label = "recollect.history"
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
         connections.foreignKeysEnabled = false
-        connections.maximumReaderCount = 4
         connections.prepareDatabase { db in
             try db.execute(
                 sql: """
                     PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-                    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0
+                    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0;
+                    PRAGMA journal_size_limit = 33554432
                     """)
-            try SearchIndex.install(on: db)
+            try db.setCheckpointsOnClose(false)
         }
         return connections
     }
@@ -175,23 +199,11 @@ struct HistoryOpening {
         let queue = try DatabaseQueue(configuration: connections(configuration))
         try Schema.migrator.migrate(queue)
         try queue.write { try SearchIndex.prepare($0) }
-        return try HistoryDatabase(files: nil, configuration: configuration, connections: queue, lock: nil)
+        return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
     }
 
-    /// Sets the damaged files aside and opens a new database with everything that could be read of them.
-    private func salvage(_ lock: ProcessLock) throws -> HistoryDatabase {
-        let setAside = try files.setAside()
-        let pool = try openPool()
-        try Schema.migrator.migrate(pool)
-        let salvaged = try pool.write { db in
-            try SearchIndex.prepare(db)
-            return try Salvage(damaged: setAside).copy(into: db)
-        }
-        try pool.close()
-        events.post(
-            StoreEvent(
-                kind: .salvaged, setAside: setAside, recoveredMessages: salvaged.recovered, lostMessages: salvaged.lost)
-        )
-        return try openDatabase(lock)
+    /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
+    private func salvage() throws {
+        try Salvage(files: files, configuration: configuration, events: events).run()
     }
 }

@@ -2,42 +2,33 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Deletes for good, inside a write transaction: rows, index entries, uses of attachments. Every function returns the hashes
-/// of attachments that nothing uses any more; their files go after the commit.
+/// Deletes for good, inside a write transaction: rows, index entries, uses of attachments. What is left to be erased then is noted
+/// (`Erasing`), or returned: the hashes of attachments that nothing uses any more.
 enum MessageDeletion {
-    /// Deletes messages of a conversation by id and tells the change feed.
-    static func delete(
-        _ ids: [String], in conversation: ConversationID, _ db: Database
-    ) throws -> (count: Int, orphans: [String]) {
-        guard let number = try MessageQueries.number(of: conversation, db) else { return (0, []) }
-        let deleted = try delete(ids, of: number, conversation, db)
-        if deleted.count > 0 { try SearchIndex.erase(db) }
-        return deleted
+    /// Deletes messages of a conversation by id and tells the change feed. Returns how many there were.
+    static func delete(_ ids: [String], in conversation: ConversationID, _ db: Database) throws -> Int {
+        guard let number = try MessageQueries.number(of: conversation, db) else { return 0 }
+        try Settling.settle(db)
+        let sequences = try ids.flatMap { try MessageQueries.sequences(of: $0, in: number, db) }
+        let deleted = try delete(sequences, of: number, conversation, db)
+        if deleted.count > 0 { try Erasing.noteRemoval(db) }
+        try Erasing.note(orphans: deleted.orphans, db)
+        return deleted.count
     }
 
-    /// The same for a conversation whose number is known, without erasing: words of what goes leave the index at once, and the
-    /// file with the next deletion that erases.
+    /// The same for messages whose numbers are known, without erasing: words of what goes leave the index at once, and the
+    /// file with the next deletion that erases. Returns the attachments that nothing uses any more.
     static func delete(
-        _ ids: [String], of number: Int64, _ conversation: ConversationID, _ db: Database
+        _ sequences: [Int64], of number: Int64, _ conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
         try Settling.settle(db)
-        var sequences: Set<Int64> = []
-        for id in ids {
-            let statement = try db.sql(
-                """
-                SELECT sequence, agent_id FROM message_id
-                JOIN message USING (sequence) JOIN scope ON scope.id = message.scope_id
-                WHERE message_id.conversation_id = ? AND message_id.message_id = ?
-                """
-            ).bind(number, id)
-            defer { statement.reset() }
-            guard try statement.step() else { continue }
-            let sequence = statement.integer(0)
-            guard sequences.insert(sequence).inserted else { continue }
-            try db.recordChange(.messageDeleted, conversation, agentId: statement.text(1), messageId: id)
+        let gone = Set(sequences).sorted()
+        guard !gone.isEmpty else { return (0, []) }
+        for sequence in gone {
+            let id = try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", sequence)
+            try db.recordChange(
+                .messageDeleted, conversation, agentId: MessageQueries.agent(of: sequence, db), messageId: id)
         }
-        guard !sequences.isEmpty else { return (0, []) }
-        let gone = sequences.sorted()
         let orphans = try Settling.following(deletionOf: gone, in: number, db) {
             try remove(gone, conversation: number, db)
         }
@@ -53,89 +44,90 @@ enum MessageDeletion {
         return try remove(sequences, conversation: conversation, db)
     }
 
-    /// Deletes messages of all users that are older than a moment.
-    static func deleteOlder(than milliseconds: Int64, limit: Int, _ db: Database) throws -> (
-        count: Int, orphans: [String]
-    ) {
-        try Settling.settle(db)
+    /// Deletes messages of all users that are older than a moment, of those with numbers from `first` up to `end`. Returns how many.
+    static func deleteOlder(
+        than milliseconds: Int64, from first: Int64, to end: Int64, limit: Int, _ db: Database
+    ) throws -> Int {
         var byConversation: [Int64: [Int64]] = [:]
         var count = 0
-        try db.sql("SELECT sequence, conversation_id FROM message WHERE timestamp < ? LIMIT ?").bind(
-            milliseconds, limit
-        )
-        .forEachRow {
+        // Messages of deleted conversations go by themselves.
+        try db.sql(
+            """
+            SELECT sequence, conversation_id FROM message WHERE sequence >= ? AND sequence < ? AND timestamp < ?
+            AND EXISTS (SELECT 1 FROM conversation WHERE id = conversation_id) LIMIT ?
+            """
+        ).bind(first, end, milliseconds, limit).forEachRow {
             byConversation[$0.integer(1), default: []].append($0.integer(0))
             count += 1
         }
-        var orphans: [String] = []
-        for (conversation, sequences) in byConversation {
-            orphans += try remove(sequences, conversation: conversation, db)
-            try Settling.recount(conversation, db)
+        guard count > 0 else { return 0 }
+        try Settling.settle(db)
+        for (conversation, sequences) in byConversation.sorted(by: { $0.key < $1.key }) {
+            let orphans = try Settling.following(deletionOf: sequences, in: conversation, db) {
+                try remove(sequences, conversation: conversation, db)
+            }
+            try Erasing.note(orphans: orphans, db)
             try db.recordChange(.conversationRearranged, MessageQueries.id(of: conversation, db))
         }
-        return (count, orphans)
+        try Erasing.noteRemoval(db)
+        return count
     }
 
-    /// Deletes a conversation; `false` if there was none.
-    static func delete(_ conversation: ConversationID, _ db: Database) throws -> (existed: Bool, orphans: [String]) {
-        guard let number = try MessageQueries.number(of: conversation, db) else { return (false, []) }
-        let orphans = try deleteTold(number, conversation, db)
-        try SearchIndex.erase(db)
-        return (true, orphans)
+    /// Deletes a conversation with its branches; `false` if there was none.
+    static func delete(_ conversation: ConversationID, _ db: Database) throws -> Bool {
+        guard let number = try MessageQueries.number(of: conversation, db) else { return false }
+        try deleteTold(number, conversation, db)
+        return true
     }
 
     /// Deletes a conversation, tells the change feed and forgets what it told of the conversation before.
-    private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws -> [String] {
-        let orphans = try deleteConversation(number, db)
+    private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws {
+        try hide(number, of: conversation.userId, db)
         // The number of the last change may be that of a row that goes: the next must still be larger.
         let last = try db.lastSequence()
         try db.run(
             "DELETE FROM change WHERE user_id = ? AND session_id = ?", conversation.userId, conversation.sessionId)
         try db.recordChange(.conversationDeleted, conversation, after: last)
-        return orphans
+        try Erasing.noteRemoval(db)
     }
 
     /// Deletes all that is kept of a user.
-    static func deleteUser(_ userId: String, _ db: Database) throws -> [String] {
-        var numbers: [Int64] = []
-        try db.sql("SELECT id FROM conversation WHERE user_id = ?").bind(userId).forEachRow {
-            numbers.append($0.integer(0))
-        }
+    /// - Parameter leftovers: the names of files that may hold something of the user and have to go.
+    static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
+        for name in leftovers { try Erasing.note(.file, name: name, db) }
+        try Erasing.note(.leftovers, db)
+        let numbers = try db.integers("SELECT id FROM conversation WHERE user_id = ?", userId)
         let isNamed = try db.integer(
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
-        guard !numbers.isEmpty || isNamed != nil else { return [] }
-        var orphans: [String] = []
-        for number in numbers { orphans += try deleteConversation(number, db) }
+        guard !numbers.isEmpty || isNamed != nil else { return }
+        for number in numbers { try hide(number, of: userId, db) }
         let last = try db.lastSequence()
         try db.run("DELETE FROM change WHERE user_id = ?", userId)
         try db.recordChange(.userDeleted, ConversationID(userId: userId, sessionId: ""), after: last)
-        try SearchIndex.erase(db)
-        return orphans
+        try Erasing.noteRemoval(db)
     }
 
-    /// Deletes the conversations that were discarded before a moment, of all users. Returns how many there were.
-    static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> (count: Int, orphans: [String]) {
-        var count = 0
-        var orphans: [String] = []
-        // One by one: with a conversation its branches go, which may have been discarded too.
-        while let number = try db.integer("SELECT id FROM conversation WHERE discarded_at < ? LIMIT 1", moment) {
-            orphans += try deleteTold(number, MessageQueries.id(of: number, db), db)
-            count += 1
+    /// Deletes a conversation of any user that was discarded before a moment; `false` if there is none.
+    static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
+        guard let number = try db.integer("SELECT id FROM conversation WHERE discarded_at < ? LIMIT 1", moment) else {
+            return false
         }
-        if count > 0 { try SearchIndex.erase(db) }
-        return (count, orphans)
+        try deleteTold(number, MessageQueries.id(of: number, db), db)
+        return true
     }
 
-    /// Deletes a conversation with its branches, which nobody could find without it.
-    private static func deleteConversation(_ number: Int64, _ db: Database) throws -> [String] {
-        var orphans: [String] = []
+    /// Takes a conversation with its branches, which nobody could find without it, out of every read, whatever its size. Its
+    /// messages are removed later: no read finds messages without a conversation.
+    private static func hide(_ number: Int64, of userId: String, _ db: Database) throws {
         for branch in try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number) {
-            orphans += try deleteConversation(branch, db)
+            try hide(branch, of: userId, db)
         }
-        orphans += try remove(try MessageMoves.sequences(of: number, db), conversation: number, db)
-        try deleteEmpty(number, db)
-        return orphans
+        // It may be a branch that went along already.
+        guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
+        try Erasing.note(.conversation, number: number, name: userId, db)
+        try Drafts.delete(conversation: number, db)
+        try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 
     /// Deletes what is left of a conversation without messages.
@@ -170,9 +162,9 @@ enum MessageDeletion {
             if sequence <= settled {
                 try db.run(
                     """
-                    DELETE FROM message_id WHERE conversation_id = ?
-                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?)
-                    """, conversation, sequence)
+                    DELETE FROM message_id WHERE scope_id = (SELECT scope_id FROM message WHERE sequence = ?1)
+                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?1)
+                    """, sequence)
             }
             try db.run("DELETE FROM message WHERE sequence = ?", sequence)
         }

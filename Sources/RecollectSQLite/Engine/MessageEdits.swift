@@ -9,17 +9,19 @@ enum MessageEdits {
         var orphans: [String] = []
     }
 
+    /// Edits the messages of these ids, of all agents or of one.
     static func edit(
-        _ messages: [ConversationMessage], in conversation: ConversationID, _ db: Database
+        _ messages: [ConversationMessage], in conversation: ConversationID, agentId: String? = nil, _ db: Database
     ) throws -> Outcome {
         var outcome = Outcome()
         guard let number = try MessageQueries.number(of: conversation, db) else { return outcome }
         try Settling.settle(db)
         for message in messages {
-            guard let sequence = try MessageQueries.sequence(of: message.id, in: number, db) else { continue }
-            outcome.known += 1
-            guard let old = try MessageQueries.message(sequence, db) else { continue }
-            outcome.orphans += try replace(old, at: sequence, with: message, of: number, conversation, db)
+            for sequence in try MessageQueries.sequences(of: message.id, in: number, agentId: agentId, db) {
+                guard let old = try MessageQueries.message(sequence, db) else { continue }
+                outcome.known += 1
+                outcome.orphans += try replace(old, at: sequence, with: message, of: number, conversation, db)
+            }
         }
         return outcome
     }
@@ -48,8 +50,7 @@ enum MessageEdits {
                 timestamp: old.timestamp.millisecondsSince1970, to: message.timestamp.millisecondsSince1970,
                 of: number, db)
         }
-        let agent = try db.optionalText(
-            "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
+        let agent = try MessageQueries.agent(of: sequence, db)
         try db.recordChange(.messageEdited, conversation, agentId: agent, messageId: old.id)
         return try orphans.filter { try !AttachmentUse.isUsed($0, db) }
     }

@@ -15,52 +15,67 @@ enum MessageMoves {
 
     /// Moves messages into another conversation, to scopes of the same agents; they keep their positions.
     ///
-    /// None of their ids may stand in that conversation, and none of their positions in those scopes.
+    /// Neither their ids nor their positions may stand in those scopes.
     static func move(_ sequences: [Int64], to target: Int64, _ db: Database) throws {
         guard !sequences.isEmpty else { return }
         var scopes: [Int64: Int64] = [:]
         try SearchIndex.reindexing(sequences, db) {
             for sequence in sequences {
-                let source = try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence) ?? 0
+                let source = try MessageQueries.scope(of: sequence, db) ?? 0
                 let scope = try scopes[source] ?? self.scope(like: source, in: target, db)
                 scopes[source] = scope
-                try db.run(
-                    "UPDATE message SET conversation_id = ?, scope_id = ? WHERE sequence = ?", target, scope, sequence)
-                try db.run(
-                    """
-                    UPDATE message_id SET conversation_id = ?1 WHERE sequence = ?2
-                    AND (conversation_id, message_id) = (?3, (SELECT message_id FROM message WHERE sequence = ?2))
-                    """, target, sequence, try db.integer("SELECT conversation_id FROM scope WHERE id = ?", source))
+                try setScope(scope, of: sequence, db)
+                try db.run("UPDATE message SET conversation_id = ? WHERE sequence = ?", target, sequence)
             }
         }
     }
 
-    /// Gives those messages ids of their own whose ids stand for other content in the conversation that they shall move to, and
-    /// leaves out those that it holds already.
+    /// Moves a message to another scope, which has none of its id, and with it the entry of its id if it is settled.
+    static func setScope(_ scope: Int64, of sequence: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE message_id SET scope_id = ?1 WHERE scope_id = (SELECT scope_id FROM message WHERE sequence = ?2)
+            AND message_id = (SELECT message_id FROM message WHERE sequence = ?2) AND sequence = ?2
+            """, scope, sequence)
+        try db.run("UPDATE message SET scope_id = ? WHERE sequence = ?", scope, sequence)
+    }
+
+    /// Gives those messages ids of their own whose ids stand for other content of the same agent in the conversation that they
+    /// shall move to, and leaves out those that it holds already.
     static func takingFreeIDs(
-        _ sequences: [Int64], of source: Int64, _ id: ConversationID, in target: Int64, _ db: Database
+        _ sequences: [Int64], _ id: ConversationID, in target: Int64, _ db: Database
     ) throws -> [Int64] {
         try sequences.filter { sequence in
-            guard let message = try MessageQueries.message(sequence, db) else { return false }
+            guard let message = try MessageQueries.message(sequence, db),
+                let own = try MessageQueries.scope(of: sequence, db)
+            else { return false }
+            let others = try knownScope(like: own, in: target, db)
             var free = message.id
-            while let known = try MessageQueries.sequence(of: free, in: target, db)
-                ?? (free == message.id ? nil : MessageQueries.sequence(of: free, in: source, db))
+            while let known = try others.flatMap({ try MessageQueries.sequence(of: free, inScope: $0, db) })
+                ?? (free == message.id ? nil : MessageQueries.sequence(of: free, inScope: own, db))
             {
                 if try MessageQueries.message(known, db)?.hasSameContent(as: message) == true { return false }
                 free = ConversationMessage.copyId(of: free, from: id.sessionId)
             }
-            if free != message.id { try rename(sequence, free, of: source, db) }
+            if free != message.id { try rename(sequence, free, inScope: own, db) }
             return true
         }
     }
 
-    private static func rename(_ sequence: Int64, _ id: String, of conversation: Int64, _ db: Database) throws {
+    private static func rename(_ sequence: Int64, _ id: String, inScope scope: Int64, _ db: Database) throws {
         try db.run(
             """
-            UPDATE message_id SET message_id = ?1 WHERE conversation_id = ?2
+            UPDATE message_id SET message_id = ?1 WHERE scope_id = ?2
             AND message_id = (SELECT message_id FROM message WHERE sequence = ?3)
-            """, id, conversation, sequence)
+            """, id, scope, sequence)
         try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
+    }
+
+    /// The scope of the same agent in another conversation; `nil` if it has none.
+    static func knownScope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64? {
+        try db.integer(
+            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
+            target, source)
     }
 
     /// The scope of the same agent in another conversation, made where it is missing.
@@ -70,9 +85,7 @@ enum MessageMoves {
             INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start)
             SELECT ?, agent_id, 0 FROM scope WHERE id = ?
             """, target, source)
-        return try db.integer(
-            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
-            target, source) ?? 0
+        return try knownScope(like: source, in: target, db) ?? 0
     }
 
     /// Gives messages new positions behind everything in the history, in the order in which they are named.

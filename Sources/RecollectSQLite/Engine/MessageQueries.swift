@@ -1,6 +1,9 @@
 import GRDB
 import RecollectCore
 
+/// A message and the agent it belongs to.
+typealias AgentMessage = (agentId: String, message: ConversationMessage)
+
 /// The messages of a conversation, whichever agents they are of.
 enum MessageQueries {
     static func number(of conversation: ConversationID, _ db: Database) throws -> Int64? {
@@ -18,10 +21,40 @@ enum MessageQueries {
         return ConversationID(userId: row.text(0), sessionId: row.text(1))
     }
 
-    /// The number of a conversation's message of that id. Needs what is settled.
-    static func sequence(of messageId: String, in number: Int64, _ db: Database) throws -> Int64? {
-        try db.integer(
-            "SELECT sequence FROM message_id WHERE conversation_id = ? AND message_id = ?", number, messageId)
+    /// The settled messages of a conversation and an id, in SQL: one of each agent that has one, in no order.
+    static let sequencesOfID = """
+        SELECT sequence FROM scope JOIN message_id ON message_id.scope_id = scope.id
+        WHERE scope.conversation_id = ?1 AND message_id.message_id = ?2
+        """
+
+    /// The numbers of a conversation's messages of that id in their order: one of each agent that has one, or that of one agent
+    /// alone. Needs what is settled.
+    static func sequences(
+        of messageId: String, in number: Int64, agentId: String? = nil, _ db: Database
+    ) throws -> [Int64] {
+        try db.integers(
+            """
+            SELECT sequence FROM message JOIN scope ON scope.id = message.scope_id
+            WHERE sequence IN (\(sequencesOfID)) AND (?3 IS NULL OR agent_id = ?3) ORDER BY position
+            """, number, messageId, agentId)
+    }
+
+    /// The number of a scope's message of that id. Needs what is settled.
+    static func sequence(of messageId: String, inScope scope: Int64, _ db: Database) throws -> Int64? {
+        try db.integer("SELECT sequence FROM message_id WHERE scope_id = ? AND message_id = ?", scope, messageId)
+    }
+
+    static func position(of sequence: Int64, _ db: Database) throws -> Int64? {
+        try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
+    }
+
+    static func scope(of sequence: Int64, _ db: Database) throws -> Int64? {
+        try db.integer("SELECT scope_id FROM message WHERE sequence = ?", sequence)
+    }
+
+    static func agent(of sequence: Int64, _ db: Database) throws -> String? {
+        try db.optionalText(
+            "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
     }
 
     /// The message of that number.
@@ -31,16 +64,24 @@ enum MessageQueries {
         return try row.step() ? MessageRow.read(row) : nil
     }
 
-    /// Needs what is settled.
-    static func one(_ id: String, in conversation: ConversationID, _ db: Database) throws -> StoredMessage? {
-        guard let number = try number(of: conversation, db) else { return nil }
+    /// An agent's message of that id, or the first of any agent's. Needs what is settled.
+    static func one(
+        _ id: String, in conversation: ConversationID, agentId: String?, _ db: Database
+    ) throws -> StoredMessage? {
+        guard let number = try number(of: conversation, db),
+            let sequence = try sequences(of: id, in: number, agentId: agentId, db).first
+        else { return nil }
+        return try stored(sequence, db)
+    }
+
+    /// A message with its agent and its place.
+    static func stored(_ sequence: Int64, _ db: Database) throws -> StoredMessage? {
         let statement = try db.sql(
             """
-            SELECT \(MessageRow.selected), position, agent_id FROM message_id
-            JOIN message USING (sequence) JOIN scope ON scope.id = message.scope_id
-            WHERE message_id.conversation_id = ? AND message_id.message_id = ?
+            SELECT \(MessageRow.selected), position, agent_id FROM message JOIN scope ON scope.id = message.scope_id
+            WHERE sequence = ?
             """
-        ).bind(number, id)
+        ).bind(sequence)
         defer { statement.reset() }
         guard try statement.step() else { return nil }
         return StoredMessage(
@@ -75,8 +116,8 @@ enum MessageQueries {
         var messages = try shown.map { place in
             let statement = try db.sql(
                 "SELECT \(MessageRow.selected) FROM message WHERE scope_id = ? AND position = ?")
-            statement.bind(scopes[place.scope].number, at: 1)
-            statement.bind(place.position, at: 2)
+            try statement.bind(scopes[place.scope].number, at: 1)
+            try statement.bind(place.position, at: 2)
             defer { statement.reset() }
             guard try statement.step() else {
                 throw RecollectError(.damaged, "an index of the history names a message that is not there")
@@ -90,15 +131,17 @@ enum MessageQueries {
         return Page(elements: messages, next: next)
     }
 
-    /// All messages of a conversation in order.
-    static func all(of number: Int64, _ db: Database) throws -> [ConversationMessage] {
-        var messages: [ConversationMessage] = []
+    /// All messages of a conversation in order, with their agents.
+    static func all(of number: Int64, _ db: Database) throws -> [AgentMessage] {
+        var agents: [Int64: String] = [:]
+        for scope in try ConversationQueries.scopes(of: number, db) { agents[scope.number] = scope.agentId }
+        var messages: [AgentMessage] = []
         try db.sql(
             """
-            SELECT \(MessageRow.columns) FROM message
+            SELECT \(MessageRow.columns), scope_id FROM message
             WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) ORDER BY position
             """
-        ).bind(number).forEachRow { messages.append(MessageRow.read($0)) }
+        ).bind(number).forEachRow { messages.append((agents[$0.integer(7)] ?? "", MessageRow.read($0))) }
         return messages
     }
 }

@@ -46,8 +46,8 @@ enum MessageRow {
 
     // Made once: building the text would cost more than running it.
     private static let insertion = """
-        INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns), checksum)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Inserts a message whose id its conversation does not hold yet, at its end unless a position is given.
@@ -56,48 +56,58 @@ enum MessageRow {
         _ db: Database
     ) throws {
         let statement = try db.sql(insertion)
-        statement.bind(sequence, at: 1)
-        statement.bind(conversation, at: 2)
-        statement.bind(scope, at: 3)
-        statement.bind(position ?? Position.appended(sequence), at: 4)
-        statement.bind(message.id, at: 5)
-        bindContent(of: message, from: 6, to: statement)
+        try statement.bind(sequence, at: 1)
+        try statement.bind(conversation, at: 2)
+        try statement.bind(scope, at: 3)
+        try statement.bind(position ?? Position.appended(sequence), at: 4)
+        try statement.bind(message.id, at: 5)
+        try bindContent(of: message, from: 6, to: statement)
         try statement.run()
     }
 
     private static let replacement = """
         UPDATE message SET role = ?2, timestamp = ?3, text = ?4, parts = ?5, metadata = ?6, unknown_fields = ?7,
-        copied_from = NULL WHERE sequence = ?1
+        checksum = ?8, copied_from = NULL WHERE sequence = ?1
         """
 
     /// Gives a row other content; its id and place stay. What was a copy of another message is one no more.
     static func replace(_ sequence: Int64, with message: ConversationMessage, _ db: Database) throws {
         let statement = try db.sql(replacement)
-        statement.bind(sequence, at: 1)
-        bindContent(of: message, from: 2, to: statement)
+        try statement.bind(sequence, at: 1)
+        try bindContent(of: message, from: 2, to: statement)
         try statement.run()
     }
 
-    /// Binds role, timestamp, text, parts, metadata and unknown fields, in this order.
-    private static func bindContent(of message: ConversationMessage, from first: Int32, to statement: SQL) {
-        statement.bind(message.role.rawValue, at: first)
-        statement.bind(message.timestamp.millisecondsSince1970, at: first + 1)
+    /// Binds role, timestamp, text, parts, metadata, unknown fields and their checksum, in this order.
+    private static func bindContent(of message: ConversationMessage, from first: Int32, to statement: SQL) throws {
+        var checksum = MessageChecksum()
+        let timestamp = message.timestamp.millisecondsSince1970
+        checksum.add(message.role.rawValue)
+        checksum.add(timestamp)
+        try statement.bind(message.role.rawValue, at: first)
+        try statement.bind(timestamp, at: first + 1)
         if message.parts.count == 1, case .text(let text) = message.parts[0] {
-            statement.bind(text, at: first + 2)
-            statement.bindNull(at: first + 3)
+            try bind(text, at: first + 2, of: statement, &checksum)
+            try bind(nil, at: first + 3, of: statement, &checksum)
         } else {
-            statement.bindNull(at: first + 2)
-            statement.bind(ContentPart.write(list: message.parts), at: first + 3)
+            try bind(nil, at: first + 2, of: statement, &checksum)
+            try bind(ContentPart.write(list: message.parts), at: first + 3, of: statement, &checksum)
         }
-        bind(message.metadata, at: first + 4, of: statement)
-        bind(message.unknownFields, at: first + 5, of: statement)
+        for (object, index) in [(message.metadata, first + 4), (message.unknownFields, first + 5)] {
+            try bind(object.isEmpty ? nil : JSONValue.write(object: object), at: index, of: statement, &checksum)
+        }
+        try statement.bind(checksum.value, at: first + 6)
     }
 
-    private static func bind(_ object: [String: JSONValue], at index: Int32, of statement: SQL) {
-        if object.isEmpty {
-            statement.bindNull(at: index)
+    private static func bind(
+        _ text: String?, at index: Int32, of statement: SQL, _ checksum: inout MessageChecksum
+    ) throws {
+        if let text {
+            checksum.add(text)
+            try statement.bind(text, at: index)
         } else {
-            statement.bind(JSONValue.write(object: object), at: index)
+            checksum.addNull()
+            try statement.bindNull(at: index)
         }
     }
 }

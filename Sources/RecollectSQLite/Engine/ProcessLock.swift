@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RecollectCore
 
@@ -9,50 +10,124 @@ import RecollectCore
     import Glibc
 #endif
 
-/// An exclusive lock between processes, on a file beside the database.
+/// An exclusive lock between processes, and between the threads of this one, on a file beside the database.
 ///
 /// SQLite 3.7.0–3.51.2 can lose committed writes when one connection checkpoints while another commits (the WAL-reset bug,
-/// https://sqlite.org/wal.html#walresetbug). Every write transaction with its checkpoint runs under this lock, so that no
-/// checkpoint meets another process's commit. It is held for one transaction only: a lock that is held while an iOS app is
-/// suspended kills the app.
+/// https://sqlite.org/wal.html#walresetbug). Every write transaction, checkpoint, opening and closing runs under this lock, so no
+/// checkpoint meets another commit. A transaction holds it for milliseconds: iOS kills a suspended app that holds a lock.
+///
+/// `flock` belongs to an open file, not to a thread, so a flag excludes the other threads. Each acquisition compares the locked
+/// file with the file at the path: a lock on a deleted file excludes no one.
 final class ProcessLock: Sendable {
+    private struct State {
+        var file: LockFile
+        var isHeld = false
+        /// Which taking of any lock in this process this is.
+        var holder: UInt64 = 0
+    }
+
+    private static let takings = Locked<UInt64>(0)
+
+    private let path: String
+    private let state: Locked<State>
+
+    /// Opens the lock file, and creates it where it is missing.
+    init(path: String) throws {
+        self.path = path
+        state = Locked(State(file: try LockFile(path: path)))
+    }
+
+    /// Runs `body` under the lock. Blocks; never call it from the cooperative pool.
+    /// - Parameter timeout: The longest wait for the lock, in milliseconds.
+    /// - Throws: `busy` after that.
+    func withLock<Result>(timeout: Int, _ body: () throws -> Result) throws -> Result {
+        try acquire(timeout: timeout)
+        defer { release() }
+        return try body()
+    }
+
+    /// Takes the lock if it is free. Returns whether it did.
+    func tryAcquire() throws -> Bool {
+        try state.withLock { state in
+            guard !state.isHeld, try state.file.tryLock() else { return false }
+            // Another look after each reopening: the new file may be gone as well.
+            while FileID(at: path) != state.file.id {
+                state.file = try LockFile(path: path)
+                guard try state.file.tryLock() else { return false }
+            }
+            state.isHeld = true
+            state.holder = Self.takings.withLock { takings in
+                takings += 1
+                return takings
+            }
+            FileObservation.note(.lock(path: path, holder: state.holder))
+            return true
+        }
+    }
+
+    /// Releases the lock.
+    func release() {
+        state.withLock { state in
+            FileObservation.note(.unlock(path: path, holder: state.holder))
+            state.file.unlock()
+            state.isHeld = false
+        }
+    }
+
+    /// Takes the lock. Blocks; never call it from the cooperative pool.
+    /// - Parameter timeout: The longest wait, in milliseconds.
+    /// - Throws: `busy` after that.
+    func acquire(timeout: Int) throws {
+        if try tryAcquire() { return }
+        var pause: UInt32 = 50
+        let deadline = DispatchTime.now() + .milliseconds(timeout)
+        while try !tryAcquire() {
+            guard DispatchTime.now() < deadline else {
+                throw RecollectError(
+                    .busy, "\(path) has been locked for \(timeout) ms; end the other process or try again later")
+            }
+            usleep(pause)
+            pause = min(pause * 2, 2000)
+        }
+    }
+}
+
+/// An open lock file. Closing it releases its lock.
+private final class LockFile: Sendable {
+    let id: FileID
     private let descriptor: Int32
     private let path: String
 
     init(path: String) throws {
         self.path = path
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw RecollectError(.last, doing: "open the lock file", path: path) }
+        do {
+            descriptor = try FileObservation.perform(.makeFile(path: path)) {
+                let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+                guard opened >= 0 else { throw POSIXFailure.last }
+                return opened
+            }
+        } catch let failure as POSIXFailure {
+            throw RecollectError(failure, doing: "open the lock file", path: path)
+        }
+        guard let id = FileID(of: descriptor) else {
+            let failure = POSIXFailure.last
+            close(descriptor)
+            throw RecollectError(failure, doing: "open the lock file", path: path)
+        }
+        self.id = id
     }
 
     deinit {
         close(descriptor)
     }
 
-    /// Runs `body` while no other process does. Blocks; never call it from the cooperative pool.
-    /// - Parameter timeout: how long to wait, in milliseconds.
-    /// - Throws: `busy` when the time is over.
-    func withLock<Result>(timeout: Int, _ body: () throws -> Result) throws -> Result {
-        try acquire(timeout: timeout)
-        defer { flock(descriptor, LOCK_UN) }
-        return try body()
+    func tryLock() throws -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EWOULDBLOCK || errno == EINTR else { throw RecollectError(.last, doing: "lock", path: path) }
+        return false
     }
 
-    private func acquire(timeout: Int) throws {
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return }
-        var pause: UInt32 = 50
-        let deadline = DispatchTime.now() + .milliseconds(timeout)
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                throw RecollectError(.last, doing: "lock", path: path)
-            }
-            guard DispatchTime.now() < deadline else {
-                throw RecollectError(
-                    .busy,
-                    "another process has held \(path) for \(timeout) ms; end it or try again when it is done")
-            }
-            usleep(pause)
-            pause = min(pause * 2, 2000)
-        }
+    func unlock() {
+        flock(descriptor, LOCK_UN)
     }
 }

@@ -56,7 +56,7 @@ struct SQL {
     @discardableResult
     func bind(_ values: [any SQLBindable]) throws -> SQL {
         for (index, value) in values.enumerated() {
-            value.bind(to: self, at: Int32(index + 1))
+            try value.bind(to: self, at: Int32(index + 1))
         }
         return self
     }
@@ -66,26 +66,43 @@ struct SQL {
         try bind(values)
     }
 
-    func bind(_ value: Int64, at index: Int32) {
-        sqlite3_bind_int64(pointer, index, value)
+    func bind(_ value: Int64, at index: Int32) throws {
+        try check(sqlite3_bind_int64(pointer, index, value))
     }
 
-    func bind(_ value: String, at index: Int32) {
+    func bind(_ value: String, at index: Int32) throws {
         var value = value
-        value.withUTF8 { bytes in
-            // An empty buffer may have no address, and SQLite takes a text without an address for NULL.
-            guard let address = bytes.baseAddress, !bytes.isEmpty else {
-                sqlite3_bind_text(pointer, index, "", 0, Self.transient)
-                return
-            }
-            address.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
-                _ = sqlite3_bind_text(pointer, index, $0, Int32(bytes.count), Self.transient)
-            }
-        }
+        try value.withUTF8 { try bindText(UnsafeRawBufferPointer($0), at: index, Self.transient) }
     }
 
-    func bindNull(at index: Int32) {
-        sqlite3_bind_null(pointer, index)
+    /// Binds UTF-8 that stays alive until the statement has run, without a copy.
+    func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws {
+        try bindText(bytes, at: index, nil)
+    }
+
+    private func bindText(
+        _ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?
+    ) throws {
+        // An empty buffer may have no address, and SQLite takes a text without an address for NULL.
+        guard let address = bytes.baseAddress, !bytes.isEmpty else {
+            return try check(sqlite3_bind_text(pointer, index, "", 0, Self.transient))
+        }
+        // The length has 64 bits: what SQLite does not take is refused, not cut.
+        try check(
+            sqlite3_bind_text64(
+                pointer, index, address.assumingMemoryBound(to: CChar.self), sqlite3_uint64(bytes.count), destructor,
+                UInt8(SQLITE_UTF8)))
+    }
+
+    func bindNull(at index: Int32) throws {
+        try check(sqlite3_bind_null(pointer, index))
+    }
+
+    /// A parameter that could not be bound is NULL: to go on would save nothing and say that it is saved.
+    private func check(_ code: Int32) throws {
+        if code == SQLITE_OK { return }
+        sqlite3_reset(pointer)
+        throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
     }
 
     /// Moves to the next row; false at the end.
@@ -155,27 +172,27 @@ struct SQL {
 
 /// A value that can be bound to a statement.
 protocol SQLBindable {
-    func bind(to statement: SQL, at index: Int32)
+    func bind(to statement: SQL, at index: Int32) throws
 }
 
 extension Int64: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) { statement.bind(self, at: index) }
+    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
 }
 
 extension Int: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) { statement.bind(Int64(self), at: index) }
+    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(Int64(self), at: index) }
 }
 
 extension String: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) { statement.bind(self, at: index) }
+    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self, at: index) }
 }
 
 extension Bool: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) { statement.bind(self ? 1 : 0, at: index) }
+    func bind(to statement: SQL, at index: Int32) throws { try statement.bind(self ? 1 : 0, at: index) }
 }
 
 extension Optional: SQLBindable where Wrapped: SQLBindable {
-    func bind(to statement: SQL, at index: Int32) {
-        if let self { self.bind(to: statement, at: index) } else { statement.bindNull(at: index) }
+    func bind(to statement: SQL, at index: Int32) throws {
+        if let self { try self.bind(to: statement, at: index) } else { try statement.bindNull(at: index) }
     }
 }

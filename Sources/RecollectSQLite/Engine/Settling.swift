@@ -22,13 +22,13 @@ enum Settling {
     /// Brings everything up to date. In a write transaction.
     static func settle(_ db: Database) throws {
         guard try isBehind(db) else { return }
-        // In the order of the index, so that each of its pages is visited once. No id stands twice in a conversation; were it
-        // so, the first would be meant.
+        // In the order of the index, so that each of its pages is visited once. No id stands twice in a scope; were it so, the
+        // first would be meant. Without NOT INDEXED, SQLite would walk the whole index of places for the sake of the order.
         try db.run(
             """
-            INSERT OR IGNORE INTO message_id (conversation_id, message_id, sequence)
-            SELECT conversation_id, message_id, sequence FROM message WHERE sequence > \(through)
-            ORDER BY conversation_id, message_id, sequence
+            INSERT OR IGNORE INTO message_id (scope_id, message_id, sequence)
+            SELECT scope_id, message_id, sequence FROM message NOT INDEXED WHERE sequence > \(through)
+            ORDER BY scope_id, message_id, sequence
             """)
         try db.run(addition)
         let withoutPreview = try db.integers(
@@ -141,57 +141,5 @@ struct TokenColumn {
         CAST(total(CASE WHEN json_valid(metadata) THEN
           min(max(CAST(json_extract(metadata, '$.usage.\(key)') AS INTEGER), 0), 1 << 40) END) AS INTEGER) AS \(name)
         """
-    }
-}
-
-/// The ids of the messages that are not settled, in memory.
-///
-/// `@unchecked Sendable`: used inside write transactions alone, which run one after the other on the writer's queue.
-final class UnsettledIDs: @unchecked Sendable {
-    private struct Key: Hashable {
-        let conversation: Int64
-        let id: ByteString
-    }
-
-    private var sequences: [Key: Int64] = [:]
-    private var settledThrough: Int64 = 0
-    private var knownThrough: Int64 = 0
-
-    /// Takes in what other writes and other processes have saved and settled since the last time.
-    func follow(settledThrough settled: Int64, last: Int64, _ db: Database) throws {
-        if settled != settledThrough {
-            sequences = sequences.filter { $0.value > settled }
-            settledThrough = settled
-        }
-        knownThrough = max(knownThrough, settled)
-        guard last > knownThrough else { return }
-        try db.sql("SELECT conversation_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
-            .forEachRow { add($0.text(1), conversation: $0.integer(0), sequence: $0.integer(2)) }
-        knownThrough = last
-    }
-
-    func add(_ id: String, conversation: Int64, sequence: Int64) {
-        sequences[Key(conversation: conversation, id: ByteString(id))] = sequence
-        knownThrough = max(knownThrough, sequence)
-    }
-
-    /// The number of a conversation's message of that id, settled or not; `nil` if there is none.
-    func sequence(of id: String, in conversation: Int64, _ db: Database) throws -> Int64? {
-        if let sequence = sequences[Key(conversation: conversation, id: ByteString(id))],
-            // It may have been deleted or moved since, by another process too; its number is never given again.
-            try db.integer("SELECT 1 FROM message WHERE sequence = ? AND conversation_id = ?", sequence, conversation)
-                != nil
-        {
-            return sequence
-        }
-        return try db.integer(
-            "SELECT sequence FROM message_id WHERE conversation_id = ? AND message_id = ?", conversation, id)
-    }
-
-    /// Forgets everything: a transaction was undone, and with it numbers that will be given again.
-    func forget() {
-        sequences = [:]
-        settledThrough = 0
-        knownThrough = 0
     }
 }

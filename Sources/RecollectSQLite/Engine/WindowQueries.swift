@@ -18,10 +18,10 @@ enum WindowQueries {
         let size = MessageWindow.size(for: maxMessages)
         if size == 0 { return [] }
         let statement = try db.sql(selection)
-        statement.bind(scope.userId, at: 1)
-        statement.bind(scope.sessionId, at: 2)
-        statement.bind(scope.agentId, at: 3)
-        statement.bind(Int64(size ?? -1), at: 4)
+        try statement.bind(scope.userId, at: 1)
+        try statement.bind(scope.sessionId, at: 2)
+        try statement.bind(scope.agentId, at: 3)
+        try statement.bind(Int64(size ?? -1), at: 4)
         var messages: [ConversationMessage] = []
         messages.reserveCapacity(size.map { min($0, 256) } ?? 0)
         try statement.forEachRow { messages.append(MessageRow.read($0)) }

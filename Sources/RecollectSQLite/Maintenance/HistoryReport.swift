@@ -4,8 +4,8 @@ import Foundation
 public struct HistoryReport: Sendable, Codable {
     /// Something that is not as it should be.
     public struct Problem: Sendable, Codable, Hashable {
-        /// What kind of problem it is, stable across versions: `integrity`, `messageCount`, `attachmentMissing`,
-        /// `attachmentDamaged`, `attachmentUnused`.
+        /// What kind of problem it is, stable across versions: `integrity`, `messageCount`, `messageId`, `contentDamaged`,
+        /// `searchIndex`, `messagesLost`, `attachmentMissing`, `attachmentDamaged`, `attachmentUnused`.
         public let kind: String
         /// What is wrong, in words.
         public let message: String
@@ -36,6 +36,10 @@ public struct HistoryReport: Sendable, Codable {
     public var attachmentBytes: Int
     /// Damaged files that were set aside, by name.
     public var setAside: [String]
+    /// What was lost with damaged files that are still set aside, the oldest first.
+    public var losses: [HistoryLoss] = []
     /// What is not as it should be; empty is good.
     public var problems: [Problem]
+    /// What is left to be erased of what was deleted.
+    public var erasure = Erasure()
 }

@@ -1,45 +1,72 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    /// Looks at everything: SQLite's integrity check over all pages, counts, attachments. Changes nothing.
+    /// Looks at everything: SQLite's integrity check over all pages, the checksums of all messages, counts, the search index,
+    /// attachments, and what was lost before. Changes nothing.
     ///
     /// Costs a reading of the whole database and of every attachment. A database that is so damaged that it cannot be opened is
     /// salvaged at opening; this then reports on what was recovered.
     public func check() async throws -> HistoryReport {
         let checked = try await connection.perform { database in
-            try await database.read { db in
+            var checked = try await database.read { db in
                 // Corruption is what is looked for here: it is told, not thrown.
                 do { return try HistoryCheck.run(db) } catch  where error.isCorruption {
                     return HistoryCheck.unreadable(error)
                 }
             }
+            checked.report.problems += try await database.withWriterConnection { try HistoryCheck.indexProblems($0) }
+            return checked
         }
         var report = checked.report
+        report.erasure = checked.report.migrations.isEmpty ? Erasure() : try await erasure()
         report.directory = directory?.path
         guard let files = connection.files else { return report }
+        // What is about to be removed is no problem.
+        let pending = report.migrations.isEmpty ? [] : try await read { try Erasing.pendingAttachments($0) }
         return try await blocking { [report] in
             var report = report
             report.databaseBytes = HistoryCheck.size(of: files.database)
             report.logBytes = HistoryCheck.size(of: files.writeAheadLog)
-            report.setAside = try files.setAsideFiles().map(\.lastPathComponent).sorted()
+            report.setAside = try files.remains()
+                .filter { $0.hasPrefix(files.setAsidePrefix) }.sorted()
+            report.losses = try files.losses()
+            report.problems += report.losses.flatMap(HistoryCheck.problems)
             let kept = try AttachmentFiles(directory: files.attachments).all()
             report.attachments = kept.count
             report.attachmentBytes = kept.reduce(0) { $0 + $1.byteCount }
             report.problems += HistoryCheck.problems(
-                of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)), used: checked.hashes)
+                of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)).subtracting(pending),
+                used: checked.hashes)
             return report
         }
     }
 
-    /// Mends what `check()` finds: salvages a damaged database, sets counts right, makes the search index anew, removes
-    /// attachments that nothing uses. What cannot be read stays in the file that is set aside.
+    /// What was lost with damaged files that are still set aside, the oldest first; nothing once these files are removed.
+    ///
+    /// Looks at the names of files alone, so it is cheap. `open()` comes first where a salvage may be due.
+    public func losses() async throws -> [HistoryLoss] {
+        guard let files = connection.files else { return [] }
+        return try await blocking { try files.losses() }
+    }
+
+    /// Mends what `check()` finds: salvages a damaged database, sets counts right, makes indexes anew, gives checksums to messages
+    /// that have none, removes attachments that nothing uses. What cannot be read stays in the file that is set aside.
+    ///
+    /// Where only an index contradicts its table, the index is made anew and nothing is set aside. A message whose content fails its
+    /// checksum stays as it is. While messages are lost, no attachment is removed: a lost message may have used it.
     public func repair() async throws {
         let report = try await check()
-        if report.problems.contains(where: { $0.kind == "integrity" }), connection.files != nil {
-            _ = try await connection.salvage(try await connection.database())
+        let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)
+        if !damage.isEmpty, connection.files != nil {
+            if damage.allSatisfy(HistoryCheck.isAboutAnIndex) { try await write { try $0.run("REINDEX") } }
+            // Thrown in the operation, so that this very database is salvaged and not one that replaced it meanwhile.
+            try await perform { database in
+                guard try await database.read(HistoryCheck.isWhole) else {
+                    throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                }
+            }
         }
         try await write { db in
             try Settling.rebuild(db)
@@ -47,89 +74,19 @@ extension SQLiteHistoryStore {
         }
         events.post(.init(kind: .rebuiltIndex))
         try await indexEverything()
+        var last: Int64? = 0
+        while let start = last {
+            last = try await write { try HistoryCheck.addChecksums(behind: start, limit: 500, $0) }
+        }
         guard let files = connection.files else { return }
-        try await removeAttachments(AttachmentFiles(directory: files.attachments).all().map(\.hash))
-    }
-}
-
-/// The pieces of a check.
-enum HistoryCheck {
-    struct Result: Sendable {
-        var report: HistoryReport
-        var hashes: Set<String>
-    }
-
-    static func run(_ db: Database) throws -> Result {
-        var problems: [HistoryReport.Problem] = []
-        try db.sql("PRAGMA integrity_check(20)").forEachRow { row in
-            let line = row.text(0)
-            if line != "ok" { problems.append(.init(kind: "integrity", message: line)) }
-        }
-        try db.sql(
-            """
-            SELECT session_id, message_count, ifnull(held.count, 0) FROM conversation
-            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM message WHERE sequence <= \(Settling.through)
-                       GROUP BY conversation_id) AS held ON held.conversation_id = conversation.id
-            WHERE message_count <> ifnull(held.count, 0) LIMIT 20
-            """
-        ).forEachRow { row in
-            problems.append(
-                .init(
-                    kind: "messageCount",
-                    message: "session \(row.text(0)) counts \(row.integer(1)) messages and has \(row.integer(2))"))
-        }
-        var hashes: Set<String> = []
-        try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
-        var migrations: [String] = []
-        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { migrations.append($0.text(0)) }
-        let report = HistoryReport(
-            sqliteVersion: String(cString: sqlite3_libversion()), migrations: migrations,
-            users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
-            conversations: try count("SELECT count(*) FROM conversation", db),
-            messages: try count("SELECT count(*) FROM message", db),
-            messagesToIndex: try count(
-                """
-                SELECT count(*) FROM message WHERE sequence > ifnull((SELECT indexed_through FROM search_state), 0)
-                """, db),
-            databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
-            problems: problems)
-        return Result(report: report, hashes: hashes)
-    }
-
-    static func unreadable(_ error: any Error) -> Result {
-        let report = HistoryReport(
-            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, conversations: 0,
-            messages: 0, messagesToIndex: 0,
-            databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
-            problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
-        return Result(report: report, hashes: [])
-    }
-
-    private static func count(_ query: String, _ db: Database) throws -> Int {
-        Int(try db.integer(query) ?? 0)
-    }
-
-    static func size(of path: String) -> Int {
-        var status = stat()
-        return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    static func problems(
-        of files: AttachmentFiles, kept: Set<String>, used: Set<String>
-    ) -> [HistoryReport.Problem] {
-        var problems: [HistoryReport.Problem] = []
-        for hash in used.sorted() {
-            do {
-                _ = try files.read(hash)
-            } catch let error as RecollectError where error.code == .notFound {
-                problems.append(.init(kind: "attachmentMissing", message: "the attachment \(hash) is gone"))
-            } catch {
-                problems.append(.init(kind: "attachmentDamaged", message: "the attachment \(hash): \(error)"))
+        let hasLosses = try await !losses().isEmpty
+        try await write { db in
+            if !hasLosses {
+                let kept = try AttachmentFiles(directory: files.attachments).all().map(\.hash)
+                try Erasing.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
             }
+            try Erasing.note(.leftovers, db)
         }
-        for hash in kept.subtracting(used).sorted() {
-            problems.append(.init(kind: "attachmentUnused", message: "no message uses the attachment \(hash)"))
-        }
-        return problems
+        try await waitUntilErased()
     }
 }

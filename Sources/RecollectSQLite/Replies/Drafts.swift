@@ -77,13 +77,12 @@ enum Drafts {
         try drafts("user_id = ? AND session_id = ?", [conversation.userId, conversation.sessionId], db)
     }
 
-    /// The ids of a conversation's drafts.
-    static func ids(of conversation: Int64, _ db: Database) throws -> Set<ByteString> {
-        var ids: Set<ByteString> = []
-        try db.sql("SELECT message_id FROM draft WHERE conversation_id = ?").bind(conversation).forEachRow {
-            ids.insert(ByteString($0.text(0)))
-        }
-        return ids
+    /// The agents of a conversation's drafts, by the drafts' ids.
+    static func agents(of conversation: Int64, _ db: Database) throws -> [ByteString: String] {
+        var agents: [ByteString: String] = [:]
+        try db.sql("SELECT message_id, agent_id FROM draft WHERE conversation_id = ? ORDER BY id DESC")
+            .bind(conversation).forEachRow { agents[ByteString($0.text(0))] = $0.text(1) }
+        return agents
     }
 
     /// The drafts of a writer, the oldest first.
@@ -98,15 +97,16 @@ enum Drafts {
         return writers
     }
 
-    /// Who writes, or wrote, the draft of a message of that id.
-    static func writers(ofReply id: String, in conversation: ConversationID, _ db: Database) throws -> [String] {
+    /// Who writes, or wrote, the draft of a scope's message of that id.
+    static func writers(ofReply id: String, in scope: Scope, _ db: Database) throws -> [String] {
         var writers: [String] = []
         try db.sql(
             """
             SELECT writer FROM draft
             WHERE conversation_id = (SELECT id FROM conversation WHERE user_id = ? AND session_id = ?) AND message_id = ?
+            AND agent_id = ?
             """
-        ).bind(conversation.userId, conversation.sessionId, id).forEachRow { writers.append($0.text(0)) }
+        ).bind(scope.userId, scope.sessionId, id, scope.agentId).forEachRow { writers.append($0.text(0)) }
         return writers
     }
 

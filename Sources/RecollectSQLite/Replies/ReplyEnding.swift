@@ -25,7 +25,8 @@ struct ReplyEnding {
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
         let appended = try appending.run(db, unsettled)
         guard appended.outcome.known > 0 else { return appended.orphans }
-        return try appended.orphans + MessageEdits.edit([message], in: scope.conversation, db).orphans
+        let edited = try MessageEdits.edit([message], in: scope.conversation, agentId: scope.agentId, db)
+        return appended.orphans + edited.orphans
     }
 
     /// Where the message belongs; `nil` if nowhere any more.
@@ -33,7 +34,6 @@ struct ReplyEnding {
         if let draft = try Drafts.one(number, db) { return draft.scope }
         // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.
         try Settling.settle(db)
-        return try MessageQueries.one(message.id, in: scope.conversation, db)
-            .map { scope.conversation.scope(agentId: $0.agentId) }
+        return try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db).map { _ in scope }
     }
 }

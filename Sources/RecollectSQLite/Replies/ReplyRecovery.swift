@@ -14,7 +14,7 @@ struct ReplyRecovery: Sendable {
         for writer in names where writers.hasEnded(writer) {
             for draft in try Drafts.all(of: writer, db) {
                 let message = try draft.message.asInterrupted.keepingAttachments(in: attachments)
-                let saved = try saved(message, in: draft.scope.conversation, db)
+                let saved = try saved(message, in: draft.scope, db)
                 let ending = ReplyEnding(
                     number: draft.number, message: saved ?? message, scope: draft.scope, maxMessages: nil,
                     retention: retention)
@@ -30,13 +30,15 @@ struct ReplyRecovery: Sendable {
         return events
     }
 
-    /// The reply as the session holds it already, if with at least as much text and all other parts: a UI may have saved it whole
-    /// just before the end.
+    /// The reply as the scope holds it already, or nobody does, if with at least as much text and all other parts: a UI may have
+    /// saved it whole just before the end.
     private func saved(
-        _ reply: ConversationMessage, in conversation: ConversationID, _ db: Database
+        _ reply: ConversationMessage, in scope: Scope, _ db: Database
     ) throws -> ConversationMessage? {
         try Settling.settle(db)
-        guard let held = try MessageQueries.one(reply.id, in: conversation, db)?.message,
+        let own = try MessageQueries.one(reply.id, in: scope.conversation, agentId: scope.agentId, db)
+        guard
+            let held = try (own ?? MessageQueries.one(reply.id, in: scope.conversation, agentId: "", db))?.message,
             held.text.utf8.starts(with: reply.text.utf8),
             held.parts.filter({ $0.text == nil }).starts(with: reply.parts.filter { $0.text == nil })
         else { return nil }

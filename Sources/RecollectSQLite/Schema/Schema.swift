@@ -6,6 +6,12 @@ enum Schema {
     /// "RCLL": says that a SQLite file is a Recollect history.
     static let applicationID: Int32 = 0x5243_4C4C
 
+    /// Whether a database with this header is a Recollect history.
+    static func isOurs(_ header: [UInt8]) -> Bool {
+        DatabaseHeader.isDatabase(header)
+            && header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) } == applicationID
+    }
+
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 history") { db in
@@ -15,7 +21,32 @@ enum Schema {
             try db.execute(sql: library)
         }
         migrator.registerMigration("3 drafts") { try $0.execute(sql: drafts) }
+        migrator.registerMigration("4 ids by scope") { try $0.execute(sql: idsByScope) }
+        migrator.registerMigration("5 checksums") { try $0.execute(sql: checksums) }
+        migrator.registerMigration("6 erasure") { try $0.execute(sql: erasure) }
         return migrator
+    }
+
+    /// The migrations' ids, oldest first.
+    private static let identifiers = migrator.migrations
+
+    /// Whether every migration was applied.
+    static func isCurrent(_ db: Database) throws -> Bool {
+        try Set(applied(db)).isSuperset(of: identifiers)
+    }
+
+    /// Whether a newer version applied migrations that this one does not know, or made the search index in a newer form.
+    static func isNewer(_ db: Database) throws -> Bool {
+        let applied = try applied(db)
+        guard !applied.isEmpty else { return false }
+        return try !Set(identifiers).isSuperset(of: applied) || SearchIndex.isNewer(db)
+    }
+
+    private static func applied(_ db: Database) throws -> [String] {
+        guard try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'") != nil else { return [] }
+        var identifiers: [String] = []
+        try db.sql("SELECT identifier FROM grdb_migrations").forEachRow { identifiers.append($0.text(0)) }
+        return identifiers
     }
 
     /// `message_id` and the counts and last activities of `conversation` follow the messages: see `Settling`.

@@ -66,7 +66,7 @@ final class SearchFilter {
 
     /// Whether a message passes; false if it is gone.
     func admits(_ sequence: Int64) throws -> Bool {
-        message.bind(sequence, at: 1)
+        try message.bind(sequence, at: 1)
         defer { message.reset() }
         return try message.step() && admits(message, columnsFrom: 0)
     }
@@ -87,8 +87,8 @@ final class SearchFilter {
 
     private func owns(conversation id: Int64) throws -> Bool {
         if let known = ownConversations[id] { return known }
-        conversationUser.bind(id, at: 1)
-        conversationUser.bind(userId, at: 2)
+        try conversationUser.bind(id, at: 1)
+        try conversationUser.bind(userId, at: 2)
         defer { conversationUser.reset() }
         let isOwn = try conversationUser.step()
         ownConversations[id] = isOwn
@@ -97,8 +97,8 @@ final class SearchFilter {
 
     private func owns(scope id: Int64, of agentId: String) throws -> Bool {
         if let known = ownScopes[id] { return known }
-        scopeAgent.bind(id, at: 1)
-        scopeAgent.bind(agentId, at: 2)
+        try scopeAgent.bind(id, at: 1)
+        try scopeAgent.bind(agentId, at: 2)
         defer { scopeAgent.reset() }
         let isOwn = try scopeAgent.step()
         ownScopes[id] = isOwn

@@ -10,8 +10,10 @@ extension SearchIndex {
     /// 2. Of either, the newest 2,000 come by score (`SearchScore`), the newer first where scores are equal; older ones follow
     ///    by age alone. So a word that half of all messages hold costs no more than a rare one.
     ///
-    /// Copies of a message that forks made are shown once, unless the query names a session.
+    /// Copies of a message that forks made are shown once, unless the query names a session, and what several agents of a
+    /// conversation hold as one message is shown once.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
+        try SearchScore.install(on: db)
         let words = SearchWords(query.text)
         guard let filter = try SearchFilter(db, query) else { return Page(elements: [], next: nil) }
         let through = try query.cursor?.through?.sequence ?? indexedThrough(db)
@@ -108,9 +110,18 @@ private struct HitCollector {
     private var count = 0
     private let offset: Int
     private let limit: Int
-    /// The numbers of the messages that were seen, of a copy that of its original.
-    private var seen: Set<Int64> = []
+    /// The numbers of the messages that were seen and may be one with others.
+    private var seen: [Likeness: [Int64]] = [:]
 
+    /// What messages share that are shown once as long as role and content are the same.
+    private enum Likeness: Hashable {
+        /// Copies that forks made, and their original.
+        case copies(of: Int64)
+        /// What several agents of a conversation hold under one id.
+        case shared(id: ByteString, in: Int64)
+    }
+
+    private let db: Database
     private let row: SQL
 
     init(
@@ -120,10 +131,11 @@ private struct HitCollector {
         row = try db.sql(
             """
             SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
-              ifnull(m.copied_from, m.sequence), \(SearchFilter.columns)
+              ifnull(m.copied_from, m.sequence), m.conversation_id, \(SearchFilter.columns)
             FROM message m JOIN conversation c ON c.id = m.conversation_id JOIN scope s ON s.id = m.scope_id
             WHERE m.sequence = ? AND c.user_id = ?
             """)
+        self.db = db
         self.query = query
         self.filter = filter
         self.through = through
@@ -138,11 +150,12 @@ private struct HitCollector {
 
     /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
     mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
-        row.bind(sequence, at: 1)
-        row.bind(query.userId, at: 2)
+        try row.bind(sequence, at: 1)
+        try row.bind(query.userId, at: 2)
         defer { row.reset() }
-        guard try row.step(), try filter.admits(row, columnsFrom: 8),
-            query.sessionId != nil || seen.insert(row.integer(7)).inserted
+        guard try row.step(), try filter.admits(row, columnsFrom: 9),
+            try query.sessionId != nil || !isShown(sequence, as: .copies(of: row.integer(7))),
+            try !isShown(sequence, as: .shared(id: ByteString(row.text(0)), in: row.integer(8)))
         else { return nil }
         count += 1
         if count <= offset { return nil }
@@ -157,5 +170,20 @@ private struct HitCollector {
                 snippet: SearchableText.withBytes(of: row, textColumn: 3, partsColumn: 4) { snippets.snippet(of: $0) },
                 score: score))
         return nil
+    }
+
+    /// Whether a message like it was seen that has the same role and content: either may have been edited since.
+    private mutating func isShown(_ sequence: Int64, as likeness: Likeness) throws -> Bool {
+        for other in seen[likeness, default: []] {
+            let isSame = try db.integer(
+                """
+                SELECT 1 FROM message JOIN message AS other USING (role)
+                WHERE message.sequence = ? AND other.sequence = ?
+                AND message.text IS other.text AND message.parts IS other.parts
+                """, sequence, other)
+            if isSame != nil { return true }
+        }
+        seen[likeness, default: []].append(sequence)
+        return false
     }
 }

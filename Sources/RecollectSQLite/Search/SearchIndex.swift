@@ -1,5 +1,4 @@
 import GRDB
-import GRDBSQLite
 import RecollectCore
 
 /// The full-text index of all messages: a table that can be made anew from them at any time, and follows the change feed
@@ -11,17 +10,9 @@ enum SearchIndex {
     /// Changes whenever another text would give other terms; an index of another version is made anew.
     static let version: Int64 = 1
 
-    /// Makes a connection ready to search.
-    /// - Throws: `cannotOpen` where SQLite lacks FTS5.
-    static func install(on db: Database) throws {
-        try SearchScore.install(on: db)
-    }
-
     /// Makes the index if it is missing, or anew and empty if another version wrote it. In a write transaction.
     static func prepare(_ db: Database) throws {
-        let stored = try db.integer("SELECT version FROM search_state WHERE id = 1")
-        let exists = try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
-        if exists, stored == version { return }
+        if try isCurrent(db) { return }
         try db.execute(
             sql: """
                 DROP TABLE IF EXISTS message_search;
@@ -35,9 +26,26 @@ enum SearchIndex {
             "INSERT OR REPLACE INTO search_state (id, version, indexed_through) VALUES (1, ?, 0)", version)
     }
 
+    /// Whether the index is there and of this version.
+    static func isCurrent(_ db: Database) throws -> Bool {
+        try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
+            && db.integer("SELECT version FROM search_state WHERE id = 1") == version
+    }
+
+    /// Whether a newer version made the index.
+    static func isNewer(_ db: Database) throws -> Bool {
+        try db.integer("SELECT version FROM search_state WHERE id = 1") ?? 0 > version
+    }
+
     /// Makes the index anew and empty. In a write transaction.
     static func rebuild(_ db: Database) throws {
-        try db.run("DELETE FROM search_state")
+        // A damaged index cannot even be dropped. Its tables are ordinary ones; this is what they hold when it is empty.
+        try db.execute(
+            sql: """
+                DELETE FROM search_state;
+                DELETE FROM message_search_data; DELETE FROM message_search_idx; DELETE FROM message_search_docsize;
+                INSERT INTO message_search_data (id, block) VALUES (1, x''), (10, x'00000000000000')
+                """)
         try prepare(db)
     }
 
@@ -66,7 +74,7 @@ enum SearchIndex {
     }
 
     /// Takes messages out of the index, before their rows go or change and in the same transaction; those that are not
-    /// indexed, or no longer there, are passed over. What the file still holds of them goes with `erase`.
+    /// indexed, or no longer there, are passed over. What the file still holds of them goes with `eraseBite`.
     static func remove(_ db: Database, sequences: some Sequence<Int64>) throws {
         let through = try indexedThrough(db)
         var writer = try Writer(
@@ -91,13 +99,34 @@ enum SearchIndex {
         }
     }
 
-    /// Rewrites the index so that no term of a removed message is left in it. In a write transaction.
+    /// Merges some pages of the index so that in the end no term of a removed message is left in it. In a write transaction; works
+    /// as `Erasing` has noted and returns whether it did anything.
     ///
-    /// FTS5 only notes a deletion and keeps the words until parts of the index are merged. This merges all of them, which
-    /// takes some seconds for a million messages: once after many removals, not for each. The words are gone from the file
-    /// when the connection has `secure_delete` on and the log has been checkpointed and truncated after the commit.
-    static func erase(_ db: Database) throws {
-        try db.run("INSERT INTO message_search (message_search) VALUES ('optimize')")
+    /// FTS5 only notes a deletion and keeps the words until all segments are merged into one. It stops at the first term after so
+    /// many pages: a term that stands in a million messages is merged in one go. A deletion that comes while this goes on is noted
+    /// anew, and all begins again.
+    static func eraseBite(pages: Int, _ db: Database) throws -> Bool {
+        let merge = "INSERT INTO message_search (message_search, rank) VALUES ('merge', ?)"
+        switch try db.integer("SELECT min(number) FROM erasure WHERE kind = 'index'") {
+        case 0:
+            // What this transaction has removed is in no segment before it is committed, and a single segment is never merged: so
+            // this one adds another, and the merging begins in the next.
+            try db.run("INSERT INTO message_search (rowid, body) VALUES (0, '_')")
+            try db.run("INSERT INTO message_search (message_search, rowid, body) VALUES ('delete', 0, '_')")
+            try db.run("DELETE FROM erasure WHERE kind = 'index'")
+            try Erasing.note(.index, number: 1, db)
+        case 1:
+            try db.run(merge, -pages)
+            try Erasing.done(.index, number: 1, db)
+            try Erasing.note(.index, number: 2, db)
+        case 2:
+            let before = db.totalChangesCount
+            try db.run(merge, pages)
+            // The statement itself counts as one change.
+            if db.totalChangesCount - before < 2 { try Erasing.done(.index, number: 2, db) }
+        default: return false
+        }
+        return true
     }
 
     private static let insertion = "INSERT INTO message_search (rowid, body) VALUES (?, ?)"
@@ -129,9 +158,9 @@ enum SearchIndex {
             SearchableText.withBytes(of: row, textColumn: 5, partsColumn: 6) {
                 document.make(owner: scope, own, text: $0)
             }
-            statement.bind(sequence, at: 1)
+            try statement.bind(sequence, at: 1)
             try document.bytes.withUnsafeBytes {
-                statement.bindText($0, at: 2)
+                try statement.bindText($0, at: 2)
                 try statement.run()
             }
             return sequence
@@ -140,7 +169,10 @@ enum SearchIndex {
         private mutating func tokens(ofScope id: Int64, conversation: Int64) throws -> String {
             if let scope, scope.id == id { return scope.tokens }
             let row = try db.sql(
-                "SELECT (SELECT user_id FROM conversation WHERE id = ?), (SELECT agent_id FROM scope WHERE id = ?)"
+                """
+                SELECT ifnull((SELECT user_id FROM conversation WHERE id = ?1), \(Erasing.userOfDeleted)),
+                  (SELECT agent_id FROM scope WHERE id = ?2)
+                """
             ).bind(conversation, id)
             defer { row.reset() }
             _ = try row.step()
@@ -149,13 +181,5 @@ enum SearchIndex {
             scope = (id, tokens)
             return tokens
         }
-    }
-}
-
-extension SQL {
-    /// Binds UTF-8 that stays alive until the statement has run, without a copy.
-    fileprivate func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) {
-        sqlite3_bind_text(
-            pointer, index, bytes.assumingMemoryBound(to: CChar.self).baseAddress, Int32(bytes.count), nil)
     }
 }

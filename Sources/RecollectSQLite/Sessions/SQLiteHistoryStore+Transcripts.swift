@@ -3,8 +3,8 @@ import RecollectCore
 
 /// What the session view asks of a history.
 extension SQLiteHistoryStore {
-    /// All messages of a conversation in order, replies in flight at the end.
-    func transcript(of conversation: ConversationID) async throws -> [ConversationMessage] {
+    /// All messages of a conversation in order with their agents, replies in flight at the end.
+    func transcript(of conversation: ConversationID) async throws -> [AgentMessage] {
         // Replies first: one that ends between the two is then in both, and not in neither.
         let replies = try await repliesInFlight(in: conversation)
         let messages = try await read { db in
@@ -12,17 +12,55 @@ extension SQLiteHistoryStore {
         }
         guard !replies.isEmpty else { return messages }
         // It may have ended meanwhile, or a UI saved it itself while it streams.
-        let saved = Set(messages.map { ByteString($0.id) })
-        return messages + replies.map(\.message).filter { !saved.contains(ByteString($0.id)) }
+        let saved = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
+        return messages
+            + replies.filter { agentId, reply in
+                ["", agentId].allSatisfy { !saved.contains([ByteString($0), ByteString(reply.id)]) }
+            }
+    }
+
+    /// The entries of a page's messages, as the whole transcript shows them: what it shows further up is left out.
+    func entries(of page: [StoredMessage], in conversation: ConversationID) async throws -> [ChatMessage] {
+        let earlier = try await sharedIDs(of: page, in: conversation)
+        var entries: [ChatMessage] = []
+        for (stored, earlier) in zip(page, earlier) {
+            let messages = try await restoringAttachments(of: earlier + [(stored.agentId, stored.message)])
+            entries += Transcript(messages).entries.dropFirst(Transcript(messages.dropLast()).entries.count)
+        }
+        return entries
+    }
+
+    /// For each message the earlier ones of its id, which other agents hold.
+    private func sharedIDs(
+        of page: [StoredMessage], in conversation: ConversationID
+    ) async throws -> [[AgentMessage]] {
+        let hasOneAgent = try await read { db in
+            try MessageQueries.number(of: conversation, db).map { try ConversationQueries.scopes(of: $0, db).count < 2 }
+        }
+        guard hasOneAgent == false else { return page.map { _ in [] } }
+        return try await readSettled { db in
+            guard let number = try MessageQueries.number(of: conversation, db) else { return page.map { _ in [] } }
+            return try page.map { stored in
+                try MessageQueries.sequences(of: stored.message.id, in: number, db)
+                    .compactMap { try MessageQueries.stored($0, db) }
+                    .filter { $0.cursor < stored.cursor }.map { ($0.agentId, $0.message) }
+            }
+        }
+    }
+
+    /// The messages with the bytes of their attachments.
+    func restoringAttachments(of messages: [AgentMessage]) async throws -> [AgentMessage] {
+        let restored = try await restoringAttachments(of: messages.map(\.message))
+        return zip(messages, restored).map { ($0.agentId, $1) }
     }
 
     /// The same on the thread that asks, with the bytes of attachments. Blocks.
-    func transcriptNow(of conversation: ConversationID) throws -> [ConversationMessage] {
+    func transcriptNow(of conversation: ConversationID) throws -> [AgentMessage] {
         let messages = try readNow { db in
             try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
-        return try messages.map { message in
-            try message.mappingAttachments { content in
+        return try messages.map { agentId, message in
+            let restored = try message.mappingAttachments { content in
                 guard case .stored(let hash, _) = content else { return content }
                 do {
                     return .inline(try attachments.read(hash))
@@ -30,6 +68,7 @@ extension SQLiteHistoryStore {
                     return content
                 }
             }
+            return (agentId, restored)
         }
     }
 }

@@ -10,7 +10,9 @@ import RecollectCore
 /// ```
 ///
 /// It shows the conversations of one user with the messages of all agents, and writes as one agent: what an orchestrator saves
-/// through `DeviceChatStorage(history:userId:)` is listed here, and what a UI saves here an agent of that id is given. A
+/// through `DeviceChatStorage(history:userId:)` is listed here, and what a UI saves here an agent of that id is given. What
+/// several agents hold under one id is shown once where role and content are equal, edited and removed for all of them; where
+/// they differ each is shown, the first under its own id and the others under ids derived from that and their agents. A
 /// message of several parts is shown as several entries (see `ConversationMessage.chatMessages()`); a reply in flight is the
 /// last entry, not complete.
 ///
@@ -120,17 +122,15 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
         let conversation = conversation(id)
         let now = Date().millisecondsSince1970
-        let outcome = try await history.write { [agentId, attachments = history.attachments] db, unsettled in
-            var outcome = try TranscriptSaving(
-                conversation: conversation, agentId: agentId, difference: difference,
-                changed: kept.secured(in: attachments), owners: saving.owners, now: now
+        let outcome = try await history.write(keeping: kept) { [agentId] changed, db, unsettled in
+            let outcome = try TranscriptSaving(
+                conversation: conversation, agentId: agentId, difference: difference, changed: changed,
+                owners: saving.owners, now: now
             ).run(db, unsettled)
-            outcome.orphans += try kept.unused(db)
-            return outcome
+            return (outcome, outcome.orphans)
         }
         known.finish(saving, owners: outcome.owners)
-        try await history.removeAttachments(outcome.orphans)
-        try await history.deleteOldMessagesIfDue()
+        history.upkeep.noteSave()
     }
 
     /// Gives a session another id: see `SessionStorageProtocol`.
@@ -151,8 +151,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         in id: String, page: PageRequest<MessageCursor>
     ) async throws -> Page<ChatMessage, MessageCursor> {
         let page = try await history.messages(of: conversation(id), agentId: nil, page: page)
-        let messages = try await history.restoringAttachments(of: page.elements.map(\.message))
-        return Page(elements: messages.flatMap { $0.chatMessages() }, next: page.next)
+        return Page(elements: try await history.entries(of: page.elements, in: conversation(id)), next: page.next)
     }
 
     /// Begins a reply that is kept while it streams, as the agent of this storage: see `ReplyDraft`.
@@ -168,7 +167,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Copies a session up to and including an entry into a new session: see `HistoryStore.fork`.
     nonisolated(nonsending) public func fork(_ id: String, at entry: UUID, into newId: String) async throws {
-        try await history.fork(conversation(id), at: messageId(of: entry, in: id), into: newId)
+        let (agentId, messageId) = try await message(of: entry, in: id)
+        try await history.fork(conversation(id), at: messageId, agentId: agentId, into: newId)
     }
 
     /// Takes an entry and all that follows it out of a session and keeps them as a branch: call it before the transcript of an
@@ -177,7 +177,8 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
     /// What is kept are whole messages: the entries before it that belong to the same message go along.
     @discardableResult
     nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> ConversationID {
-        try await history.branch(conversation(id), from: messageId(of: entry, in: id))
+        let (agentId, messageId) = try await message(of: entry, in: id)
+        return try await history.branch(conversation(id), from: messageId, agentId: agentId)
     }
 
     /// The branches of a session, the oldest first: see `HistoryStore.branches`.
@@ -208,19 +209,19 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try await history.update(conversation(id), with: details)
     }
 
-    private nonisolated(nonsending) func messageId(of entry: UUID, in id: String) async throws -> String {
+    private nonisolated(nonsending) func message(
+        of entry: UUID, in id: String
+    ) async throws -> (agentId: String, id: String) {
         let conversation = conversation(id)
-        let owner = try await history.write { db, unsettled -> String? in
+        let owner = try await history.write { db, unsettled -> StoredMessage? in
             guard let number = try MessageQueries.number(of: conversation, db) else { return nil }
             var places = try EntryPlaces(conversation: number, owners: nil, unsettled: unsettled, db)
-            return try places.find(entry, db).flatMap {
-                try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", $0)
-            }
+            return try places.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {
             throw RecollectError(.notFound, "there is no entry \(entry.uuidString) in session \(id)")
         }
-        return owner
+        return (owner.agentId, owner.message.id)
     }
 
     // MARK: -

@@ -34,6 +34,7 @@ struct TranscriptSaving {
         } else {
             let new = try newMessages(found, number, db)
             _ = try insert(new, behind: nil, number, unsettled, db)
+            try places.readScopes(db)
             try reorder(&places, number, db)
         }
         try touch(number, hasTold: db.lastSequence() > before, db)
@@ -75,10 +76,11 @@ struct TranscriptSaving {
 
     // MARK: Editing and removing
 
-    /// Edits and removes; gives the numbers of the messages of the entries to look at, `nil` for those that are new.
+    /// Edits and removes; gives the places of the messages of the entries to look at, `nil` for those that are new. What several
+    /// agents hold as one message is edited and removed for each of them.
     private func edit(
         _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
-    ) throws -> [Int64?] {
+    ) throws -> [EntryPlaces.Place?] {
         var found = try changed.map { try places.find($0.id, db) }
         var edits: [Int64: EntryEdits] = [:]
         func edit(_ sequence: Int64, _ change: (inout EntryEdits) -> Bool) throws -> Bool {
@@ -88,29 +90,32 @@ struct TranscriptSaving {
         }
         for (index, entry) in changed.enumerated() {
             // What this storage did not change may have been edited by another since.
-            guard let sequence = found[index], !difference.unchanged.contains(entry.id) else { continue }
+            guard let place = found[index], !difference.unchanged.contains(entry.id) else { continue }
             var own = entry
             own.id = places.ownID(of: entry.id)
             let call = callId(answeredBy: index)
             // Another may have given the message other parts meanwhile, none of them this entry.
-            if try !edit(sequence, { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }) {
+            let isThere = try place.all.map { sequence in
+                try edit(sequence) { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }
+            }
+            if isThere.first != true {
                 // Another took this part out of its message: what was edited here becomes a message of its own.
                 places.forgetOwner(of: entry.id)
                 found[index] = nil
             }
         }
         for id in difference.removed {
-            guard let sequence = try places.find(id, db) else { continue }
+            guard let place = try places.find(id, db) else { continue }
             let own = places.ownID(of: id)
-            _ = try edit(sequence) { $0.remove(own) }
+            for sequence in place.all { _ = try edit(sequence) { $0.remove(own) } }
         }
-        var deleted: [String] = []
+        var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
             if let edited = edit.edited {
                 outcome.orphans += try MessageEdits.replace(
                     edit.message, at: sequence, with: edited, of: number, conversation, db)
             } else {
-                deleted.append(edit.message.id)
+                deleted.append(sequence)
             }
         }
         if !deleted.isEmpty {
@@ -123,17 +128,18 @@ struct TranscriptSaving {
 
     /// Adds the new entries between those that are there, which stand in the transcript's order.
     private func insert(
-        around found: [Int64?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs, _ db: Database
+        around found: [EntryPlaces.Place?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs,
+        _ db: Database
     ) throws {
-        let inFlight = try Drafts.ids(of: number, db)
+        let inFlight = try Drafts.agents(of: number, db)
         var previous = try position(before: difference.changed.lowerBound, &places, db)
-        var waiting: [ConversationMessage] = []
-        for (offset, sequence) in found.enumerated() {
-            if let sequence {
+        var waiting: [AgentMessage] = []
+        for (offset, place) in found.enumerated() {
+            if let place {
                 previous = try insert(waiting, behind: previous ?? 0, number, unsettled, db)
                 waiting = []
                 // Read here, not before: making room moves what stands behind.
-                previous = try max(previous ?? 0, position(of: sequence, db) ?? 0)
+                previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
             } else if let new = message(at: offset, inFlight) {
                 waiting.append(new)
             }
@@ -141,34 +147,34 @@ struct TranscriptSaving {
         _ = try insert(waiting, behind: difference.isAtEnd ? nil : previous ?? 0, number, unsettled, db)
     }
 
-    private func newMessages(_ found: [Int64?], _ number: Int64, _ db: Database) throws -> [ConversationMessage] {
-        let inFlight = try Drafts.ids(of: number, db)
-        return found.enumerated().compactMap { offset, sequence in
-            sequence == nil ? message(at: offset, inFlight) : nil
+    private func newMessages(
+        _ found: [EntryPlaces.Place?], _ number: Int64, _ db: Database
+    ) throws -> [AgentMessage] {
+        let inFlight = try Drafts.agents(of: number, db)
+        return found.enumerated().compactMap { offset, place in
+            place == nil ? message(at: offset, inFlight) : nil
         }
-    }
-
-    private func position(of sequence: Int64, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
     }
 
     private func position(before index: Int, _ places: inout EntryPlaces, _ db: Database) throws -> Int64? {
         // The nearest that is still there: someone else may have deleted what stood before.
         for entry in difference.transcript[..<index].reversed() {
-            if let sequence = try places.find(entry.id, db) {
-                return try position(of: sequence, db)
+            if let place = try places.find(entry.id, db) {
+                return try MessageQueries.position(of: place.message, db)
             }
         }
         return nil
     }
 
-    /// A new entry as a message; `nil` for a reply in flight, which is kept already by whoever writes it.
-    private func message(at offset: Int, _ inFlight: Set<ByteString>) -> ConversationMessage? {
+    /// A new entry as a message of this storage's agent; `nil` for a reply in flight, which its writer keeps already. A reply in flight
+    /// that a UI saves as complete is one of the agent that writes it: when it ends it must find it there.
+    private func message(at offset: Int, _ inFlight: [ByteString: String]) -> AgentMessage? {
         let entry = changed[offset]
         // Known and not there any more: somebody deleted it.
         if difference.unchanged.contains(entry.id) { return nil }
-        if !entry.isComplete, inFlight.contains(ByteString(entry.id.uuidString)) { return nil }
-        return ConversationMessage(entry, answering: callId(answeredBy: offset))
+        let writer = inFlight[ByteString(entry.id.uuidString)]
+        if !entry.isComplete, writer != nil { return nil }
+        return (writer ?? agentId, ConversationMessage(entry, answering: callId(answeredBy: offset)))
     }
 
     private func callId(answeredBy offset: Int) -> String? {
@@ -178,18 +184,17 @@ struct TranscriptSaving {
     /// Adds messages right behind a position, or, without one, at the end. Returns the position of the last; where there are none,
     /// that before.
     private func insert(
-        _ messages: [ConversationMessage], behind previous: Int64?, _ number: Int64, _ unsettled: UnsettledIDs,
-        _ db: Database
+        _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ unsettled: UnsettledIDs, _ db: Database
     ) throws -> Int64? {
         guard !messages.isEmpty else { return previous }
-        let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
         let first = previous ?? 0
         // Of all agents: between two entries may stand what this storage has not seen.
         let next = try previous.flatMap { try MessageMoves.position(after: $0, in: number, db) }
         let room = next.map { $0 - first } ?? .max
         var sequence = try db.lastSequence()
         var inserted: [Int64] = []
-        for (offset, message) in messages.enumerated() {
+        for (offset, (agentId, message)) in messages.enumerated() {
+            let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
             sequence += 1
             // Without room they go to the end first and everything behind their place follows.
             let isBetween = next != nil && room > Int64(messages.count)
@@ -197,7 +202,7 @@ struct TranscriptSaving {
             try MessageRow.insert(
                 message, sequence: sequence, conversation: number, scope: scope, position: position, db)
             try AttachmentUse.insert(message, sequence: sequence, db)
-            unsettled.add(message.id, conversation: number, sequence: sequence)
+            unsettled.add(message.id, scope: scope, sequence: sequence)
             inserted.append(sequence)
         }
         if let next, room <= Int64(messages.count) {
@@ -208,18 +213,20 @@ struct TranscriptSaving {
             // Places that were told before mean others now, and no later move to the end may meet these.
             try db.recordChange(.conversationRearranged, conversation)
         }
-        if next != nil, messages.contains(where: { $0.role == .user }) { try Preview.set(number, db) }
-        return try position(of: sequence, db)
+        if next != nil, messages.contains(where: { $0.message.role == .user }) { try Preview.set(number, db) }
+        return try MessageQueries.position(of: sequence, db)
     }
 
     // MARK: Ordering
 
     /// Whether the entries to look at stand in the transcript's order, those that are there. Entries of one message share its place.
-    private func isOrdered(_ found: [Int64?], _ places: inout EntryPlaces, _ db: Database) throws -> Bool {
+    private func isOrdered(
+        _ found: [EntryPlaces.Place?], _ places: inout EntryPlaces, _ db: Database
+    ) throws -> Bool {
         guard found.contains(where: { $0 != nil }) else { return true }
         var last = try position(before: difference.changed.lowerBound, &places, db) ?? .min
-        for sequence in found {
-            guard let sequence, let position = try position(of: sequence, db) else { continue }
+        for place in found {
+            guard let place, let position = try MessageQueries.position(of: place.message, db) else { continue }
             if position < last { return false }
             last = position
         }
@@ -231,9 +238,11 @@ struct TranscriptSaving {
         var order: [Int64] = []
         var seen: Set<Int64> = []
         for entry in difference.transcript.eachIdOnce() {
-            if let sequence = try places.find(entry.id, db), seen.insert(sequence).inserted { order.append(sequence) }
+            // Copies go along: one that stayed where the first was would be shown there.
+            let place = try places.find(entry.id, db)
+            order += (place?.all ?? []).filter { seen.insert($0).inserted }
         }
-        let positions = try order.compactMap { try position(of: $0, db) }
+        let positions = try order.compactMap { try MessageQueries.position(of: $0, db) }
         try MessageMoves.keepingWindows(of: number, db) {
             try MessageMoves.setPositions(zip(order, positions.sorted()), db)
         }

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 4: in a session one id is one message; the first content stays.
+/// Rule 4: in a scope one id is one message; the first content stays.
 enum IdentityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -60,18 +60,21 @@ enum IdentityChecks {
             }
         },
         ChatStorageCheck(
-            "identity.spansTheAgentsOfASession", rule: 4,
-            "An id that one agent of a session has saved is known to the others: it stays where it is.",
-            needs: .sessionWideIdentity
+            "identity.ofEachAgent", rule: 4,
+            "The same message saved for two agents of a session is kept for both, and so is other content under its id."
         ) { store in
-            let first = Invented.message(.user, "same", "first")
-            try await store.add(first, to: .plain)
-            let other = Scope.plain.agent("other")
-            try await store.add(
-                [Invented.message(.user, "same", "second"), Invented.message(.assistant, "new")], to: other)
-            try await expectMessages(store.messages(in: .plain), [first], "the first agent's messages")
-            try await expectIDs(store.messages(in: other), ["new"], "the other agent's messages")
-            try await expectIDs(store.merged(Scope.plain.conversation), ["same", "new"], "fetchAllChats")
+            let question = Invented.message(.user, "same", "first")
+            let (other, third) = (Scope.plain.agent("other"), Scope.plain.agent("third"))
+            try await store.add(question, to: .plain)
+            let asked = [question, Invented.message(.assistant, "new")]
+            for _ in 0..<2 { try await store.add(asked, to: other) }
+            let changed = Invented.message(.user, "same", "second")
+            try await store.add(changed, to: third)
+            try await expectMessages(store.messages(in: .plain), [question], "the first agent's messages")
+            try await expectMessages(store.messages(in: other), asked, "the other agent's messages, saved twice")
+            try await expectMessages(store.messages(in: third), [changed], "the third agent's messages")
+            try await expectIDs(
+                store.merged(Scope.plain.conversation), ["same", "same", "new", "same"], "fetchAllChats")
         },
         ChatStorageCheck(
             "identity.comparesBytes", rule: 4, "Message ids are any strings, compared as bytes."

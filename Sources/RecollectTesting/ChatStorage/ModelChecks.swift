@@ -6,7 +6,7 @@ enum ModelChecks {
         ChatStorageCheck(
             "model.randomSaves", rule: 5,
             "Hundreds of random saves and fetches (scopes, roles, budgets, retries, clocks) give what the rules say.",
-            needs: [.dropsSameRole, .sessionWideIdentity]
+            needs: .dropsSameRole
         ) { store, random in
             var random = random
             let seed = random.seed
@@ -20,7 +20,7 @@ enum ModelChecks {
                 let batch = (0..<Int.random(in: 0...4, using: &random)).map { _ in
                     let id = "\(prefix)\(step / 3).\(Int.random(in: 0...5, using: &random))"
                     // Whether an id that was trimmed away is still known is the store's own affair.
-                    return Self.message(&random, model.hasTrimmed(id, in: scope.conversation) ? "new \(step)" : id)
+                    return Self.message(&random, model.hasTrimmed(id, in: scope) ? "new \(step)" : id)
                 }
                 let budget = [nil, nil, 0, 1, 2, 3, 5, 8, 20].randomElement(using: &random) ?? nil
                 try await store.add(batch, to: scope, keeping: batch.isEmpty ? nil : budget)
@@ -54,23 +54,23 @@ enum ModelChecks {
 /// The rules for saves and fetches, written as plainly as they can be.
 struct ChatModel {
     private var scopes: [Scope: [ConversationMessage]] = [:]
-    private var everKept: [ConversationID: Set<ByteString>] = [:]
+    private var everKept: [Scope: Set<ByteString>] = [:]
 
     mutating func save(_ batch: [ConversationMessage], in scope: Scope, budget: Int?) {
         var messages = scopes[scope] ?? []
-        var known = ids(of: scope.conversation)
+        var known = ids(in: scope)
         for message in batch where !known.contains(ByteString(message.id)) {
             if messages.last?.role == message.role && !message.belongsToToolExchange { continue }
             messages.append(message)
             known.insert(ByteString(message.id))
         }
         scopes[scope] = Self.last(budget, of: messages)
-        everKept[scope.conversation, default: []].formUnion(known)
+        everKept[scope, default: []].formUnion(known)
     }
 
-    /// Whether the session once held the id and has trimmed it away.
-    func hasTrimmed(_ id: String, in conversation: ConversationID) -> Bool {
-        everKept[conversation]?.contains(ByteString(id)) == true && !ids(of: conversation).contains(ByteString(id))
+    /// Whether the scope once held the id and has trimmed it away.
+    func hasTrimmed(_ id: String, in scope: Scope) -> Bool {
+        everKept[scope]?.contains(ByteString(id)) == true && !ids(in: scope).contains(ByteString(id))
     }
 
     func messages(in scope: Scope, last budget: Int?) -> [ConversationMessage] {
@@ -82,8 +82,8 @@ struct ChatModel {
             scopes.filter { $0.key.conversation == conversation }.map { (agentId: $0.key.agentId, messages: $0.value) })
     }
 
-    private func ids(of conversation: ConversationID) -> Set<ByteString> {
-        Set(scopes.filter { $0.key.conversation == conversation }.values.joined().map { ByteString($0.id) })
+    private func ids(in scope: Scope) -> Set<ByteString> {
+        Set((scopes[scope] ?? []).map { ByteString($0.id) })
     }
 
     private static func last(_ budget: Int?, of messages: [ConversationMessage]) -> [ConversationMessage] {

@@ -27,19 +27,18 @@ enum AppendChecks {
         },
         HistoryStoreCheck(
             "append.adoptsUnassigned", rule: 4,
-            "On request a known message of the empty agent id becomes the saving agent's, and of no other id."
+            "On request a message of the empty agent id becomes the saving agent's, and of no other id."
         ) { store in
             let adopting = AppendOptions(sameRole: .drop, adoptsUnassigned: true)
             let (nobody, id) = (Scope.plain.agent(""), Scope.plain.conversation)
             let question = Invented.message(.user, "question", "lighthouse?")
             try await store.append([question, Invented.message(.assistant, "left", "alone")], to: nobody)
             try await store.append([Invented.message(.assistant, "other", "hers")], to: Scope.plain.agent("other"))
-            try await store.append([question], to: .plain)
-            try await expectIDs(store.window(of: .plain, maxMessages: nil), [], "the window before")
             let before = try await store.latestChange()
-            let batch = [Invented.message(.user, "question", "changed"), Invented.message(.assistant, "other", "mine")]
+            let batch = [Invented.message(.user, "question", "changed"), Invented.message(.user, "again", "?")]
             try await expectEqual(
-                store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 2), "the outcome")
+                store.append(batch, to: .plain, options: adopting), AppendOutcome(known: 1, dropped: 1),
+                "the outcome of a batch that goes on with the role of what was taken over")
             try await expectMessages(store.window(of: .plain, maxMessages: nil), [question], "the agent's window")
             try await expectIDs(
                 store.window(of: nobody, maxMessages: nil), ["left"], "the window of the empty agent id")
@@ -51,9 +50,12 @@ enum AppendChecks {
             let told = try await store.everyChange(after: before)
             try expectEqual(told.map(\.messageId), ["question"], "messages that the feed tells of")
             try expectEqual(told.map(\.agentId), ["agent"], "their agents")
+            let mine = Invented.message(.assistant, "other", "mine")
             try await expectEqual(
-                store.append([Invented.message(.user, "again", "?")], to: .plain, options: adopting),
-                AppendOutcome(dropped: 1), "a message that repeats the adopted one's role")
+                store.append([mine], to: .plain, options: adopting), AppendOutcome(added: 1),
+                "an id that another agent has")
+            try await expectIDs(
+                store.window(of: Scope.plain.agent("other"), maxMessages: nil), ["other"], "the other agent's window")
         },
         HistoryStoreCheck(
             "append.isWholeOrNothing", rule: 6,

@@ -11,7 +11,8 @@ public typealias HistoryStoreCheck = ConformanceCheck<any HistoryStore>
 public enum HistoryStoreConformance {
     /// Every check.
     public static let checks: [HistoryStoreCheck] =
-        AppendChecks.all + PageChecks.all + ConversationChecks.all + DeletionChecks.all + ForkChecks.all
+        AppendChecks.all + SharedIDChecks.all + PageChecks.all + ConversationChecks.all + DeletionChecks.all
+        + ForkChecks.all
         + ListChecks.all + DetailChecks.all + EditChecks.all + MoveChecks.all + BranchChecks.all + DiscardChecks.all
         + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all
         + ReopeningChecks.all

@@ -100,17 +100,21 @@ enum ReplyChecks {
             try expectEqual([came[0].isInterrupted, came[0].isInFlight], [true, false], "interrupted and in flight")
         },
         HistoryStoreCheck(
-            "replies.oneOfAnId", rule: 4, "While a reply is in flight none of the same id can be begun in that session."
+            "replies.oneOfAnId", rule: 4, "While a reply is in flight none of the same id can be begun in that scope."
         ) { store in
             let message = Invented.message(.assistant, "reply", "")
             let reply = try await store.beginReply(message, in: .plain)
             try await expectError(.invalidArgument, "a second reply of that id") {
-                _ = try await store.beginReply(message, in: Scope.plain.agent("other"))
+                _ = try await store.beginReply(message, in: .plain)
             }
-            let elsewhere = try await store.beginReply(message, in: Scope.plain.session("other"))
-            elsewhere.append("there")
             reply.append("here")
-            try await elsewhere.finish()
+            for scope in [Scope.plain.session("other"), Scope.plain.agent("other")] {
+                let elsewhere = try await store.beginReply(message, in: scope)
+                elsewhere.append("there")
+                try await elsewhere.finish()
+                try await expectEqual(
+                    store.window(of: scope, maxMessages: nil).map(\.text), ["there"], "the reply in \(scope.shown)")
+            }
             try await reply.finish()
             try await expectEqual(store.window(of: .plain, maxMessages: nil).map(\.text), ["here"], "the one reply")
         },

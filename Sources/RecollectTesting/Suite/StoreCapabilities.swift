@@ -12,8 +12,6 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
     public static let concurrent = StoreCapabilities(rawValue: 1 << 0)
     /// A message whose role repeats the last stored one's is dropped; a store made with `sameRole: .keep` lacks this. (Rule 3)
     public static let dropsSameRole = StoreCapabilities(rawValue: 1 << 1)
-    /// An id that one agent of a session has saved is known to all its agents. (Rule 4)
-    public static let sessionWideIdentity = StoreCapabilities(rawValue: 1 << 2)
     /// Fields of a message that this version does not know come back. (Rule 9)
     public static let keepsUnknownFields = StoreCapabilities(rawValue: 1 << 3)
     /// Text and ids may hold U+0000. (Rule 1)
@@ -34,14 +32,14 @@ public struct StoreCapabilities: OptionSet, Hashable, Sendable {
 
     /// What a store in memory can keep: what `run(capabilities:make:)` asks for unless told otherwise.
     public static let standard: StoreCapabilities = [
-        .concurrent, .dropsSameRole, .sessionWideIdentity, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
+        .concurrent, .dropsSameRole, .keepsUnknownFields, .keepsNUL, .keepsWhatIsTrimmed,
     ]
     /// Everything that a store of a history can promise.
     public static let all: StoreCapabilities = [.standard, .persistent, .sharesPlace, .durable]
 
     private static let names: [(StoreCapabilities, String)] = [
-        (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.sessionWideIdentity, "sessionWideIdentity"),
-        (.keepsUnknownFields, "keepsUnknownFields"), (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
+        (.concurrent, "concurrent"), (.dropsSameRole, "dropsSameRole"), (.keepsUnknownFields, "keepsUnknownFields"),
+        (.keepsNUL, "keepsNUL"), (.persistent, "persistent"),
         (.sharesPlace, "sharesPlace"), (.durable, "durable"),
         (.keepsWhatIsTrimmed, "keepsWhatIsTrimmed"), (.evicts, "evicts"), (.losesRoot, "losesRoot"),
     ]

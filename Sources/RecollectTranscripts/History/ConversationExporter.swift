@@ -16,6 +16,14 @@ public struct ConversationExporter: Sendable {
     private let history: any HistoryStore
     private static let pageSize = 200
 
+    /// An attachment whose bytes the history does not have, or not as they were saved.
+    public struct MissingAttachment: Sendable, Hashable {
+        /// The message that holds it.
+        public let messageId: String
+        /// The SHA-256 of its bytes.
+        public let sha256: String
+    }
+
     /// Makes an exporter of a history.
     public init(history: any HistoryStore) {
         self.history = history
@@ -24,23 +32,25 @@ public struct ConversationExporter: Sendable {
     /// Exports a conversation: messages of all agents in the order of saving.
     ///
     /// `write` gets the text in pieces, in order, on the caller's task, and is waited for. Attachments go along in base64,
-    /// but not into Markdown.
-    /// - Throws: `notFound` for an unknown conversation or an attachment whose bytes are gone; what the history or `write`
-    ///   throws.
+    /// but not into Markdown. One whose bytes are gone or damaged goes along as its hash, and its message with it.
+    /// - Returns: The attachments that went along without their bytes.
+    /// - Throws: `notFound` for an unknown conversation; what the history or `write` throws.
+    @discardableResult
     public func export(
         _ id: ConversationID, as format: Format, to write: ([UInt8]) async throws -> Void
-    ) async throws {
+    ) async throws -> [MissingAttachment] {
         guard let conversation = try await history.conversation(id) else {
             throw RecollectError(.notFound, "there is no session \(id.sessionId)")
         }
         try await write(Self.head(of: conversation, format))
         var page = PageRequest<MessageCursor>(limit: Self.pageSize)
         var isFirst = true
+        var missing: [MissingAttachment] = []
         while true {
             let messages = try await history.messages(of: id, agentId: nil, page: page)
             var bytes: [UInt8] = []
             for var stored in messages.elements {
-                if format != .markdown { stored.message = try await withAttachments(stored.message) }
+                if format != .markdown { stored.message = try await withAttachments(stored.message, &missing) }
                 if format == .json, !isFirst { bytes += Array(",\n".utf8) }
                 bytes += Self.text(of: stored, in: conversation, format)
                 isFirst = false
@@ -50,6 +60,7 @@ public struct ConversationExporter: Sendable {
             page = PageRequest(limit: Self.pageSize, after: next)
         }
         if format == .json { try await write(Array("\n]}\n".utf8)) }
+        return missing
     }
 
     private static func head(of conversation: Conversation, _ format: Format) -> [UInt8] {
@@ -71,15 +82,21 @@ public struct ConversationExporter: Sendable {
         }
     }
 
-    /// The message with the bytes of its attachments.
-    private func withAttachments(_ message: ConversationMessage) async throws -> ConversationMessage {
+    /// The message with the bytes of its attachments, as far as they are there.
+    private func withAttachments(
+        _ message: ConversationMessage, _ missing: inout [MissingAttachment]
+    ) async throws -> ConversationMessage {
         var message = message
         for (index, part) in message.parts.enumerated() {
             guard case .attachment(var attachment) = part, case .stored(let sha256, _) = attachment.content else {
                 continue
             }
-            attachment.content = .inline(try await history.attachment(sha256: sha256))
-            message.parts[index] = .attachment(attachment)
+            do {
+                attachment.content = .inline(try await history.attachment(sha256: sha256))
+                message.parts[index] = .attachment(attachment)
+            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
+                missing.append(MissingAttachment(messageId: message.id, sha256: sha256))
+            }
         }
         return message
     }

@@ -7,7 +7,7 @@ extension HistoryStore {
         var seen: Set<ByteString> = []
         // Of two messages of one id the first is the one that is kept.
         for message in messages where seen.insert(ByteString(message.id)).inserted {
-            let kept = try await self.message(message.id, in: scope.conversation)
+            let kept = try await self.message(message.id, in: scope.conversation, agentId: scope.agentId)
             let field = kept.map { MessageDifference.field(message, $0.message) } ?? "id"
             if let field { throw RecollectError.notKept(session: scope.sessionId, message: message.id, field: field) }
         }

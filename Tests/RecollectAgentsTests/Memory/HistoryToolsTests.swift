@@ -85,6 +85,22 @@ struct HistoryToolsTests {
         }
     }
 
+    @Test("read on behind a message whose id several agents hold")
+    func sharedIds() async throws {
+        let question = ConversationMessage(id: "q", role: .user, text: "Which budget?")
+        for agent in ["coder", "planner"] {
+            let answer = ConversationMessage(id: agent, role: .assistant, text: "Mine.")
+            try await history.append(
+                [question, answer], to: Scope(userId: "ada", sessionId: "shared", agentId: agent))
+        }
+        let first = try await tools.readSession.call(["session": "shared", "limit": 3], context: context)
+        #expect(ids(first, "messages") == ["q", "coder", "q"])
+        #expect(first.content["note"]?.stringValue?.hasSuffix("after = q and agent = planner") == true)
+        let rest = try await tools.readSession.call(
+            ["session": "shared", "after": "q", "agent": "planner"], context: context)
+        #expect(ids(rest, "messages") == ["planner"])
+    }
+
     @Test("bound a page in bytes, cut a long message between characters, and say how to read on")
     func bounds() async throws {
         try await say(0..<10, session: "long", text: String(repeating: "漢", count: 3000))

@@ -25,15 +25,17 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == batch)
     }
 
-    @Test("a known id keeps its first content and its place, under any agent of the session")
+    @Test("a known id keeps its first content and its place in its scope; another agent or session has its own")
     func knownIds() async throws {
         let history = memory()
         try await history.append(messages(0..<4), to: scope)
         let retry = try await history.append(messages(2..<6), to: scope)
         #expect(retry == AppendOutcome(added: 2, known: 2))
         let other = scope.conversation.scope(agentId: "b")
-        let elsewhere = try await history.append([ConversationMessage(id: "m0", role: .user, text: "again")], to: other)
-        #expect(elsewhere == AppendOutcome(known: 1))
+        let again = ConversationMessage(id: "m0", role: .user, text: "again")
+        #expect(try await history.append([again], to: other) == AppendOutcome(added: 1))
+        #expect(try await history.append([again], to: other) == AppendOutcome(known: 1))
+        #expect(try await history.window(of: other, maxMessages: nil) == [again])
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<6))
         let session = Scope(userId: "ann", sessionId: "t", agentId: "a")
         #expect(try await history.append(messages(0..<1), to: session).added == 1)
@@ -65,6 +67,7 @@ import Testing
         let new = ConversationMessage(
             id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -6 * 86400))
         try await history.append([old, new], to: scope)
+        _ = try await history.expireNow()
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
 
@@ -183,6 +186,7 @@ import Testing
         try await history.deleteMessages(["0", "1"], in: scope.conversation)
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await history.deleteMessages(["2"], in: scope.conversation)
+        #expect(try await history.waitUntilErased().isComplete)
         #expect(!FileManager.default.fileExists(atPath: file.path))
         await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
         await expectError(.invalidArgument) { _ = try await history.attachment(sha256: "../../etc/passwd") }

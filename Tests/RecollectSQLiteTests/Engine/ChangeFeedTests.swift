@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -55,7 +56,7 @@ import Testing
         #expect(changes.count == (what == "trim" ? 1 : 2))
     }
 
-    @Test("a follower gets what this process saves and what another connection saves")
+    @Test("a follower gets what this process saves and what another process saves")
     func follows() async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
@@ -64,14 +65,51 @@ import Testing
         #expect(try await changes.next()?.messageId == "m0")
         try await history.append(messages(1..<2), to: scope)
         #expect(try await changes.next()?.messageId == "m1")
-        // A database of its own stands for another process: it shares no signal with the first.
-        let files = HistoryFiles(directory: folder.url)
-        let other = try HistoryOpening(files: files, configuration: HistoryConfiguration(), events: StoreEvents())
-            .open(isDamaged: false)
-        _ = try await other.write { db in
-            try Appending(messages: messages(2..<3), scope: scope, options: AppendOptions(), retention: .everything)
-                .run(db)
+        _ = try await Worker(["append", "history:\(folder.url.path)", "a", "w", "1", "0", "0"]).finish()
+        #expect(try await changes.next()?.messageId == "w-0-q")
+    }
+
+    @Test(
+        "a reader that is slow is not waited for with all changes in memory: what is gone meanwhile is not told any more"
+    )
+    func pulled() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await history.append(messages(0..<3000), to: scope)
+        var slow = history.changes(after: .beginning).makeAsyncIterator()
+        #expect(try await slow.next()?.messageId == "m0")
+        var fast = history.changes(after: .beginning).makeAsyncIterator()
+        for _ in 0..<3000 { _ = try await fast.next() }
+        try await history.deleteConversation(scope.conversation)
+        var rest: [HistoryChange] = []
+        while let change = try await slow.next() {
+            rest.append(change)
+            if change.kind == .conversationDeleted { break }
         }
-        #expect(try await changes.next()?.messageId == "m2")
+        #expect(rest.count <= 500)
+    }
+
+    @Test("of changes that say the same of one thing the last is kept, and a reader behind sees it")
+    func compacted() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        try await history.append(messages(0..<2), to: scope)
+        let cursor = try await history.latestChange()
+        for number in 0..<50 {
+            try await history.update(scope.conversation, with: ConversationDetails(isRead: number.isMultiple(of: 2)))
+            let edited = ConversationMessage(id: "m1", role: .assistant, text: "edit \(number)")
+            try await history.edit([edited], in: scope.conversation)
+        }
+        let last = try await history.latestChange()
+        #expect(last.sequence == cursor.sequence + 100)
+        let changes = try await history.changes(after: cursor, limit: 100)
+        #expect(changes.map(\.kind) == [.conversationUpdated, .messageEdited])
+        #expect(changes.last?.cursor == last)
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM change") } == 2)
+        // One id may be a message of several agents: each is told.
+        try await history.write { db in
+            for agent in ["a", "b", "a"] {
+                try db.recordChange(.messageDeleted, scope.conversation, agentId: agent, messageId: "m1")
+            }
+        }
+        #expect(try await history.changes(after: last, limit: 10).map(\.agentId) == ["b", "a"])
     }
 }

@@ -132,10 +132,20 @@ import Testing
         #expect(try await history.latestChange() == cursor)
     }
 
-    @Test("an agent that only repeated what was known has not spoken")
+    @Test("an original that was edited is found beside its copy, which says what it said before")
+    func editedOriginal() async throws {
+        try await history.append([ConversationMessage(id: "m", role: .user, text: "apple one")], to: scope)
+        try await history.fork(id, at: "m", into: "copy")
+        try await history.edit([ConversationMessage(id: "m", role: .user, text: "apple two")], in: id)
+        let hits = try await history.search(SearchQuery(userId: "ann", text: "apple")).elements
+        #expect(Set(hits.map(\.conversation.sessionId)) == [id.sessionId, "copy"])
+    }
+
+    @Test("an agent whose reply has only begun has not spoken")
     func silentAgent() async throws {
         try await history.append(messages(0..<2), to: scope)
-        try await history.append(messages(0..<2), to: id.scope(agentId: "parrot"))
+        let reply = try await history.beginReply(messages(2..<3)[0], in: id.scope(agentId: "parrot"))
+        defer { withExtendedLifetime(reply) {} }
         #expect(try await history.conversation(id)?.agents == ["a"])
         let listed = try await history.conversations(
             ConversationQuery(userId: "ann", agentId: "parrot"), page: PageRequest(limit: 9))

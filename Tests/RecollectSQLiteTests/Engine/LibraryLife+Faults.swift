@@ -64,12 +64,24 @@ extension LibraryLife {
                 let found = Set(wanted.lazy.map(\.message).filter { hits.contains($0.id) }.map(\.text))
                 let isComplete = wanted.allSatisfy { found.contains($0.message.text) }
                 if !isComplete || !hits.isSubset(of: wanted.map(\.message.id)) {
-                    faults.append("who says \(word), agent \(agent ?? "any")")
+                    let missing = wanted.filter { !found.contains($0.message.text) }.map(\.message.id)
+                    let strange = hits.subtracting(wanted.map(\.message.id))
+                    faults.append(
+                        "who says \(word), agent \(agent ?? "any"): \(missing) are missing, \(strange) should not be")
                 }
             }
             for (name, session) in model.sessions where !isOutOfSight(session) {
                 let hits = try await history.search(SearchQuery(userId: user, text: word, sessionId: name, limit: .max))
-                let wanted = session.messages.filter { $0.message.says(word) }.map(\.message.id)
+                // What several agents hold with the same content is found once.
+                let wanted = session.messages.filter { $0.message.says(word) }.reduce(into: [ConversationMessage]()) {
+                    found, held in
+                    let message = held.message.asKept
+                    if !found.contains(where: {
+                        $0.id == message.id && $0.role == message.role && $0.parts == message.parts
+                    }) {
+                        found.append(message)
+                    }
+                }.map(\.id)
                 if hits.elements.map(\.messageId).sorted() != wanted.sorted() {
                     faults.append("who says \(word) in \(name)")
                 }

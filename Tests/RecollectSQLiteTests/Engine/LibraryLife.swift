@@ -169,7 +169,7 @@ struct LibraryLife {
             let shown = try await views[view].getSession(id: session)
             // Who is shown no session takes nothing away when it saves one of that id.
             known[view][session] = shown?.messages
-            owners[view][session] = Transcript(model.sessions[session]?.messages.map(\.message) ?? []).owners
+            owners[view][session] = Transcript(agentMessages(model.sessions[session]?.messages ?? [])).owners
         }
         let before = known[view][session] ?? []
         var transcript = before
@@ -200,9 +200,9 @@ struct LibraryLife {
     ) async throws {
         let new = try await messages(of: session)
         let wanted = model.sessions[session]?.messages ?? []
-        let order = Transcript(new.map(\.message)).entries.map(\.id)
+        let order = Transcript(agentMessages(new)).entries.map(\.id)
         let held = Set(order)
-        let oldOrder = Transcript(old.map(\.message)).entries.map(\.id)
+        let oldOrder = Transcript(agentMessages(old)).entries.map(\.id)
         let knownIDs = Set(before.map(\.id))
         let isUpToDate = oldOrder.filter(knownIDs.contains) == before.map(\.id)
         let hasSplitMessage = new.contains { $0.message.chatMessages().count > 1 }
@@ -216,10 +216,14 @@ struct LibraryLife {
         guard order.filter(unseen.contains) == oldOrder.filter(unseen.contains) else {
             throw Fault("what the view did not know changed its order")
         }
-        let places = Dictionary(new.enumerated().map { ($1.message.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let places = Dictionary(new.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
         model.sessions[session]?.messages = wanted.sorted {
-            (places[$0.message.id] ?? .max) < (places[$1.message.id] ?? .max)
+            (places[$0.identity] ?? .max) < (places[$1.identity] ?? .max)
         }
+    }
+
+    private func agentMessages(_ messages: [LibraryModel.Message]) -> [AgentMessage] {
+        messages.map { ($0.agent, $0.message) }
     }
 
     private mutating func edit(_ session: String, _ messages: [LibraryModel.Message]) async throws {
@@ -229,7 +233,8 @@ struct LibraryLife {
         last = "edit \(edited.map(\.id)) in \(session)"
         try await history.edit(edited, in: id(session))
         for message in edited {
-            if let place = model.sessions[session]?.index(of: message.id) {
+            let held = model.sessions[session]?.messages ?? []
+            for place in held.indices where held[place].message.id.hasSameBytes(as: message.id) {
                 model.sessions[session]?.messages[place].message = message
             }
         }
@@ -247,14 +252,15 @@ struct LibraryLife {
         guard let index = messages.indices.randomElement(using: &random), model.sessions[new]?.messages.isEmpty ?? true
         else { return }
         last = "fork \(session) at \(index) into \(new)"
-        try await history.fork(id(session), at: messages[index].message.id, into: new)
+        try await history.fork(
+            id(session), at: messages[index].message.id, agentId: messages[index].agent, into: new)
         model.fork(session, at: index, into: new)
     }
 
     private mutating func branch(_ session: String, at index: Int?) async throws {
         guard let index, let message = model.sessions[session]?.messages[index] else { return }
         last = "branch \(session) from \(index)"
-        let branch = try await history.branch(id(session), from: message.message.id)
+        let branch = try await history.branch(id(session), from: message.message.id, agentId: message.agent)
         model.cut(session, from: index, into: branch.sessionId)
     }
 
@@ -265,10 +271,10 @@ struct LibraryLife {
         else { return }
         last = "restore \(branch) in \(origin)"
         let before = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
-        let kept = model.sessions[origin]?.messages[..<place].map(\.message.id) ?? []
+        let kept = model.sessions[origin]?.messages[..<place].map(\.identity) ?? []
         let messages = model.sessions[branch]?.messages ?? []
         // A session and its branch may come to hold one id each: both are kept then, and what becomes of the ids is tested apart.
-        guard !messages.contains(where: { kept.contains($0.message.id) }) else { return }
+        guard !messages.contains(where: { kept.contains($0.identity) }) else { return }
         try await history.restoreBranch(id(branch), in: id(origin))
         let inner = Set(model.sessions.filter { $0.value.origin == branch }.keys)
         let after = Set(try await history.branches(of: id(origin)).map(\.id.sessionId))
@@ -310,6 +316,11 @@ struct LibraryLife {
         if one(in: 2) { try await reply.finish() } else { try await reply.interrupt() }
         model.append([reply.message], to: new, as: "b")
     }
+}
+
+extension LibraryModel.Message {
+    /// What tells it from all others of its session.
+    fileprivate var identity: [String] { [agent, message.id] }
 }
 
 /// What the model and the library do not agree on, told by a step itself.

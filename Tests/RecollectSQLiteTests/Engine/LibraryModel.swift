@@ -25,9 +25,19 @@ struct LibraryModel {
         var isDiscarded = false
         /// The session that this one is a branch of, and the last message that both have.
         var origin: String?
-        var anchor: String?
+        var anchor: Anchor?
 
-        func index(of id: String) -> Int? { messages.firstIndex { $0.message.id.hasSameBytes(as: id) } }
+        /// The place of an agent's message of that id, or of any agent's.
+        func index(of id: String, agent: String? = nil) -> Int? {
+            messages.firstIndex { held in
+                held.message.id.hasSameBytes(as: id) && agent.map { held.agent == $0 } ?? true
+            }
+        }
+    }
+
+    struct Anchor: Equatable {
+        var id: String
+        var agent: String
     }
 
     var sessions: [String: Session] = [:]
@@ -41,8 +51,10 @@ struct LibraryModel {
         var adopted: Set<String> = []
         for message in messages {
             var new = Message(agent: agent, message: message)
-            if let known = sessions[session]?.index(of: message.id), let held = sessions[session]?.messages[known] {
-                guard adopting, held.agent.isEmpty, !agent.isEmpty else { continue }
+            if sessions[session]?.index(of: message.id, agent: agent) != nil { continue }
+            if adopting, let known = sessions[session]?.index(of: message.id, agent: ""),
+                let held = sessions[session]?.messages[known]
+            {
                 new.message = held.message
                 sessions[session]?.messages.remove(at: known)
                 adopted.insert(message.id)
@@ -69,7 +81,8 @@ struct LibraryModel {
 
     mutating func cut(_ session: String, from index: Int, into branch: String) {
         guard let source = sessions[session] else { return }
-        let anchor = index > 0 ? source.messages[index - 1].message.id : nil
+        let last = index > 0 ? source.messages[index - 1] : nil
+        let anchor = last.map { Anchor(id: $0.message.id, agent: $0.agent) }
         sessions[branch] = Session(
             messages: Array(source.messages[index...]), origin: session, anchor: anchor)
         sessions[session]?.messages.removeSubrange(index...)
@@ -78,7 +91,11 @@ struct LibraryModel {
     /// Where a session differs from its branch; `nil` where the branch cannot be restored.
     func place(of branch: String, in session: String) -> Int? {
         guard let anchor = sessions[branch]?.anchor else { return 0 }
-        return sessions[session]?.index(of: anchor).map { $0 + 1 }
+        // What belonged to no agent may have been taken over.
+        let place =
+            sessions[session]?.index(of: anchor.id, agent: anchor.agent)
+            ?? (anchor.agent.isEmpty ? sessions[session]?.index(of: anchor.id) : nil)
+        return place.map { $0 + 1 }
     }
 
     mutating func restore(_ branch: String, in session: String, cutInto other: String?) {
@@ -106,7 +123,7 @@ struct LibraryModel {
         // What the new session has already given a place.
         var taken: [Message] = []
         old: for old in source.messages {
-            guard let known = target.index(of: old.message.id) else {
+            guard let known = target.index(of: old.message.id, agent: old.agent) else {
                 messages.append(old)
                 continue
             }
@@ -115,7 +132,7 @@ struct LibraryModel {
             taken.append(kept)
             var copy = old.message
             while let same = (taken + target.messages + (copy.id == old.message.id ? [] : source.messages)).first(
-                where: { $0.message.id == copy.id })
+                where: { $0.message.id == copy.id && $0.agent == old.agent })
             {
                 if same.message.asKept.hasSameContent(as: old.message.asKept) { continue old }
                 copy = copy.under(id: copy.copyId(from: session))
@@ -148,42 +165,30 @@ struct LibraryModel {
         let before = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         let touched = transcript.filter { before[$0.id] != $0 }
         let old = sessions[session]?.messages ?? []
-        let current = Transcript(old.map(\.message)).owners
+        let places = LibraryEntries(old, owners: owners)
         var entries = old.map { $0.message.chatMessages() }
-        /// Which entry of which message an entry is that the storage knows.
-        func place(of id: UUID) -> (message: Int, entryId: UUID)? {
-            for owner in [
-                owners[id], .init(messageId: id.uuidString, entryId: id),
-                .init(messageId: id.uuidString.lowercased(), entryId: id), current[id],
-            ].compactMap({ $0 }) {
-                if let index = old.firstIndex(where: { $0.message.id.hasSameBytes(as: owner.messageId) }) {
-                    return (index, owner.entryId)
-                }
-            }
-            return nil
-        }
         var new: [ChatMessage] = []
         var whole: [Int: ConversationMessage] = [:]
         for entry in touched {
-            if let place = place(of: entry.id), UUID(uuidString: old[place.message].message.id) == entry.id,
-                !entries[place.message].contains(where: { $0.id == place.entryId })
-            {
-                // The same id edits, whatever the message has become.
-                whole[place.message] = ConversationMessage(entry).under(id: old[place.message].message.id)
-                continue
-            }
-            guard let place = place(of: entry.id),
-                let index = entries[place.message].firstIndex(where: { $0.id == place.entryId })
-            else {
+            guard let place = places.find(entry.id) else {
                 new.append(entry)
                 continue
             }
-            var own = entry
-            own.id = place.entryId
-            entries[place.message][index] = own
+            for (number, message) in place.messages.enumerated() {
+                if let index = entries[message].firstIndex(where: { $0.id == place.entryId }) {
+                    entries[message][index] = entry
+                    entries[message][index].id = place.entryId
+                } else if UUID(uuidString: old[message].message.id) == entry.id {
+                    // The same id edits, whatever the message has become.
+                    whole[message] = ConversationMessage(entry).under(id: old[message].message.id)
+                } else if number == 0 {
+                    new.append(entry)
+                }
+            }
         }
         for id in removed {
-            if let place = place(of: id) { entries[place.message].removeAll { $0.id == place.entryId } }
+            guard let place = places.find(id) else { continue }
+            for message in place.messages { entries[message].removeAll { $0.id == place.entryId } }
         }
         let kept = old.indices.compactMap { index in
             (whole[index] ?? old[index].message.replacing(entries[index])).map {
@@ -196,6 +201,52 @@ struct LibraryModel {
 
     /// The attachments that messages use.
     var attachments: Set<String> { Set(sessions.values.flatMap { $0.messages.flatMap(\.message.storedHashes) }) }
+}
+
+/// Which messages of a session a storage's entries belong to.
+private struct LibraryEntries {
+    private let messages: [LibraryModel.Message]
+    private let shown: [[ChatMessage]]
+    private let owners: [UUID: Transcript.Owner]
+    private let current: [UUID: Transcript.Owner]
+
+    init(_ messages: [LibraryModel.Message], owners: [UUID: Transcript.Owner]) {
+        self.messages = messages
+        self.owners = owners
+        shown = messages.map { $0.message.asKept.chatMessages() }
+        current = Transcript(messages.map { ($0.agent, $0.message.asKept) }).owners
+    }
+
+    /// The messages that an entry shows, the first one first, and the entry's id in them; `nil` for a new one.
+    func find(_ id: UUID) -> (messages: [Int], entryId: UUID)? {
+        if let owner = owners[id] {
+            if let found = find(owner) { return found }
+            if owner.agentId.isEmpty, let found = find(owner.messageId, where: { !isKnown(owner.messageId, of: $0) }) {
+                return (found, owner.entryId)
+            }
+        }
+        for name in [id.uuidString, id.uuidString.lowercased()] {
+            if let found = find(name, where: { _ in true }) { return (found, id) }
+        }
+        return current[id].flatMap(find)
+    }
+
+    private func find(_ owner: Transcript.Owner) -> (messages: [Int], entryId: UUID)? {
+        find(owner.messageId) { $0 == owner.agentId }.map { ($0, owner.entryId) }
+    }
+
+    private func find(_ id: String, where isMeant: (String) -> Bool) -> [Int]? {
+        let held = messages.indices.filter { messages[$0].message.id.hasSameBytes(as: id) }
+        guard let own = held.first(where: { isMeant(messages[$0].agent) }) else { return nil }
+        return [own]
+            + held.filter { other in
+                other != own && !isKnown(id, of: messages[other].agent) && shown[other].show(theSameAs: shown[own])
+            }
+    }
+
+    private func isKnown(_ id: String, of agent: String) -> Bool {
+        owners.values.contains { $0.messageId.hasSameBytes(as: id) && $0.agentId == agent }
+    }
 }
 
 extension ConversationMessage {

@@ -15,8 +15,11 @@ import Testing
     }
 
     @Test(
-        "lives that once went wrong: two entries of one id; a preview of what went to the end; two messages of one id",
-        arguments: [7_506_642_260_867_477_955, 15_816_779_179_320_403_497, 16_070_526_704_852_994_981])
+        "lives that once went wrong: two entries of one id; a preview of what went to the end; two messages of one id; an original that was edited and not found for its copy",
+        arguments: [
+            7_506_642_260_867_477_955, 15_816_779_179_320_403_497, 16_070_526_704_852_994_981,
+            17_071_575_871_546_641_411,
+        ])
     func regressions(seed: UInt64) async throws {
         try await live(seed: seed)
     }

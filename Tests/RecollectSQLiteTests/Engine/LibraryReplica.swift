@@ -112,7 +112,7 @@ struct DerivedTables {
         ).forEachRow { row in
             lines.append((0..<7).map { row.text($0) }.joined(separator: "|"))
         }
-        try db.sql("SELECT conversation_id, message_id, sequence FROM message_id ORDER BY 1, 2").forEachRow { row in
+        try db.sql("SELECT scope_id, message_id, sequence FROM message_id ORDER BY 1, 2").forEachRow { row in
             lines.append((0..<3).map { row.text($0) }.joined(separator: "|"))
         }
         return lines
@@ -132,7 +132,8 @@ struct DerivedTables {
     /// Rows that belong to nothing, and messages that are in two places at once.
     static func orphans(_ db: Database) throws -> [String] {
         try [
-            "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, conversation_id, message_id) WHERE role IS NULL",
+            "SELECT count(*) FROM message_id LEFT JOIN message USING (sequence, scope_id, message_id) WHERE role IS NULL",
+            "SELECT count(*) FROM (SELECT 1 FROM message GROUP BY scope_id, message_id HAVING count(*) > 1)",
             "SELECT count(*) FROM message WHERE scope_id NOT IN (SELECT id FROM scope WHERE scope.conversation_id = message.conversation_id)",
             "SELECT count(*) FROM message WHERE conversation_id NOT IN (SELECT id FROM conversation)",
             "SELECT count(*) FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)",

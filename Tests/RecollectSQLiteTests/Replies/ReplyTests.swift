@@ -155,12 +155,19 @@ import Testing
         #expect(try await saved(in: history).count == 3)
     }
 
-    @Test("two replies of one id cannot be in flight in a session, but in two sessions, and one after the other")
+    @Test("two replies of one id cannot be in flight in a scope, but in two, and one after the other")
     func sameId() async throws {
         let first = try await history.beginReply(start, in: scope)
         await expectError(.invalidArgument) { _ = try await history.beginReply(start, in: scope) }
         let elsewhere = try await history.beginReply(
             start, in: Scope(userId: scope.userId, sessionId: "other", agentId: scope.agentId))
+        let other = scope.conversation.scope(agentId: "other")
+        let another = try await history.beginReply(start, in: other)
+        another.append("hers")
+        #expect(try await history.repliesInFlight(in: scope.conversation).map(\.agentId) == [scope.agentId, "other"])
+        try await another.finish()
+        #expect(try await history.window(of: other, maxMessages: nil).map(\.text) == [start.text + "hers"])
+        try await history.deleteMessages([start.id], in: scope.conversation)
         try await elsewhere.finish()
         try await first.interrupt()
         // Regenerated under the same id: the message is edited and keeps its place.

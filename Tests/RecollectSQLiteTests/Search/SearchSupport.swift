@@ -99,7 +99,6 @@ final class SearchedHistory {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
             try db.execute(sql: "PRAGMA secure_delete = ON")
-            try SearchIndex.install(on: db)
         }
         database = try DatabasePool(
             path: folder.appendingPathComponent("history.sqlite").path, configuration: configuration)

@@ -99,21 +99,27 @@ import Testing
         try await expectSound()
     }
 
-    @Test("what an agent saved is taken by no other, and what a UI saved under an id of its own by none")
+    @Test("what an agent saved is taken by no other, and what a UI saved as an agent by none: both keep it")
     func others() async throws {
         try await say(question, as: "first")
         try await say(question, as: "second")
         #expect(try await window("first") == [question.content])
-        #expect(try await window("second").isEmpty)
+        #expect(try await window("second") == [question.content])
+        #expect(try await shown() == [question.content])
         let ui = SQLiteSessionStorage(history: history, userId: "ann", agentId: "ui")
         try await ui.updateSessionMessages(id: "t", messages: [question])
         try await chat.save(
             ConversationMessage(question), userId: "ann", sessionId: "t", agentId: "tech", maxMessages: nil)
-        #expect(try await chat.fetch(userId: "ann", sessionId: "t", agentId: "tech", maxMessages: nil).isEmpty)
-        try await show(later)
+        for agent in ["ui", "tech"] {
+            let kept = try await chat.fetch(userId: "ann", sessionId: "t", agentId: agent, maxMessages: nil)
+            #expect(kept.map(\.text) == [question.content])
+        }
+        #expect(try await sessions.getSession(id: "t")?.messages.map(\.content) == [question.content])
+        try await show(question, later)
         try await history.append(
             [ConversationMessage(later)], to: sessions.conversation("s").scope(agentId: "first"))
         #expect(try await window("") == [later.content], "the engine by itself moves nothing")
+        #expect(try await window("first") == [question.content, later.content])
     }
 
     @Test("the message keeps the content that the UI gave it, and its place among those of other agents")
@@ -202,7 +208,8 @@ import Testing
             let before = try #require(try await sessions.getSession(id: "s")).messages.dropLast()
             if ending == "whole" { entry.content = "so far" }
             try await sessions.updateSessionMessages(id: "s", messages: before + [entry])
-            #expect(try await window("").count == 1)
+            #expect(try await window("").isEmpty)
+            #expect(try await window().count == number + 2)
             if ending == "finished" {
                 try await keeper.finish(ConversationMessage(id: begun.id, role: .assistant, text: "so far"))
             } else {

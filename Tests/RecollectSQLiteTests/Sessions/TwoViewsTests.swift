@@ -347,6 +347,7 @@ import Testing
             ChatMessage(role: .assistant, content: "new"),
         ]
         try await sessions.updateSessionMessages(id: "s", messages: transcript)
+        _ = try await history.expireNow()
         #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new"])
         transcript.append(ChatMessage(role: .user, content: "newer"))
         transcript.removeFirst()

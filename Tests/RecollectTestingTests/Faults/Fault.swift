@@ -33,7 +33,7 @@ enum Fault: String, NamedFault {
     case refusesOverlappingBatches = "identity.retryAddsWhatIsNew"
     case looksForIdsBeforeTheBatchOnly = "identity.onceInABatch"
     case knowsIdsOfAllSessions = "identity.endsWithItsSession"
-    case knowsIdsOfTheScopeOnly = "identity.spansTheAgentsOfASession"
+    case knowsIdsOfOtherAgents = "identity.ofEachAgent"
     case foldsCaseOfMessageIds = "identity.comparesBytes"
     case endsMessageIdsAtNUL = "identity.keepsNULInIds"
 

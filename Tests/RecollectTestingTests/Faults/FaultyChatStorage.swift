@@ -235,8 +235,8 @@ final class FaultyChatStorage: ChatStorage {
             let counts =
                 switch fault {
                 case .knowsIdsOfAllSessions: true
-                case .knowsIdsOfTheScopeOnly: drawer.scope == scope
-                default: isPart(drawer.scope, of: scope.conversation)
+                case .knowsIdsOfOtherAgents: isPart(drawer.scope, of: scope.conversation)
+                default: address(drawer.scope) == address(scope)
                 }
             if counts { known.formUnion(drawer.messages.map { key($0.id) }) }
         }

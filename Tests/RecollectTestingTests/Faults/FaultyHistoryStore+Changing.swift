@@ -61,9 +61,13 @@ extension FaultyHistoryStore {
 
     // MARK: - Branches
 
-    func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
+    func branch(
+        _ conversation: ConversationID, from messageId: String, agentId: String?
+    ) async throws -> ConversationID {
         let id = kept(conversation)
-        guard fault == .branchesAfterTheMessage else { return try await base.branch(id, from: messageId) }
+        guard fault == .branchesAfterTheMessage else {
+            return try await base.branch(id, from: messageId, agentId: agentId)
+        }
         let ids = try await everything(in: id).map(\.message.id)
         let next = ids.firstIndex(of: messageId).map { ids.index(after: $0) }.flatMap { $0 < ids.count ? ids[$0] : nil }
         return try await base.branch(id, from: next ?? messageId)
@@ -149,7 +153,7 @@ extension FaultyHistoryStore {
         memory.withLock { $0.lies[id] = lie }
     }
 
-    private func everything(in id: ConversationID) async throws -> [StoredMessage] {
+    func everything(in id: ConversationID) async throws -> [StoredMessage] {
         try await base.messages(of: id, agentId: nil, page: PageRequest(limit: .max)).elements
     }
 }

@@ -71,8 +71,9 @@ extension FaultyHistoryStore {
         return page
     }
 
-    func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
-        try await base.message(fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(conversation))
+    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage? {
+        try await base.message(
+            fault == .looksUpIgnoringCase ? id.lowercased() : id, in: kept(conversation), agentId: agentId)
     }
 
     func shown(_ conversation: Conversation) -> Conversation {

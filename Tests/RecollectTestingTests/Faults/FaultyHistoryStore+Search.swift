@@ -13,6 +13,7 @@ extension FaultyHistoryStore {
         case .findsTheFirstWord: asked.text = String(query.text.prefix { $0 != " " })
         case .takesUntilForInside: asked.until = query.until?.addingTimeInterval(0.001)
         case .showsCopies where query.sessionId == nil: return try await everySession(asked)
+        case .findsEachAgents where query.agentId == nil: return try await everyAgent(asked)
         default: break
         }
         var page = try await base.search(asked)
@@ -38,6 +39,18 @@ extension FaultyHistoryStore {
         for conversation in try await base.conversations(of: query.userId, page: PageRequest(limit: 1000)).elements {
             var query = query
             query.sessionId = conversation.id.sessionId
+            hits += try await base.search(query).elements
+        }
+        return Page(elements: Array(hits.prefix(query.limit)), next: nil)
+    }
+
+    /// What agents share is shown for each of them.
+    private func everyAgent(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
+        var hits: [SearchHit] = []
+        let all = try await base.conversations(of: query.userId, page: PageRequest(limit: 1000)).elements
+        for agent in Set(all.flatMap(\.agents)).sorted() {
+            var query = query
+            query.agentId = agent
             hits += try await base.search(query).elements
         }
         return Page(elements: Array(hits.prefix(query.limit)), next: nil)

@@ -66,6 +66,14 @@ final class FaultyHistoryStore: HistoryStore {
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
         if fault == .leavesUnassigned { options.adoptsUnassigned = false }
+        if fault == .knowsIdsOfOtherAgents {
+            for message in messages {
+                guard let known = try await base.message(message.id, in: scope.conversation),
+                    known.agentId != scope.agentId, !options.adoptsUnassigned
+                else { continue }
+                messages.removeAll { $0.id == message.id }
+            }
+        }
         if fault == .refusesDeletedIds {
             let deleted = memory.withLock { $0.deletedIDs }
             messages.removeAll { deleted.contains($0.id) }
@@ -96,7 +104,9 @@ final class FaultyHistoryStore: HistoryStore {
         return fault == .countsAllAsAdded ? AppendOutcome(added: messages.count) : outcome
     }
 
-    func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
+    func fork(
+        _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
+    ) async throws {
         let conversation = kept(conversation)
         var messageId = messageId
         if fault == .forksEverything {
@@ -104,7 +114,8 @@ final class FaultyHistoryStore: HistoryStore {
             messageId = page.elements.last?.message.id ?? messageId
         }
         do {
-            try await base.fork(conversation, at: messageId, into: newSessionId)
+            let agentId = fault == .takesNoAgentOfAnId ? nil : agentId
+            try await base.fork(conversation, at: messageId, agentId: agentId, into: newSessionId)
         } catch {
             if fault != .ignoresWhatItCannotFork { throw error }
         }
@@ -113,7 +124,11 @@ final class FaultyHistoryStore: HistoryStore {
     }
 
     func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
-        let ids = fault == .deletesTheFirstOnly ? Array(ids.prefix(1)) : ids
+        var ids = fault == .deletesTheFirstOnly ? Array(ids.prefix(1)) : ids
+        if fault == .keepsSharedMessages {
+            let held = try await everything(in: kept(conversation)).map(\.message.id)
+            ids.removeAll { id in held.count { $0 == id } > 1 }
+        }
         return try await base.deleteMessages(ids, in: kept(conversation))
     }
 

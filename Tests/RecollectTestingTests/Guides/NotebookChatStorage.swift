@@ -26,7 +26,7 @@ actor NotebookChatStorage: ChatStorage {
         try Task.checkCancellation()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         var page = pages[scope] ?? []
-        var known = Set(agents(of: scope.conversation).flatMap(\.messages).map { Array($0.id.utf8) })
+        var known = Set(page.map { Array($0.id.utf8) })
         for message in messages where !known.contains(Array(message.id.utf8)) {
             if isConsecutiveSameRole(page, message) { continue }
             page.append(message)

@@ -1,0 +1,41 @@
+import RecollectCore
+
+/// Tells whether the files of an open database are still those that were opened.
+///
+/// SQLite goes on writing to a file that was unlinked, and to a log that was replaced, into nowhere. Adding, removing or replacing a
+/// name changes its folder's modification time, so one look at the folder is enough while that stays the same.
+final class FileGuard: Sendable {
+    private struct State {
+        var identity: HistoryFiles.Identity
+        /// The folder's stamp when the files were last compared; `nil` where a later change might give the same one.
+        var stamp: FolderStamp?
+    }
+
+    private let files: HistoryFiles
+    private let state: Locked<State>
+
+    /// Takes the files as they are now for those of the database. Under the process lock, with the connections open.
+    init(files: HistoryFiles) {
+        self.files = files
+        state = Locked(State(identity: files.identity()))
+    }
+
+    /// The identity of the database's file.
+    var databaseID: FileID? { state.withLock { $0.identity.database } }
+
+    /// Whether the paths still lead to the files that were opened.
+    func filesAreUnchanged() -> Bool {
+        let stamp = FolderStamp(at: files.folder)
+        return state.withLock { state in
+            if let stamp, stamp == state.stamp { return true }
+            let isSettled = stamp?.isSettled ?? false
+            let now = files.identity()
+            // SQLite makes the log and its index at the first use.
+            if state.identity.log == nil { state.identity.log = now.log }
+            if state.identity.shared == nil { state.identity.shared = now.shared }
+            guard state.identity == now else { return false }
+            state.stamp = isSettled ? stamp : nil
+            return true
+        }
+    }
+}

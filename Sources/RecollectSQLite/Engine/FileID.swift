@@ -1,0 +1,49 @@
+import CFiles
+import Foundation
+
+/// A file's identity: no two files that exist at the same time share one, and renaming a file keeps it.
+struct FileID: Hashable, Sendable {
+    private let device: UInt64
+    private let inode: UInt64
+
+    /// The identity of the file at a path, through symbolic links; `nil` where there is none.
+    init?(at path: String) {
+        var id = recollect_file_id()
+        guard recollect_identify(path, &id) == 0 else { return nil }
+        self.init(id)
+    }
+
+    /// The identity of an open file; `nil` if the system refuses to tell it.
+    init?(of descriptor: Int32) {
+        var id = recollect_file_id()
+        guard recollect_identify_open(descriptor, &id) == 0 else { return nil }
+        self.init(id)
+    }
+
+    fileprivate init(_ id: recollect_file_id) {
+        device = id.device
+        inode = id.inode
+    }
+}
+
+/// A folder's identity and its modification time, which changes with every name added, removed or replaced in it.
+struct FolderStamp: Equatable, Sendable {
+    private let id: FileID
+    private let seconds: Int64
+    private let nanoseconds: Int64
+
+    /// Stamps the folder at a path; `nil` where there is none.
+    init?(at path: String) {
+        var stamp = recollect_folder_stamp()
+        guard recollect_stamp_folder(path, &stamp) == 0 else { return nil }
+        id = FileID(stamp.id)
+        seconds = stamp.seconds
+        nanoseconds = stamp.nanoseconds
+    }
+
+    /// Whether a change made from now on gives the folder another stamp: the file system's clock has ticked since the last change.
+    var isSettled: Bool {
+        let age = Date().timeIntervalSince1970 - (Double(seconds) + Double(nanoseconds) / 1e9)
+        return age > 0.02
+    }
+}

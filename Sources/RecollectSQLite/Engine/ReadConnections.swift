@@ -1,0 +1,165 @@
+import Dispatch
+import Foundation
+import GRDB
+import RecollectCore
+
+/// The connections of an open database that read: up to four, opened when they are needed.
+///
+/// A read runs on the calling thread where `InlineWork` allows it, else on a queue. Reads beyond the fourth wait in a list and
+/// block no thread.
+final class ReadConnections: Sendable {
+    /// Reads through a connection, or gets `DatabaseRetired`. Returns what to do once the connection was given back.
+    typealias Body = @Sendable (Result<DatabaseQueue, any Error>) -> @Sendable () -> Void
+
+    private static let limit = 4
+
+    private struct State {
+        var idle: [DatabaseQueue] = []
+        var count = 0
+        var active = 0
+        var waiting: [Body] = []
+        var isPaused = false
+        var isClosed = false
+    }
+
+    private let open: @Sendable () throws -> DatabaseQueue
+    private let queue = DispatchQueue(label: "recollect.history.read", qos: .userInitiated, attributes: .concurrent)
+    private let state = Locked(State())
+    private let rest = NSCondition()
+
+    init(open: @escaping @Sendable () throws -> DatabaseQueue) {
+        self.open = open
+    }
+
+    /// Whether no connection has been needed yet.
+    var isEmpty: Bool { state.withLock { $0.count == 0 } }
+
+    /// Takes an idle connection, for work in place; `nil` if there is none. The caller must give it back.
+    func takeIdle() -> DatabaseQueue? {
+        state.withLock { state in
+            guard !state.isPaused, let connection = state.idle.popLast() else { return nil }
+            state.active += 1
+            return connection
+        }
+    }
+
+    /// Calls `body` on a queue.
+    func withConnection(_ body: @escaping Body) {
+        let isAdmitted = state.withLock { state in
+            state.waiting.append(body)
+            return !state.isClosed
+        }
+        isAdmitted ? startNext() : refuseWaiting()
+    }
+
+    /// Takes a connection back.
+    func giveBack(_ connection: DatabaseQueue) {
+        let isLast = state.withLock { state in
+            state.idle.append(connection)
+            state.active -= 1
+            return state.active == 0
+        }
+        if isLast { signalRest() }
+        startNext()
+    }
+
+    /// Holds new reads back until `resume` and waits for those under way. Returns whether all ended in time. Blocks.
+    func pause(milliseconds: Int) -> Bool {
+        state.withLock { $0.isPaused = true }
+        return waitForRest(until: Date(timeIntervalSinceNow: Double(milliseconds) / 1000))
+    }
+
+    func resume() {
+        state.withLock { $0.isPaused = false }
+        for _ in 0..<Self.limit { startNext() }
+    }
+
+    /// Ends the reads that wait with `DatabaseRetired`, waits for those under way and closes the connections. Blocks.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        refuseWaiting()
+        _ = waitForRest(until: nil)
+        let idle = state.withLock { state in
+            defer { state.idle = [] }
+            return state.idle
+        }
+        for connection in idle {
+            // A read connection has nothing to lose; what stays open goes with its last reference.
+            try? connection.close()
+        }
+    }
+
+    /// Starts the first read that waits if a connection is free or another one may be opened.
+    private func startNext() {
+        enum Next {
+            case nothing
+            case run(Body, DatabaseQueue)
+            case open(Body)
+        }
+        let next = state.withLock { state -> Next in
+            guard !state.isPaused, !state.isClosed, !state.waiting.isEmpty else { return .nothing }
+            if let connection = state.idle.popLast() {
+                state.active += 1
+                return .run(state.waiting.removeFirst(), connection)
+            }
+            guard state.count < Self.limit else { return .nothing }
+            state.count += 1
+            state.active += 1
+            return .open(state.waiting.removeFirst())
+        }
+        switch next {
+        case .nothing: return
+        case .run(let body, let connection): queue.async { self.run(body, connection) }
+        case .open(let body): queue.async { self.openAndRun(body) }
+        }
+    }
+
+    private func run(_ body: Body, _ connection: DatabaseQueue) {
+        let end = body(.success(connection))
+        giveBack(connection)
+        end()
+    }
+
+    private func openAndRun(_ body: Body) {
+        do {
+            run(body, try open())
+        } catch {
+            let isLast = state.withLock { state in
+                state.count -= 1
+                state.active -= 1
+                return state.active == 0
+            }
+            body(.failure(error))()
+            if isLast { signalRest() }
+            startNext()
+        }
+    }
+
+    private func refuseWaiting() {
+        let refused = state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for body in refused { body(.failure(DatabaseRetired()))() }
+    }
+
+    /// Waits until no read is under way, without a deadline for `nil`. Returns whether none is.
+    private func waitForRest(until deadline: Date?) -> Bool {
+        rest.lock()
+        defer { rest.unlock() }
+        while state.withLock({ $0.active > 0 }) {
+            if let deadline {
+                guard rest.wait(until: deadline) else { return state.withLock { $0.active == 0 } }
+            } else {
+                rest.wait()
+            }
+        }
+        return true
+    }
+
+    private func signalRest() {
+        rest.lock()
+        rest.broadcast()
+        rest.unlock()
+    }
+}

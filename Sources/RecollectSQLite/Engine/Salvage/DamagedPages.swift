@@ -1,0 +1,186 @@
+import Foundation
+import RecollectCore
+
+/// The pages of a damaged database: those of its file, and in place of them the last whole ones that its log holds.
+///
+/// Reads one page at a time. A page that the disk does not give is missing; nothing here fails because of it.
+final class DamagedPages {
+    /// How many pages there are.
+    let count: Int
+
+    private let size: Int
+    private let file: OpenFile?
+    private let log: OpenFile?
+    private let logged: DamagedLog
+
+    /// Opens the files that are there.
+    /// - Precondition: This process has no connection to the database: closing a file drops a process's locks on it.
+    init(folder: OpenFolder, database: String) throws {
+        file = try Self.open(database, in: folder)
+        log = try Self.open(database + "-wal", in: folder)
+        let header = Self.bytes(of: file, at: 0, count: 100)
+        let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
+        logged = DamagedLog(log)
+        // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
+        let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
+        size = sizes.first ?? 4096
+        count = max((try file?.size() ?? 0) / size, logged.pageSize == size ? logged.pageCount : 0)
+    }
+
+    /// Whether a log holds commits that SQLite would pass over, without a word, because a frame before them is damaged.
+    ///
+    /// Only where each commit was synced before the next began: else a power cut may leave a log so.
+    static func logHidesCommits(in folder: OpenFolder, database: String) throws -> Bool {
+        try DamagedLog(open(database + "-wal", in: folder)).hidesCommits
+    }
+
+    private static func open(_ name: String, in folder: OpenFolder) throws -> OpenFile? {
+        do {
+            return try folder.file(name, forWriting: false)
+        } catch let failure as POSIXFailure where failure.number == ENOENT {
+            return nil
+        }
+    }
+
+    fileprivate static func bytes(of file: OpenFile?, at offset: Int, count: Int) -> [UInt8] {
+        // What cannot be read is damage, which is what the caller expects.
+        (try? file?.read(at: offset, count: count)) ?? []
+    }
+
+    /// The bytes of a page, from 1 on; `nil` where they cannot be read.
+    func bytes(ofPage number: Int) -> [UInt8]? {
+        guard number >= 1, number <= count else { return nil }
+        let bytes =
+            if let offset = logged.offsets[UInt32(number)], logged.pageSize == size {
+                Self.bytes(of: log, at: offset, count: size)
+            } else {
+                Self.bytes(of: file, at: (number - 1) * size, count: size)
+            }
+        return bytes.count == size ? bytes : nil
+    }
+
+    /// A page that has rows or entries of an index.
+    func page(_ number: Int) -> BTreePage? {
+        bytes(ofPage: number).flatMap { BTreePage($0, isFirst: number == 1) }
+    }
+
+    /// A row's or entry's whole record; `nil` where a page of it is missing.
+    func payload(of cell: BTreePage.Cell) -> [UInt8]? {
+        var payload = cell.local
+        guard var next = cell.overflow else { return payload }
+        guard cell.size <= count * size else { return nil }
+        payload.reserveCapacity(cell.size)
+        while payload.count < cell.size {
+            guard let page = bytes(ofPage: next) else { return nil }
+            next = Int(page.bigEndian32(0))
+            payload += page[4...].prefix(cell.size - payload.count)
+        }
+        // The last page of a chain names no other.
+        return next == 0 ? payload : nil
+    }
+}
+
+/// Which pages a write-ahead log holds, found without trusting more of it than its checksums prove.
+///
+/// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
+/// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
+/// follows them.
+private struct DamagedLog {
+    private(set) var pageSize = 0
+    private(set) var pageCount = 0
+    /// Where in the log the last whole version of a page begins.
+    private(set) var offsets: [UInt32: Int] = [:]
+    /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
+    private(set) var hidesCommits = false
+
+    static func isPageSize(_ size: Int) -> Bool {
+        size >= 512 && size <= 65536 && size & (size - 1) == 0
+    }
+
+    init(_ file: OpenFile?) {
+        let header = DamagedPages.bytes(of: file, at: 0, count: 32)
+        guard header.count == 32, let end = try? file?.size() else { return }
+        let magic = header.bigEndian32(0)
+        let isBigEndian = magic == 0x377F_0683
+        var previous: Checksum? = Checksum()
+        previous?.add(header[0..<24], isBigEndian)
+        let isWhole = magic & ~1 == 0x377F_0682 && previous == Checksum(header, at: 24)
+        let stated = Int(header.bigEndian32(8))
+        pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
+        if !isWhole { previous = nil }
+        let salt = isWhole ? Array(header[16..<24]) : commonSalt(file, end)
+        var waiting: [UInt32: Int] = [:]
+        var (isBroken, hasHiddenCommit) = (false, false)
+        for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
+            let frame = DamagedPages.bytes(of: file, at: offset, count: 24 + pageSize)
+            guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
+                (previous, isBroken) = (nil, true)
+                continue
+            }
+            let stored = Checksum(frame, at: 16)
+            var computed = previous
+            computed?.add(frame[0..<8], isBigEndian)
+            computed?.add(frame[24...], isBigEndian)
+            previous = stored
+            if let computed {
+                if computed != stored {
+                    // Either this page is damaged, or what follows was never committed: then no commit follows.
+                    isBroken = true
+                    continue
+                }
+                if hasHiddenCommit { hidesCommits = true }
+            }
+            waiting[frame.bigEndian32(0)] = offset + 24
+            let committed = frame.bigEndian32(4)
+            guard committed > 0 else { continue }
+            hasHiddenCommit = isBroken
+            offsets.merge(waiting) { $1 }
+            waiting = [:]
+            pageCount = Int(committed)
+        }
+    }
+
+    /// The salt that most frames bear, for a log whose first bytes are damaged.
+    private func commonSalt(_ file: OpenFile?, _ end: Int) -> [UInt8] {
+        var counts: [[UInt8]: Int] = [:]
+        for offset in stride(from: 32, to: end, by: 24 + pageSize) {
+            let head = DamagedPages.bytes(of: file, at: offset, count: 24)
+            if head.count == 24 { counts[Array(head[8..<16]), default: 0] += 1 }
+        }
+        return counts.max { $0.value < $1.value }?.key ?? []
+    }
+
+    /// The running checksum of a log.
+    private struct Checksum: Equatable {
+        private var first: UInt32 = 0
+        private var second: UInt32 = 0
+
+        init() {}
+
+        init(_ bytes: [UInt8], at offset: Int) {
+            (first, second) = (bytes.bigEndian32(offset), bytes.bigEndian32(offset + 4))
+        }
+
+        mutating func add(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) {
+            bytes.withUnsafeBytes { bytes in
+                for offset in stride(from: 0, to: bytes.count, by: 8) {
+                    first &+= Self.word(bytes, offset, isBigEndian) &+ second
+                    second &+= Self.word(bytes, offset + 4, isBigEndian) &+ first
+                }
+            }
+        }
+
+        private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int, _ isBigEndian: Bool) -> UInt32 {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+        }
+    }
+}
+
+extension [UInt8] {
+    func bigEndian16(_ offset: Int) -> UInt16 { UInt16(self[offset]) << 8 | UInt16(self[offset + 1]) }
+
+    func bigEndian32(_ offset: Int) -> UInt32 {
+        UInt32(bigEndian16(offset)) << 16 | UInt32(bigEndian16(offset + 2))
+    }
+}

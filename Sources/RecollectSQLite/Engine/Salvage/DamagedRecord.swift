@@ -1,0 +1,99 @@
+/// A row or an entry of an index as SQLite writes it: types, then values.
+struct DamagedRecord {
+    enum Kind: Equatable {
+        case null
+        case integer
+        case real
+        case text
+        case blob
+    }
+
+    private let bytes: [UInt8]
+    /// The type of each value as SQLite numbers them, and where the value begins.
+    private var values: [(type: Int64, offset: Int)] = []
+
+    /// Reads the types. `nil` where they make another record than one of `size` bytes.
+    /// - Parameter bytes: the record, or its beginning; of values that end behind that only the types are known.
+    init?(_ bytes: [UInt8], size: Int) {
+        var position = 0
+        guard let head = bytes.variableInteger(at: &position), head >= position, head <= bytes.count else { return nil }
+        var offset = Int(head)
+        while position < head {
+            guard let type = bytes.variableInteger(at: &position), let length = Self.length(of: type) else {
+                return nil
+            }
+            values.append((type, offset))
+            offset += length
+            guard offset <= size else { return nil }
+        }
+        guard position == head, offset == size else { return nil }
+        self.bytes = bytes
+    }
+
+    private static func length(of type: Int64) -> Int? {
+        switch type {
+        case 0, 8, 9: 0
+        case 1...4: Int(type)
+        case 5: 6
+        case 6, 7: 8
+        case 12...(Int64(Int32.max)): Int(type - 12) / 2
+        default: nil
+        }
+    }
+
+    /// The size of the record in bytes, as far as it was given.
+    var size: Int { bytes.count }
+
+    /// How many values there are.
+    var count: Int { values.count }
+
+    /// The type of a value; `null` behind the last.
+    func kind(_ index: Int) -> Kind {
+        guard index < values.count else { return .null }
+        return switch values[index].type {
+        case 0: .null
+        case 7: .real
+        case 1...9: .integer
+        case let type where type & 1 == 1: .text
+        default: .blob
+        }
+    }
+
+    /// Whether the first values have these types. `nil` stands for any.
+    func begins(with kinds: [Kind?]) -> Bool {
+        count >= kinds.count && kinds.indices.allSatisfy { kinds[$0] == nil || kinds[$0] == kind($0) }
+    }
+
+    /// An integer; 0 for anything else and for one that is not in the bytes.
+    func integer(_ index: Int) -> Int64 {
+        guard index < values.count else { return 0 }
+        let (type, offset) = values[index]
+        if type == 9 { return 1 }
+        guard let length = Self.length(of: type), length > 0, length <= 8, type < 7, offset + length <= bytes.count
+        else { return 0 }
+        let first = Int64(Int8(bitPattern: bytes[offset]))
+        return bytes[offset + 1..<offset + length].reduce(first) { $0 << 8 | Int64($1) }
+    }
+
+    /// The bytes of a text or a blob; none for anything else and for one that is not in the bytes.
+    func bytes(_ index: Int) -> ArraySlice<UInt8> {
+        guard index < values.count, values[index].type >= 12, let length = Self.length(of: values[index].type),
+            values[index].offset + length <= bytes.count
+        else { return [] }
+        return bytes[values[index].offset..<values[index].offset + length]
+    }
+
+    /// A text; `nil` where there is none, or none that is UTF-8.
+    func text(_ index: Int) -> String? {
+        guard kind(index) == .text else { return nil }
+        let text = String(decoding: bytes(index), as: UTF8.self)
+        return text.utf8.elementsEqual(bytes(index)) ? text : nil
+    }
+
+    /// A real number.
+    func real(_ index: Int) -> Double {
+        guard index < values.count, values[index].offset + 8 <= bytes.count else { return 0 }
+        let pattern = bytes[values[index].offset..<values[index].offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return Double(bitPattern: pattern)
+    }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Replaces a damaged database by a new one with everything that its pages still hold, and sets the damaged files aside.
+///
+/// Nothing is renamed before the new database is complete and on the disk. From then on a marker says so: a process that is killed
+/// between two renames leaves the rest to the next opening (`finishInterrupted`). Before, it leaves a file that is made again.
+///
+/// Everything blocks, and runs under the process lock while this process has no connection to the database.
+struct Salvage {
+    let files: HistoryFiles
+    let configuration: HistoryConfiguration
+    let events: StoreEvents
+
+    /// Salvages the database at the path.
+    ///
+    /// - Throws: `newerSchema` where a newer version wrote it; what writing the new database throws, a full disk say. The damaged
+    ///   files are untouched then.
+    func run() throws {
+        try HistoryFiles.onDisk(files.directory, doing: "salvage the history in") {
+            try replace(in: OpenFolder(path: files.directory.path))
+        }
+    }
+
+    private func replace(in folder: OpenFolder) throws {
+        try removeLeftovers(in: folder)
+        let names = SalvageNames(stamp: HistoryFiles.newStamp(), files)
+        do {
+            let result = try copy(to: names.salvaged, folder)
+            let loss = HistoryLoss(
+                setAside: names.setAside, date: Date(millisecondsSince1970: Date().millisecondsSince1970),
+                recoveredMessages: result.recovered, lostMessages: result.lost, sessions: result.sessions)
+            let marker = try JSONEncoder().encode(loss)
+            _ = try folder.replace(files.salvageMarker) { try $0.write(Array(marker), at: 0) }
+        } catch {
+            // It is made again from the beginning; what cannot be removed goes at the next opening.
+            try? folder.remove(names.salvaged)
+            throw error
+        }
+        try finish(in: folder)
+    }
+
+    /// Finishes the renames of a salvage that was killed, if there is one, and removes what killed salvages left half made. The first
+    /// thing that every opening does.
+    func finishInterrupted() throws {
+        try HistoryFiles.onDisk(files.directory, doing: "finish the salvage in") {
+            try finish(in: OpenFolder(path: files.directory.path))
+        }
+    }
+
+    private func finish(in folder: OpenFolder) throws {
+        let marker: OpenFile
+        do {
+            marker = try folder.file(files.salvageMarker, forWriting: false)
+        } catch let failure as POSIXFailure where failure.number == ENOENT {
+            return try removeLeftovers(in: folder)
+        }
+        // The names follow from one another, so a marker that cannot be read stops nothing.
+        let made = try folder.names().first { $0.hasPrefix(files.salvagingPrefix) && $0.hasSuffix(".sqlite") }
+        let told = try? JSONDecoder().decode(HistoryLoss.self, from: Data(marker.read(at: 0, count: marker.size())))
+        if let made {
+            let names = SalvageNames(salvaged: made, files)
+            for suffix in ["-wal", "-shm", "-journal", ""] {
+                try folder.renameIfThere(files.databaseName + suffix, to: names.setAside + suffix)
+            }
+            // A log of the old database must not be found beside the new one.
+            try folder.synchronize()
+            try folder.rename(names.salvaged, to: files.databaseName)
+            try folder.synchronize()
+        }
+        guard let loss = told ?? made.map({ HistoryLoss(unknownIn: SalvageNames(salvaged: $0, files).setAside) }) else {
+            return try folder.remove(files.salvageMarker)
+        }
+        events.post(
+            StoreEvent(
+                kind: .salvaged, setAside: files.directory.appendingPathComponent(loss.setAside),
+                recoveredMessages: loss.recoveredMessages, lostMessages: loss.lostMessages, lostSessions: loss.sessions)
+        )
+        if loss.isLoss {
+            // What was lost is told for as long as the damaged file is kept.
+            if told == nil {
+                let record = try JSONEncoder().encode(loss)
+                _ = try folder.replace(files.salvageMarker) { try $0.write(Array(record), at: 0) }
+            }
+            try folder.rename(files.salvageMarker, to: files.lossRecord(of: loss.setAside))
+        } else {
+            try folder.remove(files.salvageMarker)
+        }
+        try folder.synchronize()
+    }
+
+    /// Removes what killed salvages left half made, and what tells of files that are no longer set aside.
+    private func removeLeftovers(in folder: OpenFolder) throws {
+        let names = Set(try folder.names())
+        for name in names {
+            let isLeftover = files.isLeftover(name)
+            let isStale =
+                files.setAside(ofLossRecord: name).map { aside in !names.contains { $0.hasPrefix(aside) } } ?? false
+            // What cannot be removed, on a disk that may only be read say, goes another time.
+            if isLeftover || isStale { try? folder.remove(name) }
+        }
+        // In a folder that is the history's own nobody else writes a marker.
+        if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
+    }
+
+    /// Makes the new database, one file that is on the disk when this returns.
+    private func copy(
+        to name: String, _ folder: OpenFolder
+    ) throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
+        try folder.makeFile(name).synchronize()
+        var connection = Configuration()
+        connection.foreignKeysEnabled = false
+        connection.prepareDatabase { db in
+            // A copy that fails is made again, so nothing is ever rolled back, and the file is synced once, at the end.
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;
+                    PRAGMA cache_size = -8000; PRAGMA secure_delete = ON; PRAGMA application_id = \(Schema.applicationID)
+                    """)
+        }
+        let queue = try DatabaseQueue(path: folder.path(of: name), configuration: connection)
+        let pages = try DamagedPages(folder: folder, database: files.databaseName)
+        try Schema.migrator.migrate(queue)
+        let result = try queue.writeWithoutTransaction { db in
+            let copy = try SalvageCopy(pages, into: db)
+            let result = try copy.run()
+            try copy.writer.commit()
+            return result
+        }
+        try queue.close()
+        try folder.file(name, forWriting: true).synchronize()
+        return result
+    }
+}
+
+/// The names of a salvage's files: of one stamp, so that each tells the other.
+struct SalvageNames {
+    let salvaged: String
+    let setAside: String
+
+    init(stamp: some StringProtocol, _ files: HistoryFiles) {
+        salvaged = "\(files.salvagingPrefix)\(stamp).sqlite"
+        setAside = "\(files.setAsidePrefix)\(stamp).sqlite"
+    }
+
+    init(salvaged: String, _ files: HistoryFiles) {
+        self.init(stamp: salvaged.dropFirst(files.salvagingPrefix.count).dropLast(".sqlite".count), files)
+    }
+}
+
+extension HistoryFiles {
+    /// The database's name in its folder.
+    var databaseName: String { URL(fileURLWithPath: database).lastPathComponent }
+    /// Says that a new database is complete and which renames are to be done.
+    var salvageMarker: String { "\(stem).salvaging.json" }
+    /// How the names of new databases begin until they are complete.
+    var salvagingPrefix: String { "\(stem).salvaging-" }
+    private var lossPrefix: String { "\(stem).loss-" }
+
+    /// Whether a database without a byte had some once: there is a log, or there are attachments or locks of writers beside it, which
+    /// are made after it.
+    func wasEmptied() throws -> Bool {
+        if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
+        guard FileManager.default.fileExists(atPath: database) else { return false }
+        return try [attachments, writers].contains { folder in
+            guard FileManager.default.fileExists(atPath: folder.path) else { return false }
+            return try OpenFolder(path: folder.path).names().contains { !$0.hasPrefix(".") }
+        }
+    }
+
+    /// Whether a file is what a killed salvage left. Earlier versions copied databases to mend them.
+    func isLeftover(_ name: String) -> Bool {
+        name.hasPrefix(salvagingPrefix) || name.hasPrefix("\(stem).mending-")
+    }
+
+    /// What tells of the messages that were lost with a file that was set aside.
+    func lossRecord(of setAside: String) -> String {
+        lossPrefix + setAside.dropFirst(setAsidePrefix.count).dropLast(".sqlite".count) + ".json"
+    }
+
+    /// The file that was set aside of which a record tells; `nil` if it is no record.
+    func setAside(ofLossRecord name: String) -> String? {
+        guard name.hasPrefix(lossPrefix), name.hasSuffix(".json") else { return nil }
+        return setAsidePrefix + name.dropFirst(lossPrefix.count).dropLast(".json".count) + ".sqlite"
+    }
+
+    /// What was lost with the files that are still set aside, the oldest first.
+    func losses() throws -> [HistoryLoss] {
+        guard let folder = try? OpenFolder(path: directory.path) else { return [] }
+        let names = Set(try folder.names())
+        return try names.sorted().compactMap { name in
+            guard let setAside = setAside(ofLossRecord: name), names.contains(where: { $0.hasPrefix(setAside) }) else {
+                return nil
+            }
+            let file = try folder.file(name, forWriting: false)
+            let record = try? JSONDecoder().decode(HistoryLoss.self, from: Data(file.read(at: 0, count: file.size())))
+            return record ?? HistoryLoss(unknownIn: setAside)
+        }
+    }
+}
+
+extension OpenFolder {
+    fileprivate func renameIfThere(_ name: String, to newName: String) throws {
+        do {
+            try rename(name, to: newName)
+        } catch let failure as POSIXFailure where failure.number == ENOENT {
+            return
+        }
+    }
+}

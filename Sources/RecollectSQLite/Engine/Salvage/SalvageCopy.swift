@@ -1,0 +1,299 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Copies what the pages of a damaged database hold into a new one, on the new one's connection and in bounded transactions.
+///
+/// No page is needed to find another one: each is looked at by its number, and its rows tell which table they are of. So a damaged
+/// page costs what is on it. Memory does not grow with the messages: a few bytes for each page, one row at a time.
+///
+/// 1. All pages are looked at. Rows are copied, but for messages, of whose pages the first number is noted.
+/// 2. Conversations whose rows are gone are made from what indexes know of them.
+/// 3. Messages are copied in the order of their numbers.
+/// 4. Indexes tell the agents of scopes whose rows are gone, and which messages are lost.
+final class SalvageCopy {
+    let pages: DamagedPages
+    let db: Database
+    let writer: SalvageWriter
+
+    /// Pages with messages, and the least number on each.
+    private var messagePages: [(first: Int64, page: UInt32)] = []
+    private var indexPages: [UInt32] = []
+    /// The conversations of the scopes that messages name.
+    private var usedScopes: [Int64: Int64] = [:]
+    /// The greatest number of the feed that anything names.
+    private var lastSequence: Int64 = 0
+    private var lastMessage: Int64 = 0
+    private var isOutOfOrder = false
+
+    init(_ pages: DamagedPages, into db: Database) throws {
+        self.pages = pages
+        self.db = db
+        writer = try SalvageWriter(db)
+    }
+
+    /// Copies everything and returns how many messages there are now, and of which sessions some are lost.
+    func run() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
+        try db.execute(
+            sql: """
+                CREATE TEMP TABLE expected (conversation INTEGER PRIMARY KEY, count INTEGER NOT NULL);
+                CREATE TEMP TABLE restored (conversation INTEGER PRIMARY KEY);
+                CREATE TEMP TABLE lost (sequence INTEGER PRIMARY KEY, scope INTEGER NOT NULL)
+                """)
+        try writer.transactions {
+            try copyRows()
+            try restoreConversations()
+            try makeScopes()
+        }
+        try copyMessages()
+        return try writer.transactions {
+            try readPlaces()
+            try finish()
+            return try losses()
+        }
+    }
+
+    // MARK: Rows
+
+    private func copyRows() throws {
+        for number in 1...max(1, pages.count) {
+            guard let page = pages.page(number) else { continue }
+            guard page.kind == .rows else {
+                indexPages.append(UInt32(number))
+                continue
+            }
+            var first: Int64?
+            for cell in page.cells {
+                guard let head = DamagedRecord(cell.local, size: cell.size) else { continue }
+                guard let table = SalvagedTable(rowOf: head) else {
+                    try look(at: head)
+                    continue
+                }
+                if table == .message {
+                    first = min(first ?? .max, cell.key)
+                    usedScopes[head.integer(2)] = head.integer(1)
+                    lastSequence = max(lastSequence, cell.key)
+                } else if let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size) {
+                    try copy(row, cell.key, of: table)
+                }
+            }
+            if let first { messagePages.append((first, UInt32(number))) }
+        }
+    }
+
+    private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws {
+        switch table {
+        case .conversation:
+            try db.run("INSERT OR REPLACE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
+            // What follows the messages is derived from them.
+            try writer.insert(
+                row, key, into: table,
+                replacing: [
+                    "message_count": 0, "last_sequence": 0, "preview": nil, "input_tokens": 0, "output_tokens": 0,
+                    "cache_creation_tokens": 0, "cache_read_tokens": 0,
+                ])
+            lastSequence = max(lastSequence, row.integer(13), row.integer(14))
+            // A schema without a mark for what was read: nothing is news.
+            if row.count < 15 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", key) }
+        case .change:
+            lastSequence = max(lastSequence, key)
+            try writer.insert(row, key, into: table)
+        default: try writer.insert(row, key, into: table)
+        }
+    }
+
+    /// Looks at a row of a table that is derived or describes the schema.
+    private func look(at row: DamagedRecord) throws {
+        if row.count == 3, row.begins(with: [.null, .integer, .integer]) {
+            // How far the search index had come.
+            lastSequence = max(lastSequence, row.integer(2))
+        } else if row.count == 1, let migration = row.text(0), migration.first?.isNumber == true,
+            migration.contains(" "), !Schema.migrator.migrations.contains(migration)
+        {
+            throw RecollectError(
+                .newerSchema,
+                "the history was written by a newer version of Recollect and is damaged; it was left untouched; "
+                    + "update this program")
+        }
+    }
+
+    // MARK: What indexes know
+
+    private func forEachEntry(_ body: (SalvagedEntry) throws -> Void) throws {
+        for number in indexPages {
+            guard let page = pages.page(Int(number)) else { continue }
+            for cell in page.cells {
+                guard let payload = pages.payload(of: cell), let record = DamagedRecord(payload, size: cell.size),
+                    let entry = SalvagedEntry(record)
+                else { continue }
+                try body(entry)
+            }
+        }
+    }
+
+    /// Makes the conversations whose rows are gone, under the ids that indexes have of them; those that nothing knows under ids that
+    /// say so.
+    private func restoreConversations() throws {
+        try forEachEntry { entry in
+            switch entry {
+            case .conversation(let id, let user, let session, let moment):
+                if try !has("conversation", id) { try restore(id, user, session, moment) }
+                try db.run(
+                    """
+                    UPDATE conversation SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
+                    last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
+                    """, moment, id)
+            case .erasure(let kind, let number, let name): try Erasing.note(kind, number: number, name: name, db)
+            case .tag(let conversation, let tag):
+                try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", conversation, tag)
+            default: break
+            }
+        }
+        var unknown = try unknownConversations()
+        if !unknown.isEmpty {
+            try forEachEntry { entry in
+                guard case .unique(let id, let user, let session) = entry, unknown.contains(id) else { return }
+                let isOther = try db.integer("SELECT 1 FROM change WHERE sequence = ? AND session_id = ?", id, session)
+                if isOther == nil { try restore(id, user, session, 0) }
+            }
+            unknown = try unknownConversations()
+        }
+        let users = try db.integer("SELECT count(DISTINCT user_id) FROM conversation") ?? 0
+        let only = users == 1 ? try db.optionalText("SELECT user_id FROM conversation LIMIT 1") : nil
+        for id in unknown.sorted() { try restore(id, only ?? "recovered", "recovered-\(id)", 0) }
+        try forEachEntry { entry in
+            guard case .title(let id, let title) = entry else { return }
+            try db.run(
+                "UPDATE conversation SET title = ? WHERE id = ? AND title IS NULL AND id IN temp.restored", title, id)
+        }
+        try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
+    }
+
+    private func has(_ table: String, _ id: Int64) throws -> Bool {
+        try db.integer("SELECT 1 FROM \(table) WHERE \(table == "message" ? "sequence" : "id") = ?", id) != nil
+    }
+
+    private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
+        try db.run(
+            """
+            INSERT OR IGNORE INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
+            VALUES (?1, ?2, ?3, ?4, ?4, ?4, 0)
+            """, id, user, session, moment)
+        if db.changesCount > 0 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", id) }
+    }
+
+    private func unknownConversations() throws -> Set<Int64> {
+        let named = try db.integers("SELECT conversation_id FROM scope UNION SELECT conversation_id FROM draft")
+        // What was deleted stays deleted; its messages are removed with the rest of the erasing.
+        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Erasing.Kind.conversation.rawValue)
+        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("conversation", $0) }
+    }
+
+    /// Makes the scopes whose rows are gone, under names that say so until an index tells a better one.
+    private func makeScopes() throws {
+        for (scope, conversation) in usedScopes.sorted(by: { $0.key < $1.key }) where try !has("scope", scope) {
+            try db.run(
+                "INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start) VALUES (?, ?, ?, 0)", scope,
+                conversation, Self.placeholder(scope))
+        }
+    }
+
+    private static func placeholder(_ scope: Int64) -> String { "recovered-\(scope)" }
+
+    // MARK: Messages
+
+    private func copyMessages() throws {
+        messagePages.sort { $0.first < $1.first }
+        var unsettled = 0
+        for (_, number) in messagePages {
+            guard let page = pages.page(Int(number)) else { continue }
+            try writer.transactions {
+                for cell in page.cells {
+                    guard let head = DamagedRecord(cell.local, size: cell.size), SalvagedTable(rowOf: head) == .message,
+                        let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size)
+                    else { continue }
+                    guard try writer.insertMessage(row, cell.key) else { continue }
+                    isOutOfOrder = isOutOfOrder || cell.key < lastMessage
+                    lastMessage = max(lastMessage, cell.key)
+                    unsettled += 1
+                }
+                if unsettled >= 1000 {
+                    try Settling.settle(db)
+                    unsettled = 0
+                }
+            }
+        }
+        try writer.transactions {
+            if isOutOfOrder { try Settling.rebuild(db) } else { try Settling.settle(db) }
+        }
+    }
+
+    /// Reads the index of places, which has an entry for each message, and the names of scopes.
+    private func readPlaces() throws {
+        try forEachEntry { entry in
+            switch entry {
+            case .place(let scope, let sequence) where sequence > 0:
+                lastSequence = max(lastSequence, sequence)
+                if try !has("message", sequence) {
+                    try db.run("INSERT OR IGNORE INTO temp.lost VALUES (?, ?)", sequence, scope)
+                }
+            case .named(let conversation, let name, let scope) where usedScopes[scope] == conversation:
+                // Tables of the ids of messages and replies have entries of the same types.
+                guard
+                    try db.integer("SELECT 1 FROM message WHERE sequence = ? AND message_id = ?", scope, name) == nil,
+                    try db.integer("SELECT 1 FROM draft WHERE id = ? AND message_id = ?", scope, name) == nil
+                else { return }
+                try db.run(
+                    "UPDATE OR IGNORE scope SET agent_id = ? WHERE id = ? AND agent_id = ?", name, scope,
+                    Self.placeholder(scope))
+            default: break
+            }
+        }
+    }
+
+    // MARK: The end
+
+    private func finish() throws {
+        try db.run(
+            """
+            UPDATE conversation SET branch_of = NULL
+            WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM conversation)
+            """)
+        // A title that an index had and that is what the list shows without one was none.
+        try db.run("UPDATE conversation SET title = NULL WHERE title = preview AND id IN temp.restored")
+        try db.run(
+            """
+            UPDATE conversation SET created_at = first.moment
+            FROM (SELECT conversation_id, min(timestamp) AS moment FROM message
+                  WHERE conversation_id IN (SELECT id FROM conversation WHERE created_at = 0)
+                  GROUP BY conversation_id) AS first
+            WHERE conversation.id = first.conversation_id
+            """)
+        try db.run("UPDATE conversation SET read_through = ? WHERE id IN temp.restored", lastSequence)
+        try db.reserveFeedNumbers(through: lastSequence + 1_000_000)
+    }
+
+    /// How many messages each conversation has lost: as many as the index of places knows, or its count, whichever is more.
+    private func losses() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
+        var sessions: [SessionLoss] = []
+        var lost = 0
+        try db.sql(
+            """
+            SELECT user_id, session_id, max(ifnull(missing.count, 0), ifnull(expected.count, 0) - message_count) AS gone
+            FROM conversation LEFT JOIN temp.expected ON expected.conversation = conversation.id
+            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM temp.lost JOIN scope ON scope.id = lost.scope
+                       GROUP BY conversation_id) AS missing ON missing.conversation_id = conversation.id
+            WHERE gone > 0 ORDER BY user_id, session_id
+            """
+        ).forEachRow { row in
+            sessions.append(
+                SessionLoss(userId: row.text(0), sessionId: row.text(1), lostMessages: Int(row.integer(2))))
+            lost += Int(row.integer(2))
+        }
+        lost += Int(try db.integer("SELECT count(*) FROM temp.lost WHERE scope NOT IN (SELECT id FROM scope)") ?? 0)
+        let recovered = Int(
+            try db.integer("SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)") ?? 0)
+        let isEmpty = try db.integer("SELECT 1 FROM conversation LIMIT 1") == nil
+        return (recovered, recovered == 0 && lost == 0 && isEmpty ? nil : lost, sessions)
+    }
+}

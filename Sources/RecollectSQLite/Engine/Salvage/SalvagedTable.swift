@@ -1,0 +1,84 @@
+/// A table whose rows cannot be derived from others, told by its rows alone: interior pages, roots and the schema may be gone.
+///
+/// A row of an older schema has fewer values; tables of other names have rows of other types.
+enum SalvagedTable: String, CaseIterable {
+    case conversation
+    case scope
+    case message
+    case change
+    case draft
+
+    init?(rowOf record: DamagedRecord) {
+        guard let table = Self.allCases.first(where: { $0.mayHold(record) }) else { return nil }
+        self = table
+    }
+
+    private func mayHold(_ record: DamagedRecord) -> Bool {
+        switch self {
+        case .conversation:
+            record.begins(with: [.null, .text, .text, .integer, .integer, .integer]) && record.count >= 10
+        case .scope: record.begins(with: [.null, .integer, .text, .integer]) && record.count == 4
+        case .message:
+            record.begins(with: [.null, .integer, .integer, .integer, .integer, .text, .text]) && record.count >= 12
+        case .change: record.begins(with: [.null, .text, .text, .text]) && record.count == 6
+        case .draft: record.begins(with: [.null, .integer, .text, .text, .text, .text, .integer]) && record.count >= 11
+        }
+    }
+}
+
+/// An entry of an index that tells something of a row, told by its types.
+enum SalvagedEntry {
+    /// Of an index of conversations by a moment: whose it is.
+    case conversation(id: Int64, userId: String, sessionId: String, moment: Int64)
+    /// Of the index of conversations by title.
+    case title(id: Int64, String)
+    /// Of the index that keeps a conversation unique. Indexes of other tables may have entries of the same types.
+    case unique(id: Int64, userId: String, sessionId: String)
+    /// Of the index that keeps a scope unique, or of a table of ids of messages.
+    case named(Int64, name: String, Int64)
+    /// Of the index of messages by position.
+    case place(scope: Int64, sequence: Int64)
+    /// A conversation's tag.
+    case tag(conversation: Int64, String)
+    /// Work that a deletion left.
+    case erasure(Erasing.Kind, number: Int64, name: String)
+
+    init?(_ record: DamagedRecord) {
+        let kinds = (0..<record.count).prefix(5).map(record.kind)
+        switch kinds {
+        case [.text, .integer, .text, .integer]:
+            guard let user = record.text(0), let session = record.text(2) else { return nil }
+            self = .conversation(
+                id: record.integer(3), userId: user, sessionId: session, moment: record.integer(1))
+        case [.text, .text, .text, .integer]:
+            guard let title = record.text(1), title != record.text(2) else { return nil }
+            self = .title(id: record.integer(3), title)
+        case [.text, .text, .integer]:
+            guard let user = record.text(0), let session = record.text(1) else { return nil }
+            self = .unique(id: record.integer(2), userId: user, sessionId: session)
+        case [.text, .integer, .text]:
+            guard let kind = record.text(0).flatMap(Erasing.Kind.init(rawValue:)), let name = record.text(2) else {
+                return nil
+            }
+            self = .erasure(kind, number: record.integer(1), name: name)
+        case [.integer, .text, .integer]:
+            guard let name = record.text(1) else { return nil }
+            self = .named(record.integer(0), name: name, record.integer(2))
+        case [.integer, .integer, .integer]: self = .place(scope: record.integer(0), sequence: record.integer(2))
+        case [.integer, .text]:
+            guard let tag = record.text(1), !AttachmentFiles.isHash(tag) else { return nil }
+            self = .tag(conversation: record.integer(0), tag)
+        case [.text, .integer]:
+            guard let tag = record.text(0), !AttachmentFiles.isHash(tag), !Self.settingsOfFTS5.contains(tag) else {
+                return nil
+            }
+            self = .tag(conversation: record.integer(1), tag)
+        default: return nil
+        }
+    }
+
+    /// The search index's settings are rows of a text and a number, as the index of tags has them.
+    private static let settingsOfFTS5: Set<String> = [
+        "version", "pgsz", "hashsize", "automerge", "usermerge", "crisismerge", "deletemerge", "rank", "secure-delete",
+    ]
+}

@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// A piece of erasing that takes some milliseconds, inside a write transaction: others write between two of them.
+struct ErasingBite {
+    /// What a bite found.
+    enum Outcome: Equatable {
+        /// Something was done, and more may be left.
+        case worked
+        /// Nothing but the log is left.
+        case onlyLog
+        /// What is left cannot be removed now.
+        case blocked
+        /// Nothing is left.
+        case nothing
+    }
+
+    let attachments: any AttachmentKeeping
+    /// `nil` in memory.
+    let files: HistoryFiles?
+    /// How many pages of the index a bite merges at least.
+    let mergedPages: Int
+    private let end = ContinuousClock.now + .milliseconds(20)
+
+    init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int) {
+        self.attachments = attachments
+        self.files = files
+        self.mergedPages = mergedPages
+    }
+
+    private var isOver: Bool { ContinuousClock.now >= end }
+
+    func run(_ db: Database) throws -> Outcome {
+        var isBlocked = false
+        for kind in Erasing.Kind.allCases where try Erasing.isPending(kind, db) {
+            let hasWorked =
+                switch kind {
+                case .conversation: try eraseConversation(db)
+                case .attachment:
+                    try remove(.attachment, db) { hash in
+                        // No append can begin to use one meanwhile: it looks again in its transaction.
+                        if try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
+                    }
+                case .file: try remove(.file, db) { try files?.remove($0) }
+                case .leftovers: try removeLeftovers(db)
+                case .index: try SearchIndex.eraseBite(pages: mergedPages, db)
+                case .log: false
+                }
+            if hasWorked { return .worked }
+            if kind == .log { return .onlyLog }
+            isBlocked = true
+        }
+        return isBlocked ? .blocked : .nothing
+    }
+
+    private func eraseConversation(_ db: Database) throws -> Bool {
+        let kind = Erasing.Kind.conversation
+        guard let number = try db.integer("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue) else {
+            return false
+        }
+        try Settling.settle(db)
+        repeat {
+            let sequences = try db.integers(
+                """
+                SELECT sequence FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) LIMIT 32
+                """, number)
+            guard !sequences.isEmpty else {
+                try MessageDeletion.deleteEmpty(number, db)
+                try db.run("DELETE FROM erasure WHERE kind = ? AND number = ?", kind.rawValue, number)
+                return true
+            }
+            try Erasing.note(orphans: MessageDeletion.remove(sequences, conversation: number, db), db)
+        } while !isOver
+        return true
+    }
+
+    /// Removes files. Those that cannot be removed now keep their rows; returns whether any went.
+    private func remove(_ kind: Erasing.Kind, _ db: Database, _ removal: (String) throws -> Void) throws -> Bool {
+        var hasRemoved = false
+        for name in try names(kind, limit: 64, db) {
+            do {
+                try removal(name)
+            } catch is RecollectError {
+                continue
+            }
+            try Erasing.done(kind, name: name, db)
+            hasRemoved = true
+            if isOver { break }
+        }
+        return hasRemoved
+    }
+
+    private func removeLeftovers(_ db: Database) throws -> Bool {
+        let kind = Erasing.Kind.leftovers
+        guard let first = try db.integer("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue) else {
+            return false
+        }
+        var folder = first
+        do {
+            repeat {
+                try attachments.removeLeftovers(inFolder: Int(folder))
+                folder += 1
+            } while folder < 256 && !isOver
+        } catch is RecollectError {
+            return false
+        }
+        try Erasing.done(kind, number: first, db)
+        if folder < 256 { try Erasing.note(kind, number: folder, db) }
+        return true
+    }
+
+    private func names(_ kind: Erasing.Kind, limit: Int, _ db: Database) throws -> [String] {
+        var names: [String] = []
+        try db.sql("SELECT name FROM erasure WHERE kind = ? LIMIT ?").bind(kind.rawValue, limit).forEachRow {
+            names.append($0.text(0))
+        }
+        return names
+    }
+}

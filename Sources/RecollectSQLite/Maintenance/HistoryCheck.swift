@@ -1,0 +1,235 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// The pieces of a check.
+enum HistoryCheck {
+    struct Result: Sendable {
+        var report: HistoryReport
+        var hashes: Set<String>
+    }
+
+    /// At most so many problems of a kind are told.
+    private static let limit = 20
+
+    static func run(_ db: Database) throws -> Result {
+        var hashes: Set<String> = []
+        try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
+        var migrations: [String] = []
+        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { migrations.append($0.text(0)) }
+        let report = HistoryReport(
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: migrations,
+            users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
+            conversations: try count("SELECT count(*) FROM conversation", db),
+            messages: try count("SELECT count(*) FROM message", db),
+            messagesToIndex: try count(
+                """
+                SELECT count(*) FROM message WHERE sequence > ifnull((SELECT indexed_through FROM search_state), 0)
+                """, db),
+            databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
+            problems: try integrity(db) + counts(db) + ids(db) + content(db))
+        return Result(report: report, hashes: hashes)
+    }
+
+    static func unreadable(_ error: any Error) -> Result {
+        let report = HistoryReport(
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: [], users: 0, conversations: 0,
+            messages: 0, messagesToIndex: 0,
+            databaseBytes: 0, logBytes: 0, attachments: 0, attachmentBytes: 0, setAside: [],
+            problems: [.init(kind: "integrity", message: "the database cannot be read to its end: \(error)")])
+        return Result(report: report, hashes: [])
+    }
+
+    // MARK: Pages and indexes
+
+    private static func integrity(_ db: Database) throws -> [HistoryReport.Problem] {
+        var problems: [HistoryReport.Problem] = []
+        try db.sql("PRAGMA integrity_check(\(limit))").forEachRow { row in
+            let line = row.text(0)
+            if line != "ok" { problems.append(.init(kind: "integrity", message: line)) }
+        }
+        return problems
+    }
+
+    /// Whether SQLite finds nothing wrong.
+    static func isWhole(_ db: Database) throws -> Bool {
+        do { return try integrity(db).isEmpty } catch  where error.isCorruption { return false }
+    }
+
+    /// Whether a line of SQLite's integrity check tells of an index that is another than its table makes it, and of no damaged page.
+    static func isAboutAnIndex(_ line: String) -> Bool {
+        line.hasPrefix("row ") && line.contains(" missing from index ")
+            || line.hasPrefix("wrong # of entries in index ") || line.hasPrefix("non-unique entry in index ")
+    }
+
+    /// What FTS5 finds wrong with the search index. On a connection that may write: the question is asked by an INSERT, which
+    /// changes nothing.
+    static func indexProblems(_ db: Database) throws -> [HistoryReport.Problem] {
+        do {
+            try db.run("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
+            return []
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return [
+                .init(kind: "searchIndex", message: "the search index contradicts itself; searches may miss messages")
+            ]
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_READONLY {
+            return []
+        }
+    }
+
+    // MARK: What is derived
+
+    private static func counts(_ db: Database) throws -> [HistoryReport.Problem] {
+        var problems: [HistoryReport.Problem] = []
+        try db.sql(
+            """
+            SELECT session_id, message_count, ifnull(held.count, 0) FROM conversation
+            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM message WHERE sequence <= \(Settling.through)
+                       GROUP BY conversation_id) AS held ON held.conversation_id = conversation.id
+            WHERE message_count <> ifnull(held.count, 0) LIMIT \(limit)
+            """
+        ).forEachRow { row in
+            problems.append(
+                .init(
+                    kind: "messageCount",
+                    message: "session \(row.text(0)) counts \(row.integer(1)) messages and has \(row.integer(2))"))
+        }
+        return problems
+    }
+
+    private static func ids(_ db: Database) throws -> [HistoryReport.Problem] {
+        let messages = try count("SELECT count(*) FROM message WHERE sequence <= \(Settling.through)", db)
+        let found = try count(
+            """
+            SELECT count(*) FROM message_id JOIN message ON message.sequence = message_id.sequence
+            AND message.message_id = message_id.message_id
+            """, db)
+        guard found != messages else { return [] }
+        let message = "the index of ids has \(found) of \(messages) messages; some may not be found by their id"
+        return [.init(kind: "messageId", message: message)]
+    }
+
+    // MARK: Content
+
+    private static let contentColumns = MessageChecksum.columns.map { "message.\($0)" }.joined(separator: ", ")
+
+    /// The sessions that hold messages whose content is not what was saved: it fails its checksum or, where a row has none, is JSON
+    /// that cannot be read.
+    private static func content(_ db: Database) throws -> [HistoryReport.Problem] {
+        var damaged: [Int64: Int] = [:]
+        try db.sql("SELECT conversation_id, message.checksum, \(contentColumns) FROM message").forEachRow { row in
+            let isWhole =
+                if let checksum = row.optionalInteger(1) {
+                    checksum == self.checksum(row, from: 2)
+                } else { isReadable(row, from: 2) }
+            if !isWhole { damaged[row.integer(0), default: 0] += 1 }
+        }
+        return try damaged.sorted { $0.key < $1.key }.prefix(limit).map { conversation, count in
+            let session = try db.optionalText("SELECT session_id FROM conversation WHERE id = ?", conversation)
+            let messages = count == 1 ? "1 message" : "\(count) messages"
+            return .init(
+                kind: "contentDamaged",
+                message: "\(messages) of session \(session ?? "?") no longer say what was saved: the disk changed them")
+        }
+    }
+
+    /// Gives messages behind a number their checksums where they have none and can be read. In a write transaction.
+    /// - Returns: The last number that was looked at; `nil` at the end.
+    static func addChecksums(behind start: Int64, limit: Int, _ db: Database) throws -> Int64? {
+        var last: Int64?
+        var checksums: [(Int64, Int64)] = []
+        try db.sql(
+            """
+            SELECT sequence, \(contentColumns) FROM message WHERE sequence > ? AND checksum IS NULL
+            ORDER BY sequence LIMIT ?
+            """
+        ).bind(start, limit).forEachRow { row in
+            last = row.integer(0)
+            if isReadable(row, from: 1) { checksums.append((row.integer(0), checksum(row, from: 1))) }
+        }
+        for (sequence, checksum) in checksums {
+            try db.run("UPDATE message SET checksum = ? WHERE sequence = ?", checksum, sequence)
+        }
+        return last
+    }
+
+    private static func checksum(_ row: SQL, from first: Int32) -> Int64 {
+        var checksum = MessageChecksum()
+        for index in first..<first + Int32(MessageChecksum.columns.count) {
+            if row.isNull(index) {
+                checksum.addNull()
+            } else if index == first + 1 {
+                checksum.add(row.integer(index))
+            } else {
+                row.withBytes(index) { checksum.add($0) }
+            }
+        }
+        return checksum.value
+    }
+
+    /// Whether a row's JSON is whole; a row of prose has none.
+    private static func isReadable(_ row: SQL, from first: Int32) -> Bool {
+        do {
+            guard !row.isNull(first + 2) || !row.isNull(first + 3) else { return false }
+            if !row.isNull(first + 3) { _ = try row.withBytes(first + 3, ContentPart.parse(list:)) }
+            for index in [first + 4, first + 5] where !row.isNull(index) {
+                _ = try row.withBytes(index, JSONValue.parse(object:))
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func count(_ query: String, _ db: Database) throws -> Int {
+        Int(try db.integer(query) ?? 0)
+    }
+
+    // MARK: Files
+
+    static func size(of path: String) -> Int {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    /// What was lost, by session where it is known of which.
+    static func problems(of loss: HistoryLoss) -> [HistoryReport.Problem] {
+        let end = "the damaged file is kept as \(loss.setAside): remove it to end this notice"
+        guard let lost = loss.lostMessages else {
+            return [
+                .init(
+                    kind: "messagesLost",
+                    message: "a damaged database could not be read; how much was lost is not known; \(end)")
+            ]
+        }
+        var problems = loss.sessions.map { session in
+            (count: session.lostMessages, whose: "session \(session.sessionId) of user \(session.userId)")
+        }
+        let rest = lost - problems.reduce(0) { $0 + $1.count }
+        if rest > 0 { problems.append((rest, "sessions that are not known")) }
+        return problems.map { count, whose in
+            let messages = count == 1 ? "1 message" : "\(count) messages"
+            return .init(kind: "messagesLost", message: "\(messages) of \(whose) could not be read; \(end)")
+        }
+    }
+
+    static func problems(
+        of files: AttachmentFiles, kept: Set<String>, used: Set<String>
+    ) -> [HistoryReport.Problem] {
+        var problems: [HistoryReport.Problem] = []
+        for hash in used.sorted() {
+            do {
+                _ = try files.read(hash)
+            } catch let error as RecollectError where error.code == .notFound {
+                problems.append(.init(kind: "attachmentMissing", message: "the attachment \(hash) is gone"))
+            } catch {
+                problems.append(.init(kind: "attachmentDamaged", message: "the attachment \(hash): \(error)"))
+            }
+        }
+        for hash in kept.subtracting(used).sorted() {
+            problems.append(.init(kind: "attachmentUnused", message: "no message uses the attachment \(hash)"))
+        }
+        return problems
+    }
+}

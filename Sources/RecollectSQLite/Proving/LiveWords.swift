@@ -1,0 +1,72 @@
+import GRDB
+import RecollectCore
+
+/// Finds a word in the rows of a database, a thousand at a time: each read is a snapshot, and the log waits for snapshots.
+struct LiveWords: Sendable {
+    let pattern: WordPattern
+    let file: String
+
+    /// What a page of rows gave.
+    struct Found: Sendable {
+        var traces: [WordTrace] = []
+        /// Where to go on; `nil` at the end.
+        var next: Int64?
+    }
+
+    private static let pageSize = 1000
+
+    func messages(after sequence: Int64, _ db: Database) throws -> Found {
+        try found(
+            """
+            SELECT sequence, user_id, session_id, message_id, agent_id, text, parts, message.metadata, unknown_fields, role
+            FROM message LEFT JOIN conversation ON conversation.id = message.conversation_id
+            LEFT JOIN scope ON scope.id = scope_id WHERE sequence > ? ORDER BY sequence LIMIT ?
+            """, sequence, .message, columns: 3..<10, db)
+    }
+
+    func drafts(after number: Int64, _ db: Database) throws -> Found {
+        try found(
+            """
+            SELECT draft.id, user_id, session_id, message_id, agent_id, text, parts, draft.metadata, unknown_fields
+            FROM draft LEFT JOIN conversation ON conversation.id = conversation_id
+            WHERE draft.id > ? ORDER BY draft.id LIMIT ?
+            """, number, .message, columns: 3..<9, db)
+    }
+
+    func sessions(after number: Int64, _ db: Database) throws -> Found {
+        try found(
+            """
+            SELECT id, user_id, session_id, NULL, title, working_directory, branch, metadata, first_message, preview,
+              (SELECT group_concat(tag, char(10)) FROM tag WHERE conversation_id = conversation.id), branch_after
+            FROM conversation WHERE id > ? ORDER BY id LIMIT ?
+            """, number, .session, columns: 1..<12, db)
+    }
+
+    func changes(after sequence: Int64, _ db: Database) throws -> Found {
+        try found(
+            """
+            SELECT sequence, user_id, session_id, message_id, agent_id FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?
+            """, sequence, .record, columns: 1..<5, db)
+    }
+
+    private func found(
+        _ sql: String, _ first: Int64, _ kind: WordTrace.Kind, columns: Range<Int32>, _ db: Database
+    ) throws -> Found {
+        var found = Found()
+        var count = 0
+        try db.sql(sql).bind(first, Self.pageSize).forEachRow { row in
+            count += 1
+            found.next = row.integer(0)
+            let places = columns.reduce(0) { sum, column in sum + row.withBytes(column) { pattern.places(in: $0).count }
+            }
+            guard places > 0 else { return }
+            // Rows without a conversation are those of a deleted one.
+            found.traces.append(
+                WordTrace(
+                    kind: kind, file: file, count: places, isLive: !row.isNull(1), userId: row.optionalText(1),
+                    sessionId: row.optionalText(2), messageId: row.optionalText(3)))
+        }
+        if count < Self.pageSize { found.next = nil }
+        return found
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// Looks for a word in the bytes of files, a megabyte at a time.
+struct RawBytes {
+    let pattern: WordPattern
+
+    private static let chunk = 1 << 20
+
+    /// How often a word stands in a file, and where first.
+    struct Places: Sendable {
+        var first: Int?
+        var count = 0
+    }
+
+    /// The places in a file that is no open database: closing that would drop the locks of this process. Blocks.
+    func places(inFile path: String) throws -> Places {
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        defer { file.closeFile() }
+        return try places { offset, buffer in
+            try file.seek(toOffset: UInt64(offset))
+            let bytes = try file.read(upToCount: buffer.count) ?? Data()
+            bytes.copyBytes(to: buffer)
+            return bytes.count
+        }
+    }
+
+    /// The places in the file of an open database, read by way of its own connection.
+    func places(in db: Database) throws -> Places {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = withUnsafeMutablePointer(to: &file) {
+            sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, $0)
+        }
+        guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods else { return Places() }
+        var size: sqlite3_int64 = 0
+        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK else { return Places() }
+        return try places { offset, buffer in
+            let count = min(buffer.count, Int(size) - offset)
+            guard count > 0 else { return 0 }
+            let code = methods.pointee.xRead(file, buffer.baseAddress, Int32(count), sqlite3_int64(offset))
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            return count
+        }
+    }
+
+    /// - Parameter read: fills a buffer from an offset on and returns how many bytes there were.
+    private func places(_ read: (Int, UnsafeMutableRawBufferPointer) throws -> Int) throws -> Places {
+        var places = Places()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 16)
+        defer { buffer.deallocate() }
+        let step = Self.chunk - pattern.length + 1
+        var offset = 0
+        while true {
+            let count = try read(offset, buffer)
+            // What begins in the last bytes of a chunk is found with the next one.
+            let found = pattern.places(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])).filter { $0 < step }
+            places.first = places.first ?? found.first.map { offset + $0 }
+            places.count += found.count
+            guard count == Self.chunk else { return places }
+            offset += step
+        }
+    }
+}

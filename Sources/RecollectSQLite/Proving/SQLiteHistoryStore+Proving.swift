@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+extension SQLiteHistoryStore {
+    /// Looks for a word in everything that the history keeps: rows, the pages of the search index, and the bytes of the database, its
+    /// log, attachments, files that were set aside and files that interrupted work left. Empty means that it is nowhere.
+    ///
+    /// Case of ASCII letters does not matter. Bytes are compared as they lie: a word in a compressed attachment is not seen. Reads
+    /// the whole history; changes nothing. What is saved meanwhile may be seen or not.
+    ///
+    /// - Parameter word: at least three bytes.
+    /// - Returns: where the word stands: rows first, each with the session that it belongs to.
+    /// - Throws: `invalidArgument` for a shorter word.
+    public func prove(absenceOf word: String) async throws -> [WordTrace] {
+        let pattern = try WordPattern(word)
+        let database = connection.files.map { URL(fileURLWithPath: $0.database).lastPathComponent } ?? ""
+        let rows = LiveWords(pattern: pattern, file: database)
+        var traces = try await pages { try rows.messages(after: $0, $1) }
+        traces += try await pages { try rows.drafts(after: $0, $1) }
+        traces += try await pages { try rows.sessions(after: $0, $1) }
+        traces += try await pages { try rows.changes(after: $0, $1) }
+        let isLive = traces.contains(where: \.isLive)
+        traces += try await indexTraces(pattern, database)
+        guard let files = connection.files else { return traces }
+        let bytes = RawBytes(pattern: pattern)
+        let inDatabase = try await read { db in
+            // The connection opens its file with its first read.
+            _ = try db.integer("SELECT 1 FROM settled")
+            return try bytes.places(in: db)
+        }
+        if let first = inDatabase.first {
+            traces.append(
+                WordTrace(
+                    kind: .bytes, file: database, offset: first, count: inDatabase.count, isLive: isLive))
+        }
+        let used = try await read { db in
+            var used: Set<String> = []
+            try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { used.insert($0.text(0)) }
+            return used
+        }
+        return traces
+            + (try await blocking {
+                try files.contents().compactMap { name in
+                    let path = files.directory.appendingPathComponent(name).path
+                    let places: RawBytes.Places
+                    do {
+                        places = try bytes.places(inFile: path)
+                    } catch {
+                        // A file that was removed meanwhile proves as much as one without the word.
+                        guard FileManager.default.fileExists(atPath: path) else { return nil }
+                        throw RecollectError(.inputOutput, "\(path) cannot be read", cause: error)
+                    }
+                    guard let first = places.first else { return nil }
+                    let isOwn =
+                        name == database + "-wal" ? isLive : used.contains(URL(fileURLWithPath: path).lastPathComponent)
+                    return WordTrace(
+                        kind: .bytes, file: name, offset: first, count: places.count, isLive: isOwn)
+                }
+            })
+    }
+
+    private func pages(
+        _ body: @escaping @Sendable (Int64, Database) throws -> LiveWords.Found
+    ) async throws -> [WordTrace] {
+        var traces: [WordTrace] = []
+        var next: Int64? = .min
+        while let first = next {
+            let found = try await read { try body(first, $0) }
+            traces += found.traces
+            next = found.next
+        }
+        return traces
+    }
+
+    private func indexTraces(_ pattern: WordPattern, _ file: String) async throws -> [WordTrace] {
+        guard !pattern.terms.isEmpty else { return [] }
+        var traces: [WordTrace] = []
+        var next: Int64? = 0
+        while let first = next {
+            let (found, following) = try await read { db -> ([WordTrace], Int64?) in
+                let pages = try IndexPages.pages(holding: pattern.terms, after: first, limit: 1000, db)
+                let traces = try pages.found.map { page in
+                    WordTrace(
+                        kind: .index, file: file, page: Int(page.id), isLive: try Self.isFound(page.term, db))
+                }
+                return (traces, pages.next)
+            }
+            traces += found
+            next = following
+        }
+        return traces
+    }
+
+    /// Whether a message that was not deleted has a term.
+    private static func isFound(_ term: [UInt8], _ db: Database) throws -> Bool {
+        let term = String(decoding: term, as: UTF8.self)
+        return try db.integer(
+            """
+            SELECT 1 FROM message_search JOIN message ON sequence = message_search.rowid
+            JOIN conversation ON conversation.id = message.conversation_id WHERE message_search MATCH ? LIMIT 1
+            """, "\"\(term)\"") != nil
+    }
+}
+
+extension HistoryFiles {
+    /// All files that hold parts of the history but the database itself, by their paths in the folder.
+    fileprivate func contents() throws -> [String] {
+        let manager = FileManager.default
+        var names = try remains()
+        let log = URL(fileURLWithPath: writeAheadLog).lastPathComponent
+        if manager.fileExists(atPath: writeAheadLog) { names.append(log) }
+        if manager.fileExists(atPath: attachments.path) {
+            names += try manager.subpathsOfDirectory(atPath: attachments.path)
+                .map { attachments.lastPathComponent + "/" + $0 }
+                .filter { name in
+                    var isFolder: ObjCBool = false
+                    return manager.fileExists(
+                        atPath: directory.appendingPathComponent(name).path, isDirectory: &isFolder)
+                        && !isFolder.boolValue
+                }
+        }
+        return names.sorted()
+    }
+}

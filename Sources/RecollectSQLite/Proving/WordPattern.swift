@@ -1,0 +1,79 @@
+import Foundation
+import RecollectCore
+
+/// A word as it may stand in files: as it is, as JSON writes it, and as the search index folds it. Case of ASCII does not matter.
+struct WordPattern: Sendable {
+    /// The bytes to look for, in lower case.
+    let needles: [[UInt8]]
+    /// The terms that the search index has of the word.
+    let terms: [[UInt8]]
+
+    /// - Throws: `invalidArgument` for fewer than three bytes, which stand everywhere by chance.
+    init(_ word: String) throws {
+        var reader = TermList()
+        SearchText.read(word, into: &reader)
+        terms = reader.terms
+        let escaped = JSONValue.string(word).jsonString.dropFirst().dropLast()
+        var needles = [Self.lowercased(Array(word.utf8))]
+        for other in [Array(escaped.utf8)] + (reader.terms.count == 1 ? reader.terms : []) {
+            let needle = Self.lowercased(other)
+            if !needles.contains(needle) { needles.append(needle) }
+        }
+        guard needles.allSatisfy({ $0.count >= 3 }) else {
+            throw RecollectError(
+                .invalidArgument, "a word of fewer than three bytes stands in every file by chance; name a longer one")
+        }
+        self.needles = needles
+    }
+
+    /// The length of the longest needle.
+    var length: Int { needles.map(\.count).max() ?? 0 }
+
+    /// The offsets of all places in some bytes.
+    func places(in bytes: UnsafeRawBufferPointer) -> [Int] {
+        var places: Set<Int> = []
+        for needle in needles {
+            let first = needle[0]
+            let upper = Self.uppercased(first)
+            var start = 0
+            let end = bytes.count - needle.count
+            while start <= end {
+                let byte = bytes[start]
+                if byte == first || byte == upper, matches(needle, bytes, at: start) { places.insert(start) }
+                start += 1
+            }
+        }
+        return places.sorted()
+    }
+
+    private func matches(_ needle: [UInt8], _ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
+        for index in needle.indices where Self.lowercased(bytes[start + index]) != needle[index] { return false }
+        return true
+    }
+
+    /// Whether any place is in a text.
+    func isIn(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { !places(in: UnsafeRawBufferPointer($0)).isEmpty }
+    }
+
+    private static func lowercased(_ bytes: [UInt8]) -> [UInt8] { bytes.map(lowercased) }
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    private static func uppercased(_ byte: UInt8) -> UInt8 { (0x61...0x7A).contains(byte) ? byte & 0xDF : byte }
+}
+
+/// The words and pairs of a text, folded.
+private struct TermList: SearchTermReader {
+    private(set) var terms: [[UInt8]] = []
+    var isFinished: Bool { false }
+
+    mutating func word(_ term: SearchTerm) { add(term) }
+    mutating func pair(_ term: SearchTerm) { add(term) }
+    mutating func part(_ term: SearchTerm, isFirst: Bool) {}
+    mutating func character(_ term: SearchTerm, isAlone: Bool) { if isAlone { add(term) } }
+
+    private mutating func add(_ term: SearchTerm) {
+        let bytes = Array(term.bytes)
+        if !terms.contains(bytes) { terms.append(bytes) }
+    }
+}

@@ -1,0 +1,192 @@
+/// What a workload said of itself, and what follows from that for a store that a crash left.
+struct CrashLedger: Sendable {
+    struct Change: Sendable {
+        var list: String
+        var adding: [String]
+        var removing: [String]
+        var words: [String]
+        /// The numbers of the journal's entries between which it ran; no end if it failed.
+        var began: Int
+        var ended: Int = .max
+    }
+
+    /// One entry's life.
+    private struct Life {
+        var added: Int
+        var certain: Int
+        /// The change that added it, and its place there.
+        var change: Int
+        var place: Int
+        var removalBegan = Int.max
+        var removalEnded = Int.max
+        var mayBeLost = false
+    }
+
+    private(set) var changes: [Change] = []
+    private var lives: [String: [String: Life]] = [:]
+    /// Misuse of the workload's own, and locks that excluded nobody.
+    private(set) var faults: [(entry: Int, text: String)] = []
+
+    init(_ journal: [RecordedStep]) {
+        var numbers: [String: Int] = [:]
+        var locks: [String: (process: Int, holder: Int)] = [:]
+        for (index, entry) in journal.enumerated() {
+            switch entry.action {
+            case .lock:
+                if let other = locks[entry.path] {
+                    let whose = other.process == entry.process ? "another thread of its process" : "another process"
+                    faults.append((index, "lock: \(entry.path) was taken while \(whose) held it"))
+                }
+                locks[entry.path] = (entry.process, entry.number)
+            case .unlock:
+                if let holder = locks[entry.path], holder.process == entry.process, holder.holder == entry.number {
+                    locks[entry.path] = nil
+                }
+            case .end: locks = locks.filter { $0.value.process != entry.process }
+            case .note:
+                if let note = entry.note { take(note, at: index, &numbers) }
+            default:
+                if let path = Self.lockedDatabase(entry),
+                    let other = locks.first(where: { DiskImage.parent(of: $0.key) == DiskImage.parent(of: path) }),
+                    other.value.process != entry.process
+                {
+                    faults.append((index, "lock: a process wrote \(path) while another held \(other.key)"))
+                }
+            }
+        }
+    }
+
+    /// The database or log that an entry writes: these are written under the lock beside them.
+    private static func lockedDatabase(_ entry: RecordedStep) -> String? {
+        guard entry.action == .write || entry.action == .truncate else { return nil }
+        return entry.path.hasSuffix(".sqlite") || entry.path.hasSuffix(".sqlite-wal") ? entry.path : nil
+    }
+
+    private mutating func take(_ note: CrashNote, at index: Int, _ numbers: inout [String: Int]) {
+        switch note {
+        case .holds(let list, let entries):
+            changes.append(
+                Change(list: list, adding: entries, removing: [], words: [], began: -1, ended: -1))
+            add(changes.count - 1)
+        case .mayLose(let list, let entries):
+            for entry in entries { lives[list]?[entry]?.mayBeLost = true }
+        case .began(let name, let list, let adding, let removing, let words):
+            numbers[name] = changes.count
+            changes.append(Change(list: list, adding: adding, removing: removing, words: words, began: index))
+            add(changes.count - 1)
+            for entry in removing {
+                if lives[list]?[entry] == nil { faults.append((index, "workload: it removes what it never added")) }
+                lives[list]?[entry]?.removalBegan = index
+            }
+        case .ended(let name):
+            guard let number = numbers[name] else { return }
+            changes[number].ended = index
+            let change = changes[number]
+            for entry in change.adding { lives[change.list]?[entry]?.certain = index }
+            for entry in change.removing { lives[change.list]?[entry]?.removalEnded = index }
+        case .signal: return
+        }
+    }
+
+    private mutating func add(_ number: Int) {
+        let change = changes[number]
+        for (place, entry) in change.adding.enumerated() {
+            lives[change.list, default: [:]][entry] = Life(
+                added: change.began, certain: change.ended, change: number, place: place)
+        }
+    }
+
+    /// How a run was cut off.
+    struct Cut {
+        /// After so many entries of the journal.
+        var count: Int
+        /// Whether the last changes of a list may be gone.
+        var losesLast = false
+        /// Whether what was removed may be back.
+        var bringsBack = false
+        /// Whether a change that was not acknowledged may be there in part.
+        var leavesHalves = false
+    }
+
+    /// What is wrong with a store that was opened after a cut, and how many acknowledged entries it lost that it must not lose.
+    func judge(_ store: CrashedStore, after cut: Cut) -> (faults: [String], lost: Int) {
+        var faults = store.problems.map { "problem: \($0)" }
+        var lost = 0
+        for list in Set(lives.keys).union(store.lists.keys).sorted() {
+            let judged = judge(store.lists[list] ?? [], in: list, after: cut, tellsLoss: store.tellsLoss)
+            faults += judged.faults
+            lost += judged.lost
+        }
+        return (faults, lost)
+    }
+
+    private func judge(
+        _ stored: [String], in list: String, after cut: Cut, tellsLoss: Bool
+    ) -> (faults: [String], lost: Int) {
+        let lives = lives[list] ?? [:]
+        let count = cut.count
+        var faults: [String] = []
+        let kept = Set(stored)
+        if kept.count < stored.count { faults.append("twice: \(stored.count - kept.count) entries of \(list)") }
+        let strangers = kept.filter { lives[$0].map { $0.added >= count } ?? true }
+        if !strangers.isEmpty { faults.append("never attempted: \(strangers.count) entries of \(list) are stored") }
+        let back = kept.filter { !cut.bringsBack && (lives[$0].map { $0.removalEnded < count } ?? false) }
+        if !back.isEmpty { faults.append("deleted: \(back.count) entries of \(list) are still stored") }
+        let certain = lives.filter { $0.value.certain < count && $0.value.removalBegan >= count }
+        let missing = certain.filter { !kept.contains($0.key) }
+        let lost = missing.filter { !$0.value.mayBeLost && !(cut.losesLast && isBehindAllKept($0.value, kept, lives)) }
+        if !lost.isEmpty {
+            faults.append(
+                "lost: \(lost.count) of \(certain.count) acknowledged entries of \(list)\(tellsLoss ? "" : ", without a word")"
+            )
+        } else if missing.contains(where: \.value.mayBeLost), !tellsLoss {
+            faults.append("untold: \(missing.count) entries of \(list) are lost without a word")
+        }
+        if let text = orderFault(stored, lives) { faults.append("order: \(text) of \(list)") }
+        if !cut.leavesHalves { faults += halves(list, kept, lives, count) }
+        return (faults, lost.count)
+    }
+
+    private func isBehindAllKept(_ life: Life, _ kept: Set<String>, _ lives: [String: Life]) -> Bool {
+        !kept.contains { lives[$0].map { $0.added > life.certain } ?? false }
+    }
+
+    /// What a change added is there whole or not at all, unless some of it was removed or damaged since.
+    private func halves(_ list: String, _ kept: Set<String>, _ lives: [String: Life], _ count: Int) -> [String] {
+        changes.compactMap { change in
+            guard change.list == list, change.adding.count > 1, change.began < count else { return nil }
+            let there = change.adding.filter(kept.contains).count
+            guard there > 0, there < change.adding.count else { return nil }
+            let isExcused = change.adding.contains { entry in
+                lives[entry].map { $0.removalBegan < count || $0.mayBeLost } ?? false
+            }
+            // What was acknowledged and is missing has been told as lost.
+            guard !isExcused, change.ended >= count else { return nil }
+            return "half: \(there) of \(change.adding.count) entries of one change of \(list)"
+        }
+    }
+
+    private func orderFault(_ stored: [String], _ lives: [String: Life]) -> String? {
+        var latest = -1
+        var lastPlaces: [Int: Int] = [:]
+        for entry in stored {
+            guard let life = lives[entry] else { continue }
+            if life.certain < latest { return "an entry stands behind one that was added after it was acknowledged" }
+            latest = max(latest, life.added)
+            if let before = lastPlaces[life.change], before > life.place { return "entries of one change are mixed up" }
+            lastPlaces[life.change] = life.place
+        }
+        return nil
+    }
+
+    /// The words that must be in no file: of removals that have taken place, as far as the store shows.
+    func erasedWords(_ store: CrashedStore?, after count: Int) -> [String] {
+        changes.flatMap { change -> [String] in
+            guard !change.words.isEmpty, change.began < count else { return [] }
+            if change.ended < count { return change.words }
+            guard let store else { return [] }
+            let kept = Set(store.lists[change.list] ?? [])
+            return change.removing.contains(where: kept.contains) ? [] : change.words
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// What is on the disk after a power cut: what is certain, and some of what was done since.
+struct PowerCut: Sendable {
+    /// Which of the many outcomes: 0 keeps only what is certain, 1 all but what a torn last write left out, others are drawn.
+    let variant: Int
+    let seed: UInt64
+
+    /// The bytes that a disk writes whole.
+    private static let sector = 512
+
+    /// The image after the cut.
+    func image(of disk: DiskImage) -> DiskImage {
+        guard variant > 0 else { return DiskImage(names: disk.certainNames, contents: disk.certainContents) }
+        var generator = SeededGenerator(seed: seed &+ UInt64(variant) &* 0x9E37_79B9)
+        var names = disk.certainNames
+        let nameShare = variant == 1 ? 4 : Int.random(in: 0...4, using: &generator)
+        for change in disk.pendingNames where Int.random(in: 0..<4, using: &generator) < nameShare {
+            DiskImage.apply(change, to: &names)
+        }
+        var contents = disk.certainContents
+        for (number, changes) in disk.pendingContents.sorted(by: { $0.key < $1.key }) {
+            let share = variant == 1 ? 4 : Int.random(in: 0...4, using: &generator)
+            for (index, change) in changes.enumerated() where Int.random(in: 0..<4, using: &generator) < share {
+                let isLast = index == changes.count - 1
+                let isTorn = isLast && (variant == 1 || Bool.random(using: &generator))
+                let kept = isTorn ? Self.torn(change, &generator) : change
+                DiskImage.apply(kept, to: &contents[number, default: []])
+            }
+        }
+        return DiskImage(names: names, contents: contents)
+    }
+
+    /// The beginning of a write, to a sector's end or to any byte.
+    private static func torn(
+        _ change: DiskImage.ContentChange, _ generator: inout SeededGenerator
+    ) -> DiskImage.ContentChange {
+        guard case .write(let offset, let bytes) = change, bytes.count > 1 else { return change }
+        var count = Int.random(in: 0..<bytes.count, using: &generator)
+        if Bool.random(using: &generator) { count -= (offset + count) % sector }
+        return .write(offset: offset, bytes: Array(bytes.prefix(max(0, count))))
+    }
+}

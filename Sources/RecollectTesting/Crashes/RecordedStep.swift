@@ -1,0 +1,74 @@
+/// Which file an operation is on, whatever its name is by then.
+struct FileIdentity: Hashable, Codable, Sendable {
+    var device: UInt64
+    var inode: UInt64
+}
+
+/// One step of a recorded run: an operation on a file, a lock, or a note of the workload. Paths are relative to the run's folder.
+///
+/// It is coded without its bytes, which follow it on the wire.
+struct RecordedStep: Codable, Sendable {
+    enum Action: String, Codable, Sendable {
+        case makeFolder, makeFile, write, truncate, syncFile, syncFolder, rename, link, remove, lock, unlock, note
+        /// The process ended, and let go of its locks.
+        case end
+    }
+
+    var process = 0
+    let action: Action
+    var path = ""
+    /// The new path of a renaming or a link.
+    var target = ""
+    var file: FileIdentity?
+    /// Where a write begins, the new size of a truncation, or the holder of a lock.
+    var number = 0
+    var bytes: [UInt8] = []
+    var note: CrashNote?
+
+    private enum CodingKeys: CodingKey {
+        case process, action, path, target, file, number, note
+    }
+
+    /// Whether it changes what a process that is killed leaves behind.
+    var changesFiles: Bool {
+        switch action {
+        case .makeFolder, .makeFile, .write, .truncate, .rename, .link, .remove: true
+        case .syncFile, .syncFolder, .lock, .unlock, .note, .end: false
+        }
+    }
+}
+
+extension RecordedStep: CustomStringConvertible {
+    /// The operation as a fault names it; never what was written.
+    var description: String {
+        switch action {
+        case .write: "write of \(bytes.count) bytes at \(number) of \(path)"
+        case .truncate: "truncation of \(path) to \(number) bytes"
+        case .rename, .link: "\(action.rawValue) of \(path) to \(target)"
+        case .note: note?.description ?? "note"
+        default: "\(action.rawValue) of \(path.isEmpty ? "the folder" : path)"
+        }
+    }
+}
+
+/// What a workload says of itself, between the operations.
+enum CrashNote: Codable, Sendable, CustomStringConvertible {
+    /// The store held this when the run began.
+    case holds(list: String, entries: [String])
+    /// What is damaged already may be lost.
+    case mayLose(list: String, entries: [String])
+    case began(change: String, list: String, adding: [String], removing: [String], words: [String])
+    case ended(change: String)
+    case signal(String)
+
+    var description: String {
+        switch self {
+        case .holds(let list, let entries): "\(entries.count) entries are in \(list)"
+        case .mayLose(let list, let entries): "\(entries.count) entries of \(list) are on damaged pages"
+        case .began(_, let list, let adding, let removing, _):
+            "begin of a change of \(list): +\(adding.count) −\(removing.count)"
+        case .ended: "acknowledgement"
+        case .signal(let name): "signal \(name)"
+        }
+    }
+}

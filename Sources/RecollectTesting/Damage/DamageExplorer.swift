@@ -1,0 +1,154 @@
+import Foundation
+import RecollectCore
+
+/// Finds what damage costs: overwrites each place of a small store in a copy of its own, alone and in pairs, and opens the copy.
+///
+/// The copy must open, must have lost no entry but those that lie on the damaged places, must tell of a loss, must show nothing
+/// that was never there, and opening it once more must show the same.
+public struct DamageExplorer: Sendable {
+    /// What draws the garbage and the pairs.
+    public var seed: UInt64
+    /// How many pairs of places are damaged.
+    public var pairs = 0
+    /// How many single places are damaged at most, drawn by the seed; `nil` damages all.
+    public var limit: Int?
+    /// The kinds of damage.
+    public var kinds = DamageKind.allCases
+    /// The one run to repeat, as a fault names it.
+    public var run: String?
+    /// When to stop, with what was explored by then.
+    public var deadline: ContinuousClock.Instant?
+
+    /// Makes an explorer.
+    public init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// Prepares a scenario's store and explores its damage.
+    /// - Throws: what the preparation throws, and `damaged` where the undamaged store is not as it should be.
+    public func explore(_ scenario: DamageScenario) async throws -> DamageReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let place = try CrashExplorer.makePlace()
+        defer { CrashExplorer.remove(place) }
+        let folder = place.appendingPathComponent("whole")
+        try CrashExplorer.makeFolder(folder)
+        try await scenario.prepare(folder)
+        let whole = try DiskImage(folder: folder)
+        let places = try scenario.places(folder)
+        let (image, remove) = try open(whole, as: "undamaged", at: place)
+        let expected = try await scenario.reopen(image)
+        remove()
+        guard expected.problems.isEmpty, !expected.tellsLoss else {
+            throw RecollectError(.damaged, "\(scenario.name): the undamaged store has problems: \(expected.problems)")
+        }
+        var report = DamageReport(name: scenario.name, seed: seed)
+        report.entries = expected.lists.values.reduce(0) { $0 + $1.count }
+        for damage in damages(places) where run == nil || run == damage.name {
+            if let deadline, clock.now > deadline { break }
+            let (image, remove) = try open(damage.applied(to: whole, seed: seed), as: damage.name, at: place)
+            defer { remove() }
+            let judged = await judge(damage, scenario, image, expected)
+            report.add(
+                damage.places.count == 1 ? damage.places[0].name : "pairs of places", lost: judged.lost,
+                allowed: judged.allowed,
+                faults: judged.faults,
+                run: damage.name + " (" + damage.places.map(\.name).joined(separator: " and ") + ")")
+        }
+        report.duration = clock.now - start
+        return report
+    }
+
+    private func open(_ disk: DiskImage, as name: String, at place: URL) throws -> (CrashImage, () -> Void) {
+        let folder = place.appendingPathComponent(name, isDirectory: true)
+        try CrashExplorer.makeFolder(folder)
+        try disk.write(to: folder)
+        return (CrashImage(folder: folder) {}, { CrashExplorer.remove(folder) })
+    }
+
+    // MARK: What is damaged
+
+    private struct Damage {
+        /// `garbage-17`, or `zeros-3-17` for a pair.
+        var name: String
+        var kind: DamageKind
+        var places: [DamagedPlace]
+
+        func applied(to disk: DiskImage, seed: UInt64) -> DiskImage {
+            var contents = disk.contents
+            for place in places {
+                guard case .file(let number) = disk.names[place.file] else { continue }
+                var generator = SeededGenerator(seed: seed &+ UInt64(place.offset))
+                let bytes = (0..<place.count).map { _ in
+                    kind == .zeros ? 0 : UInt8.random(in: .min ... .max, using: &generator)
+                }
+                DiskImage.apply(.write(offset: place.offset, bytes: bytes), to: &contents[number, default: []])
+            }
+            return DiskImage(names: disk.names, contents: contents)
+        }
+    }
+
+    private func damages(_ places: [DamagedPlace]) -> [Damage] {
+        var generator = SeededGenerator(seed: seed)
+        var numbers = Array(places.indices)
+        if let limit, limit < numbers.count {
+            numbers = Array(numbers.shuffled(using: &generator).prefix(limit)).sorted()
+        }
+        var damages = numbers.flatMap { number in
+            kinds.map { Damage(name: "\($0)-\(number)", kind: $0, places: [places[number]]) }
+        }
+        guard places.count > 1, let kind = kinds.first else { return damages }
+        for _ in 0..<pairs {
+            let first = Int.random(in: 0..<(places.count - 1), using: &generator)
+            let second = Int.random(in: (first + 1)..<places.count, using: &generator)
+            damages.append(
+                Damage(name: "\(kind)-\(first)-\(second)", kind: kind, places: [places[first], places[second]]))
+        }
+        return damages
+    }
+
+    // MARK: What it costs
+
+    private func judge(
+        _ damage: Damage, _ scenario: DamageScenario, _ image: CrashImage, _ expected: CrashedStore
+    ) async -> (lost: Int, allowed: Int, faults: [String]) {
+        let beginnings = Set(damage.places.flatMap(\.mayLose))
+        let mayLose = { (entry: String) in beginnings.contains { entry.hasPrefix($0) } }
+        let mayChange = damage.places.allSatisfy(\.mayChange)
+        let first: CrashedStore
+        do { first = try await scenario.reopen(image) } catch {
+            let all = expected.lists.values.flatMap { $0 }
+            return (all.count, all.filter(mayLose).count, ["opening: \(error)"])
+        }
+        var faults: [String] = []
+        var lost: [String] = []
+        var changed = 0
+        for list in Set(expected.lists.keys).union(first.lists.keys).sorted() {
+            let (before, after) = (expected.lists[list] ?? [], first.lists[list] ?? [])
+            let there = Set(after)
+            lost += before.filter { !there.contains($0) }
+            let strangers = there.subtracting(before).filter { mayChange || !mayLose($0) }
+            changed += mayChange ? strangers.count : 0
+            if !strangers.isEmpty, !mayChange {
+                faults.append("invented: \(strangers.count) entries of \(list) were never there")
+            }
+            if there.count < after.count { faults.append("twice: \(after.count - there.count) entries of \(list)") }
+            if before.filter(there.contains) != after.filter(Set(before).contains) {
+                faults.append("order: of \(list)")
+            }
+        }
+        let tooMuch = lost.filter { !mayLose($0) }
+        if !tooMuch.isEmpty { faults.append("lost: \(tooMuch.count) entries that lie elsewhere") }
+        if changed > lost.filter(mayLose).count { faults.append("invented: \(changed) entries were never there") }
+        if lost.count > changed, !first.tellsLoss, first.problems.isEmpty {
+            faults.append("untold: \(lost.count) entries are lost without a word")
+        }
+        do {
+            let second = try await scenario.reopen(image)
+            if second.lists != first.lists { faults.append("reopening: another opening shows something else") }
+        } catch {
+            faults.append("reopening: \(error)")
+        }
+        return (lost.count, lost.filter(mayLose).count, faults)
+    }
+}

@@ -1,0 +1,99 @@
+import RecollectCore
+
+/// Rule 4: several agents of a conversation may each hold a message of one id.
+enum SharedIDChecks {
+    static let all: [HistoryStoreCheck] = [
+        HistoryStoreCheck(
+            "messages.ofEachAgent", rule: 4,
+            "The same message appended for two agents of a session is kept for both, and looked up for either."
+        ) { store in
+            try await Self.fill(store)
+            let id = Scope.plain.conversation
+            for agent in ["a", "b"] {
+                let scope = Scope.plain.agent(agent)
+                try await expectEqual(
+                    store.append([Self.question], to: scope), AppendOutcome(known: 1), "a retry for \(agent)")
+                try await expectMessages(
+                    store.window(of: scope, maxMessages: nil), [Self.question, Self.answer(of: agent)],
+                    "the window of \(agent)")
+                let found = try await store.message("q", in: id, agentId: agent)
+                try expectEqual(found?.agentId, agent, "the agent of the question, looked up for \(agent)")
+            }
+            try await expectEqual(store.message("q", in: id)?.agentId, "a", "the agent of the first of that id")
+            try await expectEqual(store.message("q", in: id, agentId: "c"), nil, "a look-up for a third agent")
+            try await expectStored(
+                store.everything(in: id),
+                [("a", Self.question), ("a", Self.answer(of: "a"))]
+                    + [("b", Self.question), ("b", Self.answer(of: "b"))], "the pages")
+            try await expectEqual(store.summary(id).messageCount, 4, "the count")
+            let told = try await store.everyChange(after: .beginning).filter { $0.messageId == "q" }
+            try expectEqual(told.map(\.agentId), ["a", "b"], "the agents of the question in the feed")
+        },
+        HistoryStoreCheck(
+            "search.showsSharedMessagesOnce", rule: 4,
+            "A search finds a message that two agents hold once, where its content is the same, and for either agent."
+        ) { store in
+            try await Self.fill(store)
+            let query = SearchQuery(userId: "user", text: "lighthouse")
+            try await expectEqual(store.everyHit(query).map(\.messageId), ["q"], "a search of all agents")
+            for agent in ["a", "b"] {
+                let own = SearchQuery(userId: "user", text: "lighthouse", agentId: agent)
+                try await expectEqual(store.everyHit(own).map(\.agentId), [agent], "a search of one agent")
+            }
+            try await store.append([Invented.message(.user, "q", "lighthouse, too")], to: Scope.plain.agent("c"))
+            try await expectEqual(store.everyHit(query).count, 2, "hits with other content of a third agent")
+        },
+        HistoryStoreCheck(
+            "edits.ofEachAgent", rule: 4,
+            "An edit and a deletion by id apply to the messages of all agents that hold it."
+        ) { store in
+            try await Self.fill(store)
+            let id = Scope.plain.conversation
+            let edited = Invented.message(.user, "q", "harbor?")
+            try await expectEqual(store.edit([edited], in: id), 2, "how many were edited")
+            for agent in ["a", "b"] {
+                try await expectMessages(
+                    store.window(of: Scope.plain.agent(agent), maxMessages: nil), [edited, Self.answer(of: agent)],
+                    "the window of \(agent) after the edit")
+            }
+            try await expectEqual(store.deleteMessages(["q"], in: id), 2, "how many were deleted")
+            try await expectIDs(store.everything(in: id).map(\.message), ["answer a", "answer b"], "what is left")
+            try await expectEqual(store.message("q", in: id), nil, "a look-up of what was deleted")
+        },
+        HistoryStoreCheck(
+            "fork.ofEachAgent", rule: 4,
+            "A fork and a branch begin at the message of the agent that is named, or at the first of that id."
+        ) { store in
+            try await Self.fill(store)
+            let id = Scope.plain.conversation
+            try await store.fork(id, at: "q", into: "first")
+            try await store.fork(id, at: "q", agentId: "b", into: "second")
+            try await expectIDs(
+                store.everything(in: Scope.plain.session("first").conversation).map(\.message), ["q"],
+                "a fork at the first")
+            try await expectIDs(
+                store.everything(in: Scope.plain.session("second").conversation).map(\.message),
+                ["q", "answer a", "q"], "a fork at the other agent's")
+            let branch = try await store.branch(id, from: "q", agentId: "b")
+            try await expectIDs(
+                store.everything(in: id).map(\.message), ["q", "answer a"], "what stays of a branched conversation")
+            try await store.append([Self.question], to: Scope.plain.agent("b"))
+            try await store.restoreBranch(branch, in: id)
+            try await expectIDs(
+                store.everything(in: id).map(\.message), ["q", "answer a", "q", "answer b"], "all, restored")
+        },
+    ]
+
+    private static let question = Invented.message(.user, "q", "lighthouse?")
+
+    private static func answer(of agent: String) -> ConversationMessage {
+        Invented.message(.assistant, "answer \(agent)")
+    }
+
+    /// One question to two agents, and the answer of each.
+    private static func fill(_ store: any HistoryStore) async throws {
+        for agent in ["a", "b"] {
+            try await store.append([question, answer(of: agent)], to: Scope.plain.agent(agent))
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import RecollectCore
+import RecollectSQLite
+import RecollectTesting
+
+extension HistoryUse {
+    /// Messages, a conversation and a user, deleted for good, with pictures.
+    static let deletion = CrashScenario("deletion") { folder in
+        try await fillForDeletion(folder)
+    } workload: { run in
+        for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
+            run.holds(entries(deletable(user, session)), in: list(scope(session, user: user)))
+        }
+        let history = open(run.folder)
+        let first = Array(deletable("ann", "s").prefix(2))
+        try await run.change(
+            list(scope("s")), removing: entries(first), erasing: words("ann", "s", of: first)
+        ) {
+            _ = try await history.deleteMessages(first.map(\.id), in: scope("s").conversation)
+        }
+        let second = deletable("ann", "t")
+        try await run.change(
+            list(scope("t")), removing: entries(second), erasing: words("ann", "t", of: second)
+        ) {
+            _ = try await history.deleteConversation(scope("t").conversation)
+        }
+        let third = deletable("bob", "s")
+        try await run.change(
+            list(scope("s", user: "bob")), removing: entries(third), erasing: words("bob", "s", of: third)
+        ) {
+            try await history.deleteUser("bob")
+        }
+        await history.close()
+    } reopen: {
+        try await Reading(allowsUnusedAttachments: false)($0)
+    }
+
+    private static func fillForDeletion(_ folder: URL) async throws {
+        let history = open(folder)
+        for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
+            _ = try await history.append(deletable(user, session), to: scope(session, user: user))
+        }
+        _ = try await history.search(SearchQuery(userId: "ann", text: "lantern"))
+        await history.close()
+    }
+
+    /// A picture, its answer, and two turns.
+    private static func deletable(_ user: String, _ session: String) -> [ConversationMessage] {
+        let writer = user + session
+        return [picture(0, of: writer), turn(0, of: writer)[1]] + turn(1, of: writer) + turn(2, of: writer)
+    }
+
+    private static func words(_ user: String, _ session: String, of messages: [ConversationMessage]) -> [String] {
+        let writer = user + session
+        return messages.map { message in
+            let parts = message.id.split(separator: "-")
+            let number = Int(parts[1]) ?? 0
+            return parts[2] == "p" ? pictureWord(writer, number) : word(writer, number, String(parts[2]))
+        }
+    }
+}

@@ -1,0 +1,19 @@
+import RecollectTesting
+
+/// All scenarios.
+package enum FaultScenarios {
+    /// Scenarios that crash.
+    package static let crashes: [CrashScenario] =
+        [
+            HistoryUse.firstOpening, HistoryUse.foreignFolder, HistoryUse.savingTurns, HistoryUse.savingRelaxed,
+            HistoryUse.openingAndClosing,
+            HistoryUse.attachments,
+            HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.savingAndClosing,
+        ] + HistoryUse.salvages + FilesUse.all + [
+            HistoryUse.twoSavers, HistoryUse.saverAndOpener, HistoryUse.saverAndRepairer, HistoryUse.twoNames,
+            HistoryUse.removedLog, HistoryUse.salvagedTwice,
+        ] + HistoryUse.oneIsKilled
+
+    /// Stores that are damaged.
+    package static let damages: [DamageScenario] = [HistoryUse.damage, FilesUse.damage]
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Logging
+import RecollectCore
+import RecollectSQLite
+import RecollectTesting
+
+/// A history as scenarios use it: its place in a run, the messages they invent, and what is read after a crash.
+package enum HistoryUse {
+    /// The users of all scenarios.
+    static let users = ["ann", "bob"]
+    /// A word that every message of prose holds, to compare the search index with the messages.
+    private static let commonWord = "lantern"
+
+    static func place(in folder: URL) -> URL { folder.appendingPathComponent("history", isDirectory: true) }
+
+    /// A history that does nothing in the background, so that a seed repeats its operations.
+    static func open(
+        _ folder: URL, durability: Durability = .full, retention: Retention = .everything
+    ) -> SQLiteHistoryStore {
+        SQLiteHistoryStore(directory: place(in: folder), configuration: configuration(durability, retention))
+    }
+
+    static func configuration(
+        _ durability: Durability = .full, _ retention: Retention = .everything
+    ) -> HistoryConfiguration {
+        HistoryConfiguration(
+            durability: durability, retention: retention, indexesInBackground: false, busyTimeout: 10_000,
+            logger: Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    // MARK: Messages
+
+    static func scope(_ session: String, user: String = "ann", agent: String = "a") -> Scope {
+        Scope(userId: user, sessionId: session, agentId: agent)
+    }
+
+    static func list(_ scope: Scope) -> String { "\(scope.userId)/\(scope.sessionId)/\(scope.agentId)" }
+
+    /// A question and its answer; each text holds a word of its own and some padding.
+    static func turn(_ number: Int, of writer: String, padding: Int = 40) -> [ConversationMessage] {
+        [("q", Role.user), ("a", .assistant)].map { suffix, role in
+            ConversationMessage(
+                id: "\(writer)-\(number)-\(suffix)", role: role,
+                text: "\(commonWord) \(word(writer, number, suffix)) " + String(repeating: "~", count: padding),
+                timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(number)))
+        }
+    }
+
+    /// A word that is in one message alone, in a form that the search index keeps as it is.
+    static func word(_ writer: String, _ number: Int, _ suffix: String) -> String {
+        "word\(writer)x\(number)x\(suffix)qz"
+    }
+
+    /// A question with a picture, whose bytes hold a word of their own.
+    static func picture(_ number: Int, of writer: String, bytes count: Int = 300) -> ConversationMessage {
+        let bytes = Data("\(pictureWord(writer, number)) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: count)
+        return ConversationMessage(
+            id: "\(writer)-\(number)-p", role: .user,
+            parts: [
+                .text("\(commonWord) look at \(number)"),
+                .attachment(Attachment(mediaType: "image/png", content: .inline(bytes))),
+            ], timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(number)))
+    }
+
+    static func pictureWord(_ writer: String, _ number: Int) -> String { "pixels\(writer)x\(number)qz" }
+
+    /// What tells a message apart: its id, and its content as a hash.
+    static func entry(_ message: ConversationMessage) -> String {
+        let parts = message.parts.map { part in
+            switch part {
+            case .text(let text): "t:" + text
+            case .attachment(let attachment):
+                switch attachment.content {
+                case .inline(let bytes): "p:" + Attachment.sha256(of: bytes)
+                case .stored(let hash, _): "p:" + hash
+                default: "p"
+                }
+            default: "\(part)"
+            }
+        }
+        return message.id + " " + Attachment.sha256(of: Data(parts.joined(separator: "\n").utf8)).prefix(8)
+    }
+
+    static func entries(_ messages: [ConversationMessage]) -> [String] { messages.map(entry) }
+
+    // MARK: After a crash
+
+    /// What is read after a crash.
+    struct Reading: Sendable {
+        /// Whether an entry is the id alone: of replies that may have been cut off anywhere.
+        var readsIDsAlone = false
+        /// Whether files of attachments that no message uses are a fault: not where a save was cut off.
+        var allowsUnusedAttachments = true
+        /// How many damaged databases may have been set aside.
+        var mostSetAside = 1
+
+        /// Opens the history of an image, reads all of it, and closes it.
+        func callAsFunction(_ image: CrashImage) async throws -> CrashedStore {
+            let history = HistoryUse.open(image.folder)
+            do {
+                let store = try await read(history)
+                try await settle(history)
+                try image.storeHasSettled()
+                await history.close()
+                return store
+            } catch {
+                await history.close()
+                throw error
+            }
+        }
+
+        /// Waits for all that the store still has to do. Pending erasures belong here, once a history tells of them.
+        private func settle(_ history: SQLiteHistoryStore) async throws {
+            _ = try await history.search(SearchQuery(userId: users[0], text: commonWord, limit: 1))
+        }
+
+        private func read(_ history: SQLiteHistoryStore) async throws -> CrashedStore {
+            try await history.open()
+            var store = CrashedStore(lists: [:])
+            for user in users {
+                let found = try await history.search(SearchQuery(userId: user, text: commonWord, limit: 100_000))
+                // A search shows a message once that forks have copied.
+                var prose: Set<String> = []
+                let conversations = try await history.conversations(
+                    ConversationQuery(userId: user), page: PageRequest(limit: 100_000)
+                ).elements
+                for conversation in conversations {
+                    let messages = try await history.messages(
+                        of: conversation.id, agentId: nil, page: PageRequest(limit: 100_000)
+                    ).elements
+                    if conversation.messageCount != messages.count {
+                        store.problems.append(
+                            "a list counts \(conversation.messageCount) messages where \(messages.count) are")
+                    }
+                    for stored in messages {
+                        let scope = Scope(
+                            userId: user, sessionId: conversation.id.sessionId, agentId: stored.agentId)
+                        let text = readsIDsAlone ? stored.message.id : HistoryUse.entry(stored.message)
+                        let isWhole = try await hasAttachments(stored.message, history)
+                        store.lists[HistoryUse.list(scope), default: []].append(
+                            isWhole ? text : text + " without bytes")
+                        if stored.message.text.contains(commonWord) { prose.insert(stored.message.id) }
+                    }
+                }
+                if found.elements.count != prose.count {
+                    store.problems.append("search finds \(found.elements.count) of \(prose.count) messages")
+                }
+            }
+            let report = try await history.check()
+            store.problems += report.problems
+                .filter { !(allowsUnusedAttachments && $0.kind == "attachmentUnused") }
+                .map { "\($0.kind)" }
+            let setAside = report.setAside.filter { $0.hasSuffix(".sqlite") }
+            if setAside.count > mostSetAside { store.problems.append("\(setAside.count) databases were set aside") }
+            let told = history.events.takeUnheard().contains { $0.kind == .salvaged || $0.kind == .missingFile }
+            store.tellsLoss = told || !report.setAside.isEmpty
+            return store
+        }
+
+        private func hasAttachments(
+            _ message: ConversationMessage, _ history: SQLiteHistoryStore
+        ) async throws -> Bool {
+            for case .attachment(let attachment) in message.parts {
+                guard case .stored(let hash, _) = attachment.content else { continue }
+                do {
+                    _ = try await history.attachment(sha256: hash)
+                } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}
+
+extension CrashRun {
+    /// Saves messages as one change.
+    func save(_ messages: [ConversationMessage], to scope: Scope, in history: SQLiteHistoryStore) async throws {
+        try await change(HistoryUse.list(scope), adding: HistoryUse.entries(messages)) {
+            _ = try await history.append(messages, to: scope)
+        }
+    }
+}

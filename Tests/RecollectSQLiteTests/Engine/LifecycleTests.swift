@@ -1,0 +1,292 @@
+import Foundation
+import GRDBSQLite
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Opening, sharing and closing one history: by several names, by several stores, beside other processes.
+@Suite("Lifecycle") struct LifecycleTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Another process saves so many turns. Returns how many it acknowledged.
+    private func saveElsewhere(_ turns: Int, as writer: String = "w") async throws -> Int {
+        let worker = try Worker(["append", "history:\(folder.url.path)", "other", writer, "\(turns)", "0", "50"])
+        return await worker.finish().count { $0.hasPrefix("saved ") }
+    }
+
+    private func count(_ agent: String) async throws -> Int {
+        try await folder.history().messages(
+            of: ConversationID(userId: "u", sessionId: "s"), agentId: agent, page: PageRequest(limit: 100_000)
+        ).elements.count
+    }
+
+    @Test("a folder opened by two names is one database, and closing one store takes no lock from the other")
+    func twoNames() async throws {
+        let alias = folder.url.deletingLastPathComponent().appendingPathComponent("alias-\(UUID().uuidString)")
+        try FileManager.default.createSymbolicLink(at: alias, withDestinationURL: folder.url)
+        defer { try? FileManager.default.removeItem(at: alias) }
+        let first = folder.history()
+        try await first.append(messages(0..<2), to: scope)
+        do {
+            let second = SQLiteHistoryStore(
+                directory: alias, configuration: HistoryConfiguration(indexesInBackground: false))
+            try await second.append(messages(2..<4), to: scope)
+            #expect(try await first.connection.database() === second.connection.database())
+        }
+        #expect(try await saveElsewhere(20) == 20)
+        try await first.append(messages(4..<6), to: scope)
+        #expect(try await first.window(of: scope, maxMessages: nil) == messages(0..<6))
+        #expect(try await count("other") == 40)
+        #expect(try await first.check().problems.isEmpty)
+    }
+
+    @Test("a store that is released and created again, call by call, loses nothing beside another process")
+    func createdAgain() async throws {
+        for round in 0..<10 {
+            for call in 0..<4 {
+                let store = try DeviceChatStorage(userId: "ann", baseURL: folder.url)
+                try await store.saveMessages(
+                    messages(call * 2..<call * 2 + 2, prefix: "r\(round)-"), userId: "ann", sessionId: "s",
+                    agentId: "a", maxMessages: nil)
+            }
+            #expect(try await saveElsewhere(3, as: "w\(round)") == 3)
+        }
+        let history = folder.history()
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 80)
+        #expect(try await count("other") == 60)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("a log removed while a store is open costs nothing that another process saves afterwards")
+    func removedLog() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        _ = try await history.connection.database().truncateLog()
+        for suffix in ["-wal", "-shm"] {
+            try FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
+        }
+        #expect(try await saveElsewhere(50) == 50)
+        await expectError(.storeReplaced) { try await history.append(messages(2..<4), to: scope) }
+        try await history.append(messages(4..<6), to: scope)
+        await history.close()
+        #expect(try await count("other") == 100)
+        #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m4", "m5"])
+        var events = history.events.stream().makeAsyncIterator()
+        #expect(await events.next()?.kind == .storeReplaced)
+    }
+
+    @Test("a store that only reads notices that its files were replaced, shows the new ones and posts an event")
+    func readersNotice() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        await history.close()
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+        let aside = try TemporaryFolder()
+        for name in try folder.names where name.hasPrefix("history.sqlite") {
+            try FileManager.default.moveItem(at: folder.file(name), to: aside.file(name))
+        }
+        #expect(try await saveElsewhere(1) == 1)
+        #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
+        var events = history.events.stream().makeAsyncIterator()
+        #expect(await events.next()?.kind == .storeReplaced)
+    }
+
+    @Test("saves and reads beside closings all succeed")
+    func closings() async throws {
+        let history = folder.history()
+        try await history.open()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<2 {
+                group.addTask {
+                    for number in 0..<150 {
+                        try await history.append(messages(number..<number + 1, prefix: "w\(writer)-"), to: scope)
+                        _ = try await history.window(of: scope, maxMessages: 2)
+                    }
+                }
+            }
+            group.addTask {
+                for _ in 0..<100 {
+                    await history.close()
+                    await Task.yield()
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 300)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("the process lock excludes the threads of one process too")
+    func lockExcludesThreads() throws {
+        let lock = try ProcessLock(path: folder.file("lock").path)
+        let inside = Locked((now: 0, most: 0))
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            for _ in 0..<200 {
+                try? lock.withLock(timeout: 30_000) {
+                    inside.withLock { inside in
+                        inside.now += 1
+                        inside.most = max(inside.most, inside.now)
+                    }
+                    sched_yield()
+                    inside.withLock { $0.now -= 1 }
+                }
+            }
+        }
+        #expect(inside.withLock { $0.most } == 1)
+        #expect(try lock.tryAcquire())
+        #expect(try !lock.tryAcquire())
+        lock.release()
+    }
+
+    @Test("a lock file that was removed and made again still excludes")
+    func lockFileReplaced() throws {
+        let path = folder.file("lock").path
+        let first = try ProcessLock(path: path)
+        #expect(try first.tryAcquire())
+        first.release()
+        try FileManager.default.removeItem(atPath: path)
+        let second = try ProcessLock(path: path)
+        #expect(try second.tryAcquire())
+        #expect(try !first.tryAcquire())
+        second.release()
+        #expect(try first.tryAcquire())
+        #expect(try !second.tryAcquire())
+        first.release()
+    }
+
+    @Test("a history whose lock is held stops no other history")
+    func stuckHistory() async throws {
+        let stuck = try TemporaryFolder()
+        let lock = try ProcessLock(path: stuck.file("history.lock").path)
+        #expect(try lock.tryAcquire())
+        let waiting = Task { try await stuck.history().open() }
+        try await folder.history().append(messages(0..<2), to: scope)
+        #expect(try await folder.history().window(of: scope, maxMessages: nil).count == 2)
+        lock.release()
+        _ = try await waiting.value
+    }
+
+    @Test("the index goes on following after the history was closed")
+    func followsAfterClosing() async throws {
+        let history = SQLiteHistoryStore(directory: folder.url)
+        for round in 0..<5 {
+            try await history.append(messages(round * 2..<round * 2 + 2), to: scope)
+            await history.close()
+        }
+        try await history.open()
+        for _ in 0..<600 where try await history.check().messagesToIndex > 0 {
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        #expect(try await history.check().messagesToIndex == 0)
+    }
+
+    @Test("overlapping readers do not keep the log from starting again")
+    func boundedLog() async throws {
+        let history = folder.history(durability: .relaxed)
+        try await history.open()
+        let database = try await history.connection.database()
+        let isDone = Locked(false)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<3 {
+                group.addTask {
+                    while !isDone.withLock({ $0 }) {
+                        _ = try await database.read { db in
+                            _ = try db.integer("SELECT count(*) FROM message")
+                            usleep(20_000)
+                        }
+                    }
+                }
+            }
+            let text = String(repeating: "0123456789abcdef", count: 16_384)
+            for number in 0..<300 {
+                try await history.append([ConversationMessage(id: "\(number)", role: .user, text: text)], to: scope)
+            }
+            isDone.withLock { $0 = true }
+            try await group.waitForAll()
+        }
+        #expect(HistoryCheck.size(of: folder.file("history.sqlite-wal").path) <= 32 << 20)
+    }
+
+    @Test("a newer version's format is noticed while the history is open", arguments: ["schema", "index"])
+    func newerFormat(what: String) async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        // A connection of SQLite's own stands for the newer program.
+        var newer: OpaquePointer?
+        #expect(sqlite3_open(folder.file("history.sqlite").path, &newer) == SQLITE_OK)
+        defer { sqlite3_close(newer) }
+        let change =
+            what == "schema"
+            ? "INSERT INTO grdb_migrations VALUES ('99 from the future'); CREATE TABLE future (id)"
+            : "UPDATE search_state SET version = 99; CREATE TABLE future (id)"
+        #expect(sqlite3_exec(newer, change, nil, nil, nil) == SQLITE_OK)
+        await expectError(.newerSchema) { try await history.append(messages(2..<4), to: scope) }
+    }
+
+    @Test(
+        "a history on a read-only disk can be read, listed and searched, with or without a log",
+        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"), arguments: [false, true])
+    func readOnlyDisk(hasLog: Bool) async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 8192)
+        let directory = disk.url.appendingPathComponent("history")
+        let history = SQLiteHistoryStore(directory: directory)
+        try await history.append(messages(0..<20), to: scope)
+        _ = try await history.search(SearchQuery(userId: "ann", text: "text"))
+        if hasLog {
+            // What a crash leaves: a log, and no index of it.
+            let copy = try TemporaryFolder()
+            for suffix in ["", "-wal"] {
+                try FileManager.default.copyItem(
+                    at: directory.appendingPathComponent("history.sqlite\(suffix)"),
+                    to: copy.file("history.sqlite\(suffix)"))
+            }
+            await history.close()
+            for suffix in ["", "-wal"] {
+                let file = directory.appendingPathComponent("history.sqlite\(suffix)")
+                try? FileManager.default.removeItem(at: file)
+                try FileManager.default.copyItem(at: copy.file("history.sqlite\(suffix)"), to: file)
+            }
+        } else {
+            await history.close()
+        }
+        try disk.makeReadOnly()
+        let reader = SQLiteHistoryStore(directory: directory)
+        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
+        #expect(try await reader.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
+        #expect(try await reader.search(SearchQuery(userId: "ann", text: "text")).elements.count == 20)
+        await expectError(.readOnly) { try await reader.append(messages(20..<22), to: scope) }
+        await reader.close()
+    }
+
+    @Test(
+        "a history on a full disk can be read, and written again when there is space",
+        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
+    func fullDisk() async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
+        let directory = disk.url.appendingPathComponent("history")
+        let history = SQLiteHistoryStore(directory: directory)
+        try await history.append(messages(0..<20), to: scope)
+        await history.close()
+        let filler = disk.url.appendingPathComponent("filler")
+        var size = 1024 * 1024
+        while size >= 512 {
+            let handle = open(filler.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            let bytes = [UInt8](repeating: 1, count: size)
+            if write(handle, bytes, size) < size { size /= 2 }
+            close(handle)
+        }
+        let reader = SQLiteHistoryStore(directory: directory)
+        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
+        await expectError(.diskFull) { try await reader.append(messages(20..<22), to: scope) }
+        try FileManager.default.removeItem(at: filler)
+        try await reader.append(messages(20..<22), to: scope)
+        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<22))
+        await reader.close()
+    }
+}

@@ -1,0 +1,214 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Erasure") struct ErasureTests {
+    private let folder: TemporaryFolder
+    private let history: SQLiteHistoryStore
+    private let secret = ConversationMessage(id: "secret", role: .user, text: "the code is quetzalcoatl")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        history = folder.history(durability: .relaxed, retention: .window)
+    }
+
+    private func picture(_ number: Int) -> ConversationMessage {
+        let bytes = withUnsafeBytes(of: number) { Data($0) }
+        let attachment = Attachment(mediaType: "a/b", content: .inline(bytes))
+        return ConversationMessage(id: "picture \(number)", role: .user, parts: [.attachment(attachment)])
+    }
+
+    private func file(of picture: Int) -> URL {
+        let hash = Attachment.sha256(of: withUnsafeBytes(of: picture) { Data($0) })
+        return folder.file("attachments/\(hash.prefix(2))/\(hash)")
+    }
+
+    private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
+
+    // MARK: Nothing that follows a commit fails what was committed
+
+    @Test("a save that was committed tells no cancellation, whatever follows the commit")
+    func cancelledInFlight() async throws {
+        let trimming = AppendOptions(maxMessages: 2)
+        var outcomes: [Bool: Int] = [:]
+        var spins = 64
+        for number in 0..<200 {
+            let task = Task { try await history.append([picture(number)], to: scope, options: trimming) }
+            for _ in 0..<spins { await Task.yield() }
+            task.cancel()
+            let result = await task.result
+            let isKept = try await history.message("picture \(number)", in: scope.conversation) != nil
+            switch result {
+            case .success: #expect(isKept)
+            case .failure(let error): #expect(error is CancellationError && !isKept, "\(number): \(error)")
+            }
+            outcomes[isKept, default: 0] += 1
+            // Stays where cancelling and saving meet.
+            spins = isKept ? spins * 3 / 4 : spins * 4 / 3 + 1
+        }
+        #expect(outcomes[true, default: 0] > 0 && outcomes[false, default: 0] > 0, "\(outcomes)")
+        // What cancelled saves kept before goes, too, behind their backs.
+        let files = AttachmentFiles(directory: folder.file("attachments"))
+        let end = ContinuousClock.now + .seconds(30)
+        var (kept, used) = (-1, Int64?.none)
+        while kept != used.map(Int.init), ContinuousClock.now < end {
+            try await history.waitUntilErased()
+            kept = try files.all().count
+            used = try await history.read { try $0.integer("SELECT count(*) FROM attachment_use") }
+        }
+        #expect(used == Int64(kept))
+    }
+
+    @Test("an attachment that cannot be removed fails no save, and goes when it can be")
+    func cannotRemove() async throws {
+        try await history.append([picture(1)], to: scope)
+        let stuck = file(of: 1)
+        // A folder of that name stands for whatever keeps a file from being removed.
+        try FileManager.default.removeItem(at: stuck)
+        try FileManager.default.createDirectory(at: stuck, withIntermediateDirectories: false)
+        try await history.append(messages(0..<4), to: scope, options: AppendOptions(maxMessages: 2))
+        #expect(try await history.message("m0", in: scope.conversation) == nil)
+        #expect(try await history.waitUntilErased(atMost: .milliseconds(200)) == Erasure(attachments: 1))
+        try FileManager.default.removeItem(at: stuck)
+        #expect(try await history.waitUntilErased().isComplete)
+    }
+
+    @Test(
+        "killed between the commit and the removal of a file: the next opening removes it", .enabled(if: strace != nil))
+    func killedBeforeUnlink() async throws {
+        try await history.append(messages(0..<4) + [picture(7)], to: scope)
+        await history.close()
+        let tracer = try #require(strace)
+        let worker = try Worker(
+            ["delete", folder.url.path, "ann", "s"],
+            under: [tracer, "-f", "-qq", "-o", "/dev/null", "-e", "inject=/^unlink:signal=KILL"])
+        // It may have told that the session is deleted: it is.
+        _ = await worker.finish()
+        #expect(isThere(file(of: 7)))
+        let next = folder.history()
+        #expect(try await next.conversation(scope.conversation) == nil)
+        #expect(try await next.waitUntilErased().isComplete)
+        #expect(!isThere(file(of: 7)))
+    }
+
+    // MARK: Beside readers
+
+    @Test(
+        "a deletion beside a stopped reader in another process returns at once, tells what is left, and ends when it can"
+    )
+    func stoppedReader() async throws {
+        try await history.append(messages(0..<20) + [secret], to: scope)
+        let reader = try Worker(["hold", folder.url.path])
+        defer { reader.kill() }
+        #expect(await reader.wait(forLines: 1) == ["held"])
+        reader.send(SIGSTOP)
+        let start = ContinuousClock.now
+        #expect(try await history.deleteConversation(scope.conversation))
+        // Well below the 30 s that it would wait for a reader.
+        #expect(ContinuousClock.now - start < .seconds(5))
+        let left = try await history.waitUntilErased(atMost: .seconds(1))
+        #expect(left.isLogPending)
+        #expect(try await history.check().erasure.isLogPending)
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.prove(absenceOf: "quetzalcoatl").contains { !$0.isLive })
+        var events = history.events.stream().makeAsyncIterator()
+        reader.kill()
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        while let event = await events.next(), event.kind != .erased {}
+    }
+
+    // MARK: What is not erased yet
+
+    @Test(
+        "a deleted conversation is out of every read before its messages are removed, and its number is not given again"
+    )
+    func hidden() async throws {
+        try await history.append(messages(0..<300) + [secret, picture(3)], to: scope)
+        try await history.indexEverything()
+        let before = try await history.latestChange()
+        // The deletion alone, as a process leaves it that ends right after its commit.
+        #expect(try await history.write { try MessageDeletion.delete(scope.conversation, $0) })
+        let left = try await history.erasure()
+        #expect(left.conversations == 1 && left.isIndexPending && left.isLogPending)
+        #expect(try await history.conversation(scope.conversation) == nil)
+        #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 5)).elements.isEmpty)
+        #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
+        #expect(try await history.search(SearchQuery(userId: "ann", text: "quetzalcoatl")).elements.isEmpty)
+        #expect(try await history.message("secret", in: scope.conversation) == nil)
+        #expect(try await history.changes(after: .beginning, limit: 1000).map(\.kind) == [.conversationDeleted])
+        #expect(try await history.changes(after: before, limit: 10).map(\.kind) == [.conversationDeleted])
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(!isThere(file(of: 3)))
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM message") } == 2)
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM scope") } == 1)
+        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+        #expect(try await history.check().problems.isEmpty)
+        #expect(try await history.search(SearchQuery(userId: "ann", text: "text")).elements.count == 2)
+    }
+
+    @Test("what is deleted while the index is being cleaned is cleaned out, too")
+    func deletedMeanwhile() async throws {
+        let second = ConversationMessage(id: "second", role: .user, text: "another one: xolotl")
+        try await history.append(messages(0..<500) + [secret, second], to: scope)
+        // In steps, so that the index has several segments.
+        while try await history.write({ try SearchIndex.advance($0, limit: 40) }) {}
+        try await history.write { db in
+            _ = try MessageDeletion.delete(["secret"], in: scope.conversation, db)
+        }
+        for _ in 0..<4 { try await history.write { _ = try SearchIndex.eraseBite(pages: 1, $0) } }
+        // In one transaction with a bite, as saves share theirs.
+        try await history.write { db in
+            _ = try MessageDeletion.delete(["second"], in: scope.conversation, db)
+            _ = try SearchIndex.eraseBite(pages: 1, db)
+        }
+        #expect(try await history.waitUntilErased().isComplete)
+        for word in ["quetzalcoatl", "xolotl"] { #expect(try await history.prove(absenceOf: word) == [], "\(word)") }
+        #expect(
+            try await history.search(SearchQuery(userId: "ann", text: "text 77")).elements.map(\.messageId) == ["m77"])
+    }
+
+    @Test("what is deleted in the transaction that indexed it leaves nothing in the index")
+    func deletedAsIndexed() async throws {
+        try await history.append(messages(0..<5) + [secret], to: scope)
+        try await history.write { db in
+            _ = try SearchIndex.advance(db, limit: 100)
+            _ = try MessageDeletion.delete(["secret"], in: scope.conversation, db)
+        }
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
+    }
+
+    @Test("a deletion writes as much as it deletes, not the whole search index")
+    func doesNotRewriteTheIndex() async throws {
+        try await history.append(messages(0..<5000), to: scope)
+        let small = Scope(userId: "ann", sessionId: "small", agentId: "a")
+        try await history.append(messages(0..<2), to: small)
+        try await history.indexEverything()
+        let changes = try await history.write { db in
+            let before = db.totalChangesCount
+            _ = try MessageDeletion.delete(["m1"], in: small.conversation, db)
+            _ = try MessageDeletion.delete(scope.conversation, db)
+            return db.totalChangesCount - before
+        }
+        #expect(changes < 60)
+    }
+
+    @Test("deleting a user removes what interrupted saves and salvages left")
+    func leftovers() async throws {
+        try await history.append([picture(1)], to: scope)
+        let names = ["history.mending-x", "history.mending-x-wal", "attachments/ab/.recollect-y", "history.notes"]
+        try FileManager.default.createDirectory(
+            at: folder.file("attachments/ab"), withIntermediateDirectories: true)
+        for name in names { try Data("quetzalcoatl".utf8).write(to: folder.file(name)) }
+        #expect(Set(try await history.prove(absenceOf: "quetzalcoatl").map(\.file)) == Set(names.dropLast()))
+        try await history.deleteUser("ann")
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(names.filter { isThere(folder.file($0)) } == ["history.notes"], "nothing but what is ours goes")
+    }
+}

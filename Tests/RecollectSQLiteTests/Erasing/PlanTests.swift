@@ -1,0 +1,78 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// The plans of statements: none may read a whole table that grows with the history.
+@Suite("Plans") struct PlanTests {
+    /// The statements that work on the writer's connection runs, with those of their plan's steps that scan a growing table.
+    private func scans(
+        of history: SQLiteHistoryStore, _ work: @escaping @Sendable () async throws -> Void
+    ) async throws -> [String] {
+        let statements = Locked<[String]>([])
+        try await history.write { db in
+            db.trace { event in
+                if case .statement(let statement) = event { statements.withLock { $0.append(statement.sql) } }
+            }
+        }
+        try await work()
+        return try await history.write { db in
+            db.trace(options: [])
+            var scans: [String] = []
+            for sql in Set(statements.withLock { $0 }).sorted()
+            where ["SELECT", "INSERT", "UPDATE", "DELETE", "WITH"].contains(where: sql.hasPrefix) {
+                try db.sql("EXPLAIN QUERY PLAN \(sql)").forEachRow { row in
+                    let step = row.text(3)
+                    if ["message", "change", "conversation", "scope", "message_id", "attachment_use"].contains(where: {
+                        step == "SCAN \($0)" || step.hasPrefix("SCAN \($0) ")
+                    }) {
+                        scans.append("\(step): \(sql)")
+                    }
+                }
+            }
+            return scans
+        }
+    }
+
+    private func filled() async throws -> SQLiteHistoryStore {
+        let history = memory()
+        for session in ["s", "t", "u"] {
+            try await history.append(messages(0..<20), to: Scope(userId: "ann", sessionId: session, agentId: "a"))
+        }
+        try await history.indexEverything()
+        return history
+    }
+
+    @Test("a deletion scans nothing", arguments: ["messages", "conversation", "user", "discarded"])
+    func deletions(what: String) async throws {
+        let history = try await filled()
+        let found = try await scans(of: history) {
+            switch what {
+            case "messages": try await history.deleteMessages(["m3", "m19"], in: scope.conversation)
+            case "conversation": try await history.deleteConversation(scope.conversation)
+            case "discarded":
+                try await history.discardConversation(scope.conversation)
+                try await history.deleteConversations(discardedBefore: .distantFuture)
+            default: try await history.deleteUser("ann")
+            }
+        }
+        #expect(found == [])
+    }
+
+    @Test("a save, a change of details and a list scan nothing")
+    func savesAndLists() async throws {
+        let history = try await filled()
+        let found = try await scans(of: history) {
+            try await history.append(messages(20..<22), to: scope, options: AppendOptions(maxMessages: 10))
+            try await history.update(scope.conversation, with: ConversationDetails(isRead: true))
+            _ = try await history.users()
+            for isUnread in [true, false, nil] {
+                let query = ConversationQuery(userId: "ann", isUnread: isUnread, isDiscarded: isUnread == nil)
+                _ = try await history.conversations(query, page: PageRequest(limit: 10))
+            }
+        }
+        #expect(found == [])
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+@Suite("Proof of absence") struct ProofTests {
+    @Test("a word is found wherever it is kept, with the session that it belongs to")
+    func places() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let attachment = Attachment(mediaType: "a/b", content: .inline(Data("a Quetzalcoatl picture".utf8)))
+        try await history.append(
+            messages(0..<50) + [
+                ConversationMessage(id: "1", role: .user, text: "the QuetzalCoatl"),
+                ConversationMessage(id: "2", role: .user, parts: [.thinking("quetzalcoatl\"s", signature: nil)]),
+                ConversationMessage(id: "3", role: .user, parts: [.attachment(attachment)]),
+            ], to: scope)
+        try await history.update(scope.conversation, with: ConversationDetails(title: "quetzalcoatl"))
+        try await history.indexEverything()
+        try Data("xquetzalcoatl".utf8).write(to: folder.file("history.damaged-1.sqlite"))
+        let traces = try await history.prove(absenceOf: "quetzalcoatl")
+        let messages = traces.filter { $0.kind == .message }
+        #expect(messages.map(\.messageId) == ["1", "2"])
+        #expect(messages.allSatisfy { $0.sessionId == "s" && $0.userId == "ann" && $0.isLive })
+        #expect(traces.filter { $0.kind == .session }.map(\.sessionId) == ["s"])
+        #expect(traces.contains { $0.kind == .index && $0.isLive })
+        let setAside = try #require(traces.first { $0.file == "history.damaged-1.sqlite" })
+        #expect(setAside.offset == 1 && !setAside.isLive)
+        #expect(traces.contains { $0.file.hasPrefix("attachments/") && $0.isLive })
+        #expect(traces.contains { $0.kind == .bytes && $0.file == "history.sqlite-wal" && $0.isLive })
+        await history.close()
+        _ = try await history.open()
+        #expect(
+            try await history.prove(absenceOf: "quetzalcoatl").contains {
+                $0.kind == .bytes && $0.file == "history.sqlite"
+            })
+        #expect(try await history.prove(absenceOf: "xolotl") == [])
+        await expectError(.invalidArgument) { _ = try await history.prove(absenceOf: "xo") }
+    }
+
+    @Test("a term that a deletion left in the index is found, also where it shares its beginning with another")
+    func remainsInIndex() async throws {
+        let history = memory()
+        let secret = ConversationMessage(id: "secret", role: .user, text: "quetzalcoatl quetzal quetzalcoatlus Größe")
+        try await history.append(messages(0..<50) + [secret], to: scope)
+        try await history.indexEverything()
+        try await history.write { _ = try MessageDeletion.delete(["secret"], in: scope.conversation, $0) }
+        for word in ["quetzal", "quetzalcoatl", "quetzalcoatlus", "größe"] {
+            let traces = try await history.prove(absenceOf: word)
+            #expect(!traces.isEmpty && traces.allSatisfy { $0.kind == .index && !$0.isLive }, "\(word): \(traces)")
+        }
+        #expect(try await history.waitUntilErased().isComplete)
+        for word in ["quetzal", "quetzalcoatl", "größe"] { #expect(try await history.prove(absenceOf: word) == []) }
+        #expect(try await history.prove(absenceOf: "text").contains { $0.kind == .index && $0.isLive })
+    }
+
+    @Test("a word is found across the border of two pieces that are read")
+    func border() throws {
+        let folder = try TemporaryFolder()
+        let pattern = try WordPattern("xolotl")
+        for offset in [0, (1 << 20) - 6, (1 << 20) - 5, (1 << 20) - 3, (1 << 20), (2 << 20) - 9, (2 << 20) - 5] {
+            var bytes = Data(count: 3 << 20)
+            bytes.replaceSubrange(offset..<offset + 6, with: Data("Xolotl".utf8))
+            try bytes.write(to: folder.file("file"))
+            let places = try RawBytes(pattern: pattern).places(inFile: folder.file("file").path)
+            #expect(places.first == offset && places.count == 1, "\(offset): \(places)")
+        }
+    }
+}

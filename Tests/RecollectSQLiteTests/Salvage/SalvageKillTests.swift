@@ -1,0 +1,89 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Salvages that are killed.
+@Suite("Killed salvage") struct SalvageKillTests {
+    @Test(
+        "killed at any call, a salvage goes on at the next opening: the same content, one file set aside, the event",
+        .enabled(if: strace != nil, "strace is not here or may not trace"),
+        arguments: ["fdatasync,fsync", "rename,renameat,renameat2", "unlink,unlinkat", "pwrite64"])
+    func killedAtEachCall(calls: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = try await SalvageStore(in: folder, rounds: 10)
+        var bytes = try Data(contentsOf: store.database)
+        let leaf = try #require(try store.pages().first { $0.table == "conversation" })
+        bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))
+        let tracer = try #require(strace)
+        var reachedTheEnd = false
+        var number = 1
+        while !reachedTheEnd {
+            let place = folder.file("killed")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            let database = place.appendingPathComponent("history.sqlite")
+            try bytes.write(to: database)
+            let worker = try Worker(
+                ["repair", place.path],
+                under: [
+                    tracer, "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+                    "inject=\(calls):signal=KILL:when=\(number)",
+                ])
+            let lines = await worker.finish()
+            reachedTheEnd = lines.first == "repaired" && worker.endedWell
+            let comment: Comment = "\(calls) \(number)"
+            let history = SQLiteHistoryStore(directory: place)
+            #expect(try await store.missing(in: history, comment) == (0, 0), comment)
+            try await history.repair()
+            #expect(try await history.check().problems.isEmpty, comment)
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+            let aside = names.filter { $0.hasPrefix("history.damaged-") }
+            // One file with its log, under one stamp.
+            let file = aside.first { $0.hasSuffix(".sqlite") } ?? "?"
+            #expect(aside.allSatisfy { $0.hasPrefix(file) } && !aside.isEmpty, "\(comment): \(names)")
+            #expect(!names.contains { $0.hasPrefix("history.salvaging") }, comment)
+            await history.close()
+            try FileManager.default.removeItem(at: place)
+            number += calls == "pwrite64" ? 7 : 1
+        }
+        #expect(number > 2)
+    }
+
+    @Test("what killed salvages left is removed at the next opening, and with a user")
+    func leftovers() async throws {
+        let folder = try TemporaryFolder()
+        try await folder.history().append(messages(0..<2), to: scope)
+        for name in ["history.salvaging-1.sqlite", "history.mending-2", "history.mending-2-wal"] {
+            try Data("private".utf8).write(to: folder.file(name))
+        }
+        let history = folder.history()
+        try await history.deleteUser("bob")
+        #expect(try !folder.names.contains { $0.contains("salvaging") || $0.contains("mending") })
+        await history.close()
+        for name in ["history.salvaging-1.sqlite", "history.mending-2"] {
+            try Data("private".utf8).write(to: folder.file(name))
+        }
+        try await history.open()
+        #expect(try !folder.names.contains { $0.contains("salvaging") || $0.contains("mending") })
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+    }
+
+    @Test("a marker that cannot be read does not stop a salvage from going on")
+    func damagedMarker() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        await history.close()
+        // As it lies between the renames: the old database is aside, the new one has not got its name.
+        try FileManager.default.moveItem(
+            at: folder.file("history.sqlite"), to: folder.file("history.salvaging-20260101T000000-12345678.sqlite"))
+        try Data([1, 2, 3]).write(to: folder.file("history.salvaging.json"))
+        try Data("old".utf8).write(to: folder.file("history.damaged-20260101T000000-12345678.sqlite"))
+        let next = folder.history()
+        #expect(try await next.window(of: scope, maxMessages: nil) == messages(0..<2))
+        #expect(next.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(try await next.losses().map(\.setAside) == ["history.damaged-20260101T000000-12345678.sqlite"])
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// What comes back of damaged databases.
+@Suite("Salvage") struct SalvageTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A history whose database has other bytes.
+    private func history(_ bytes: Data, in name: String, log: Data? = nil) throws -> SQLiteHistoryStore {
+        let place = folder.file(name)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        try bytes.write(to: place.appendingPathComponent("history.sqlite"))
+        try log?.write(to: place.appendingPathComponent("history.sqlite-wal"))
+        return SQLiteHistoryStore(
+            directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+    }
+
+    @Test("each damaged page costs at most the messages on it", arguments: [true, false])
+    func everyPage(isNoise: Bool) async throws {
+        let store = try await SalvageStore(in: folder)
+        let whole = try Data(contentsOf: store.database)
+        for page in try store.pages() {
+            let comment: Comment = "page \(page.number), \(page.kind) of \(page.table)"
+            var bytes = whole
+            let garbage = isNoise ? noise(4096, seed: UInt64(page.number)) : Data(count: 4096)
+            bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: garbage)
+            let history = try history(bytes, in: "\(page.number)")
+            try await history.repair()
+            let (missing, changed) = try await store.missing(in: history, comment)
+            #expect(missing + changed <= page.messages, comment)
+            for user in SalvageStore.users {
+                let sessions = try await history.conversations(of: user, page: PageRequest(limit: 10)).elements
+                #expect(sessions.count == (user == "ann" ? 2 : 1), comment)
+            }
+            let losses = try await history.losses()
+            #expect(losses.reduce(0) { $0 + ($1.lostMessages ?? 0) } == missing, comment)
+            let problems = try await history.check().problems.map(\.kind)
+            #expect(problems.allSatisfy { $0 == (changed > 0 ? "contentDamaged" : "messagesLost") }, comment)
+            #expect(problems.isEmpty == (missing + changed == 0), comment)
+            await history.close()
+            try FileManager.default.removeItem(at: folder.file("\(page.number)"))
+        }
+    }
+
+    @Test(
+        "damage at the start of the file, up to all of what is on page 1, costs no message",
+        arguments: [1, 16, 100, 4096])
+    func start(length: Int) async throws {
+        let store = try await SalvageStore(in: folder, rounds: 5)
+        var bytes = try Data(contentsOf: store.database)
+        bytes.replaceSubrange(0..<length, with: noise(length, seed: 7))
+        let history = try history(bytes, in: "damaged")
+        #expect(try await store.missing(in: history, "\(length)") == (0, 0))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
+    @Test("messages whose session or agent nothing knows any more are kept under names that say so")
+    func unknownOwners() async throws {
+        let store = try await SalvageStore(in: folder, rounds: 5)
+        var bytes = try Data(contentsOf: store.database)
+        let known = ["conversation", "scope", "change", "sqlite_autoindex_conversation_1", "sqlite_autoindex_scope_1"]
+        for page in try store.pages() where known.contains(page.table) || page.table.hasPrefix("conversation_") {
+            bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: noise(4096, seed: 3))
+        }
+        let history = try history(bytes, in: "damaged")
+        let sessions = try await history.conversations(of: "recovered", page: PageRequest(limit: 10)).elements
+        #expect(Set(sessions.map(\.id.sessionId)) == ["recovered-1", "recovered-2", "recovered-3"])
+        #expect(sessions.reduce(0) { $0 + $1.messageCount } == 40)
+        #expect(sessions.flatMap(\.agents).allSatisfy { $0.hasPrefix("recovered-") })
+    }
+
+    @Test(
+        "what a log alone holds comes back: the database is empty, gone, or noise",
+        arguments: ["empty", "gone", "noise"])
+    func logAlone(kind: String) async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<600), to: scope)
+        let log = try Data(contentsOf: folder.file("history.sqlite-wal"))
+        let size = try Data(contentsOf: folder.file("history.sqlite")).count
+        let bytes = kind == "noise" ? noise(size, seed: 5) : Data()
+        let history = try history(bytes, in: "damaged", log: log)
+        if kind == "gone" { try FileManager.default.removeItem(at: folder.file("damaged/history.sqlite")) }
+        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        #expect(kept.elements.map(\.message) == messages(0..<600))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
+    @Test("a damaged page of the log hides no commit behind it", arguments: [0.2, 0.5, 0.8], [true, false])
+    func damagedLog(place: Double, isWholeFrame: Bool) async throws {
+        let store = folder.history()
+        for start in stride(from: 0, to: 60, by: 2) {
+            try await store.append(messages(start..<start + 2), to: scope)
+        }
+        var log = try Data(contentsOf: folder.file("history.sqlite-wal"))
+        let frame = 4096 + 24
+        let start = 32 + Int(Double(log.count / frame) * place) * frame + (isWholeFrame ? 0 : 24)
+        log.replaceSubrange(start..<start + 4096, with: noise(4096, seed: 5))
+        let bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        _ = try history(bytes, in: "damaged", log: log)
+        let history = SQLiteHistoryStore(directory: folder.file("damaged"))
+        let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
+        #expect(kept.elements.map(\.message) == messages(0..<60))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
+    @Test("a database of no length beside attachments is damage, and told until its file is removed")
+    func emptyBesideAttachments() async throws {
+        let store = folder.history()
+        let picture = Attachment(mediaType: "a/b", content: .inline(Data([1])))
+        try await store.append([ConversationMessage(role: .user, parts: [.attachment(picture)])], to: scope)
+        await store.close()
+        try Data().write(to: folder.file("history.sqlite"))
+        let history = folder.history()
+        let events = try await history.open().events.takeUnheard()
+        #expect(events.map(\.kind) == [.salvaged])
+        #expect(events.first?.lostMessages == nil)
+        #expect(try await history.check().problems.map(\.kind).contains("messagesLost"))
+        let later = folder.history()
+        let losses = try await later.losses()
+        #expect(losses.count == 1)
+        try await later.repair()
+        #expect(try AttachmentFiles(directory: folder.file("attachments")).all().count == 1)
+        try FileManager.default.removeItem(at: folder.file(try #require(losses.first?.setAside)))
+        #expect(try await later.losses().isEmpty)
+        try await later.repair()
+        #expect(try await later.check().problems.isEmpty)
+        await later.close()
+        await history.close()
+        #expect(try folder.names.allSatisfy { !$0.hasPrefix("history.loss") } == false)
+        try await folder.history().open()
+        #expect(try folder.names.allSatisfy { !$0.hasPrefix("history.loss") })
+    }
+
+    @Test("no number of the feed is given again after a salvage")
+    func feedNumbers() async throws {
+        let store = try await SalvageStore(in: folder, rounds: 5)
+        let before = try await folder.history().latestChange()
+        var bytes = try Data(contentsOf: store.database)
+        for page in try store.pages() where page.table == "change" || page.messages > 0 {
+            bytes.replaceSubrange((page.number - 1) * 4096..<page.number * 4096, with: noise(4096, seed: 3))
+        }
+        let history = try history(bytes, in: "damaged")
+        #expect(try await history.latestChange().sequence > before.sequence)
+        try await history.append(messages(0..<2), to: scope)
+        let changes = try await history.changes(after: before, limit: 10)
+        #expect(changes.count == 2)
+    }
+
+    @Test("what was lost is told by session: in the event, by the report, and by a later process")
+    func told() async throws {
+        let store = try await SalvageStore(in: folder)
+        var bytes = try Data(contentsOf: store.database)
+        let leaf = try #require(
+            try store.pages().filter { $0.table == "message" && $0.kind == "leaf" }.dropFirst(3).first)
+        bytes.replaceSubrange((leaf.number - 1) * 4096..<leaf.number * 4096, with: noise(4096, seed: 3))
+        let damaged = try history(bytes, in: "damaged")
+        try await damaged.repair()
+        let event = try #require(damaged.events.takeUnheard().first { $0.kind == .salvaged })
+        #expect(event.lostMessages == leaf.messages)
+        #expect(event.lostSessions.reduce(0) { $0 + $1.lostMessages } == leaf.messages)
+        for session in event.lostSessions {
+            let conversation = ConversationID(userId: session.userId, sessionId: session.sessionId)
+            let saved = store.saved.filter { $0.key.conversation == conversation }.reduce(0) { $0 + $1.value.count }
+            let kept = try await damaged.conversation(conversation)?.messageCount ?? 0
+            #expect(session.lostMessages == saved - kept)
+        }
+        await damaged.close()
+        let later = SQLiteHistoryStore(directory: folder.file("damaged"))
+        #expect(try await later.losses().map(\.sessions) == [event.lostSessions])
+        let problems = try await later.check().problems
+        #expect(problems.contains { $0.kind == "messagesLost" && $0.message.contains("history.damaged-") })
+        try await later.deleteUser("ann")
+        #expect(try await later.waitUntilErased().isComplete)
+        #expect(try await later.losses().isEmpty)
+    }
+
+    @Test("the memory that a salvage takes does not grow with the history")
+    func memory() async throws {
+        let peaks = try await [3000, 30_000].asyncMap { count in
+            let place = folder.file("\(count)")
+            let history = SQLiteHistoryStore(
+                directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+            for start in stride(from: 0, to: count, by: 1000) {
+                try await history.append(
+                    (start..<start + 1000).map {
+                        ConversationMessage(
+                            id: "m\($0)", role: .user, text: "\($0) " + String(repeating: "x", count: 400))
+                    }, to: scope)
+            }
+            await history.close()
+            let file = place.appendingPathComponent("history.sqlite")
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.seek(toOffset: UInt64(40 * 4096))
+            try handle.write(contentsOf: noise(4096, seed: 1))
+            try handle.close()
+            let lines = try await Worker(["repair", place.path]).finish()
+            return try #require(lines.compactMap { Int($0.dropFirst("peak ".count)) }.first)
+        }
+        #expect(peaks[1] - peaks[0] < 24_000, "KB: \(peaks)")
+    }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<Result>(_ body: (Element) async throws -> Result) async throws -> [Result] {
+        var results: [Result] = []
+        for element in self { results.append(try await body(element)) }
+        return results
+    }
+}
