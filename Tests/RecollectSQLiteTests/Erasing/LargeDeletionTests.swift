@@ -1,4 +1,5 @@
 import Foundation
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -13,7 +14,7 @@ private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].
         let count = try #require(largeCount)
         let folder = try TemporaryFolder()
         let history = folder.history(durability: .relaxed)
-        var random = Seeded(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let words = (0..<20_000).map { "w\($0)" }
         func text() -> String {
             (0..<40).map { _ in words[Int(Double(words.count) * pow(.random(in: 0..<1, using: &random), 4))] }
