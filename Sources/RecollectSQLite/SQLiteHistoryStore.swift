@@ -227,8 +227,12 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func conversations(
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
-        if !query.text.isEmpty { try await indexEverything() }
-        return try await readSettled(inPlace: page.limit.isShort) { try ConversationQueries.page(query, page, $0) }
+        try await perform { database in
+            if !query.text.isEmpty { try await index(database) }
+            return try await readSettled(in: database, inPlace: page.limit.isShort) {
+                try ConversationQueries.page(query, page, $0)
+            }
+        }
     }
 
     /// One conversation: see `HistoryStore`.
@@ -261,8 +265,11 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.
     public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
-        try await indexEverything()
-        return try await read { try SearchIndex.search($0, query) }
+        // One operation: where it finds damage, what was salvaged is indexed before it is searched.
+        try await perform { database in
+            try await index(database)
+            return try await database.read { try SearchIndex.search($0, query) }
+        }
     }
 
     /// Indexes every message that the search index has not.
@@ -270,14 +277,16 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Large transactions are faster, but a save waits for the one under way, and how long messages are is not known: so
     /// their size follows the time that they take.
     func indexEverything() async throws {
+        try await perform(index)
+    }
+
+    private func index(_ database: HistoryDatabase) async throws {
+        guard database.cannotWrite == nil else { return }
         var limit = 1000
-        while try await perform({ database in
-            guard database.cannotWrite == nil else { return false }
-            return try await database.read { try SearchIndex.isBehind($0) }
-        }) {
+        while try await database.read({ try SearchIndex.isBehind($0) }) {
             let bite = limit
             let taken = try await ContinuousClock().measure {
-                _ = try await write { try SearchIndex.advance($0, limit: bite) }
+                _ = try await database.write { try SearchIndex.advance($0, limit: bite) }
             }
             if taken < .milliseconds(100) {
                 limit = min(limit * 2, 20_000)
@@ -327,14 +336,18 @@ public final class SQLiteHistoryStore: HistoryStore {
     func readSettled<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        let settled: Value? = try await perform { database in
-            let canSettle = database.cannotWrite == nil
-            return try await database.read(inPlace: inPlace) {
-                try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
-            }
+        try await perform { try await readSettled(in: $0, inPlace: inPlace, body) }
+    }
+
+    private func readSettled<Value: Sendable>(
+        in database: HistoryDatabase, inPlace: Bool, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let canSettle = database.cannotWrite == nil
+        let settled: Value? = try await database.read(inPlace: inPlace) {
+            try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
         }
         if let settled { return settled }
-        return try await write { db in
+        return try await database.write { db in
             try Settling.settle(db)
             return try body(db)
         }

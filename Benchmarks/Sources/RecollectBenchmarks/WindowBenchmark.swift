@@ -31,11 +31,14 @@ func windowLines(messages count: Int, rounds: Int) async throws -> [Line] {
     let warm = Line("load the last 100 from a session of \(count) messages", ours, floor, stretches: rounds, atMost: 2)
     // The log is moved into the database, so that each opening finds the same files.
     await history.close()
-    return [warm] + (try await freshLines(folder.url, bare: folder.path("bare.sqlite"), messages: count, rounds: rounds))
+    return [warm]
+        + (try await freshLines(folder.url, bare: folder.path("bare.sqlite"), messages: count, rounds: rounds))
 }
 
 /// The same by a handle that is opened for it and closed again, and the first page of sessions by such a handle.
-private func freshLines(_ folder: URL, bare path: String, messages count: Int, rounds: Int) async throws -> [Line] {
+private func freshLines(
+    _ folder: URL, bare path: String, messages count: Int, rounds: Int
+) async throws -> [Line] {
     let configuration = HistoryConfiguration(durability: .relaxed, indexesInBackground: false)
     var (ours, floor, page) = (Samples(), Samples(), Samples())
     var read = 0

@@ -205,7 +205,8 @@ import Testing
             let lines = try await Worker(["repair", place.path]).finish()
             return try #require(lines.compactMap { Int($0.dropFirst("peak ".count)) }.first)
         }
-        #expect(peaks[1] - peaks[0] < 24_000, "KB: \(peaks)")
+        // The caches of two connections, 16 MB each, fill up; the messages have 12 MB of text more.
+        #expect(peaks[1] - peaks[0] < 40_000, "KB: \(peaks)")
     }
 }
 
