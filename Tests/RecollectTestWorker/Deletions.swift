@@ -5,7 +5,9 @@ import RecollectCore
 
 /// `hold FOLDER`: reads a history from one snapshot for as long as it lives, and says `held` when it does.
 func hold(_ arguments: [String]) async throws {
-    let history = SQLiteHistoryStore(directory: URL(fileURLWithPath: arguments[0]))
+    // Indexing in the background would hold the process lock at times, and this process is stopped at any moment.
+    let history = SQLiteHistoryStore(
+        directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
     try await history.read { db in
         _ = try db.integer("SELECT count(*) FROM message")
         say("held")
