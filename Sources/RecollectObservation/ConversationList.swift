@@ -141,6 +141,8 @@ public final class ConversationList {
                 let cursor = try await history.latestChange()
                 try await self?.begin(at: cursor)
                 for try await batch in ChangeBatches(history: history, userId: userId, cursor: cursor) {
+                    // A batch may arrive in the moment of a stop.
+                    guard !Task.isCancelled else { return }
                     try await self?.apply(batch)
                     try await clock.sleep(for: spacing)
                 }
