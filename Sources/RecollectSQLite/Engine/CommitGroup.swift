@@ -7,9 +7,15 @@ import RecollectCore
 /// One thread at a time has the writer's role: the writer's queue, or a caller that found the role free. A write is waiting, and
 /// cancelling its task takes it back, or it is taken, and no cancellation reaches it.
 final class CommitGroup: Sendable {
+    fileprivate enum Role {
+        case free, taken
+        /// The writer's queue has nothing to do and waits some microseconds for the next write; a caller may take the role.
+        case lingering
+    }
+
     fileprivate struct State {
         var waiting: [QueuedWrite] = []
-        var isRoleTaken = false
+        var role = Role.free
         var isSealed = false
     }
 
@@ -32,7 +38,7 @@ final class CommitGroup: Sendable {
     func claim(_ write: QueuedWrite) throws -> Bool {
         try state.withLock { state in
             try state.admit(write)
-            guard state.takeRole() else { return false }
+            guard state.claimRole() else { return false }
             write.stage = .taken
             return true
         }
@@ -40,7 +46,7 @@ final class CommitGroup: Sendable {
 
     /// Takes the writer's role for work that is no write, if nothing is written and nothing waits.
     func claim() -> Bool {
-        state.withLock { !$0.isSealed && $0.takeRole() }
+        state.withLock { !$0.isSealed && $0.claimRole() }
     }
 
     /// Takes back the claim of a write that was not run: it is as new.
@@ -51,8 +57,8 @@ final class CommitGroup: Sendable {
     /// Gives the role back. Returns whether the caller must start the writer for writes that wait.
     func release() -> Bool {
         state.withLock { state in
-            state.isRoleTaken = !state.waiting.isEmpty
-            return state.isRoleTaken
+            state.role = state.waiting.isEmpty ? .free : .taken
+            return state.role == .taken
         }
     }
 
@@ -81,10 +87,22 @@ final class CommitGroup: Sendable {
     }
 
     /// Waits for the next write for some microseconds, without sleeping: a task that saves in a row comes back sooner than a
-    /// sleeping thread wakes.
-    func linger() {
+    /// sleeping thread wakes. Returns whether the role is still the caller's.
+    func linger() -> Bool {
+        guard state.withLock({ state in
+            guard state.waiting.isEmpty else { return false }
+            state.role = .lingering
+            return true
+        }) else { return true }
         let end = DispatchTime.now().uptimeNanoseconds + 25_000
-        while state.withLock({ $0.waiting.isEmpty }), DispatchTime.now().uptimeNanoseconds < end { sched_yield() }
+        while state.withLock({ $0.role == .lingering && $0.waiting.isEmpty }), DispatchTime.now().uptimeNanoseconds < end {
+            sched_yield()
+        }
+        return state.withLock { state in
+            guard state.role == .lingering else { return false }
+            state.role = state.waiting.isEmpty ? .free : .taken
+            return state.role == .taken
+        }
     }
 
     /// Takes the writes that share the next transaction, at most `limit`, or one job that runs alone. Empty means that the role
@@ -95,7 +113,7 @@ final class CommitGroup: Sendable {
             if taken.isEmpty, let job = state.waiting.first { taken = [job] }
             state.waiting.removeFirst(taken.count)
             for write in taken { write.stage = .taken }
-            if taken.isEmpty { state.isRoleTaken = false }
+            if taken.isEmpty { state.role = .free }
             return taken
         }
     }
@@ -107,9 +125,18 @@ extension CommitGroup.State {
         guard write.stage == .new else { throw CancellationError() }
     }
 
+    /// Takes the role for a caller, also from the lingering queue.
+    fileprivate mutating func claimRole() -> Bool {
+        guard role != .taken, waiting.isEmpty else { return false }
+        role = .taken
+        return true
+    }
+
+    /// Takes the role for the writer's queue, unless it is somebody's or the queue lingers: then it finds what waits by itself.
     fileprivate mutating func takeRole() -> Bool {
-        defer { isRoleTaken = true }
-        return !isRoleTaken
+        guard role == .free else { return false }
+        role = .taken
+        return true
     }
 }
 

@@ -245,7 +245,7 @@ final class HistoryDatabase: Sendable {
                 guard let first = writes.first else { return }
                 if let job = first as? WriterJob { job.run() } else { self.commit(writes) }
                 if self.log.isDue { self.moveLog() }
-                self.group.linger()
+                guard self.group.linger() else { return }
             }
         }
     }
