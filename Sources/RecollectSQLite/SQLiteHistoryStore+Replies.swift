@@ -20,8 +20,8 @@ extension SQLiteHistoryStore {
     ) async throws -> ReplyKeeper {
         var message = message
         message.isInFlight = false
-        let (keeper, saved) = try await write { [message, recovery, connection] db, unsettled in
-            let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, unsettled)
+        let (keeper, saved) = try await write { [message, recovery, connection] db, cache in
+            let saved = try Self.clearWay(for: message.id, in: scope, recovery, db, cache)
             let lease = try connection.replyWriters?.enter()
             let number = try Drafts.begin(message, in: scope, writer: lease?.writer ?? "", db)
             let keeper = ReplyKeeper(
@@ -34,11 +34,11 @@ extension SQLiteHistoryStore {
 
     /// Saves a reply of that id whose process has ended; refuses one that is in flight.
     private static func clearWay(
-        for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ unsettled: UnsettledIDs
+        for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ cache: WriterCache
     ) throws -> [StoreEvent] {
         let writers = try Drafts.writers(ofReply: id, in: scope, db)
         guard !writers.isEmpty else { return [] }
-        let saved = try recovery?.run(for: writers, db, unsettled) ?? []
+        let saved = try recovery?.run(for: writers, db, cache) ?? []
         guard try Drafts.writers(ofReply: id, in: scope, db).isEmpty else {
             throw RecollectError(
                 .invalidArgument,
@@ -52,11 +52,11 @@ extension SQLiteHistoryStore {
         _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
         let kept = try await keepingAttachments(of: [message])
-        try await write(keeping: kept) { [retention = configuration.retention] messages, db, unsettled in
+        try await write(keeping: kept) { [retention = configuration.retention] messages, db, cache in
             let orphans = try messages.flatMap { message in
                 let ending = ReplyEnding(
                     number: number, message: message, scope: scope, maxMessages: maxMessages, retention: retention)
-                return try ending.run(db, unsettled)
+                return try ending.run(db, cache)
             }
             return ((), orphans)
         }

@@ -100,9 +100,9 @@ public final class SQLiteHistoryStore: HistoryStore {
         let kept = try await keepingAttachments(of: messages)
         let isShort = messages.count <= 8 && !kept.hasFiles
         let result = try await write(keeping: kept, inPlace: isShort) {
-            [retention = configuration.retention] messages, db, unsettled in
+            [retention = configuration.retention] messages, db, cache in
             let appending = Appending(messages: messages, scope: scope, options: options, retention: retention)
-            let result = try appending.run(db, unsettled)
+            let result = try appending.run(db, cache)
             return (result, result.orphans)
         }
         for id in result.dropped {
@@ -359,11 +359,11 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// - Parameter inPlace: Whether the work is short, a few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
-        inPlace: Bool = false, _ body: @escaping @Sendable (Database, UnsettledIDs) throws -> Value
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database, WriterCache) throws -> Value
     ) async throws -> Value {
         try await perform { database in
-            let value = try await database.write(inPlace: inPlace) { [unsettled = database.unsettled] in
-                try body($0, unsettled)
+            let value = try await database.write(inPlace: inPlace) { [cache = database.cache] in
+                try body($0, cache)
             }
             signal.signal()
             follower?.noteCommit(database)

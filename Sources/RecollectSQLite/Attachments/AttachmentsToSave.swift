@@ -56,11 +56,11 @@ extension SQLiteHistoryStore {
     /// - Parameter body: what is done in the transaction; gives its result and the hashes of attachments that lost their last use.
     func write<Content: Sendable, Value: Sendable>(
         keeping kept: AttachmentsToSave<Content>, inPlace: Bool = false,
-        _ body: @escaping @Sendable (Content, Database, UnsettledIDs) throws -> (value: Value, orphans: [String])
+        _ body: @escaping @Sendable (Content, Database, WriterCache) throws -> (value: Value, orphans: [String])
     ) async throws -> Value {
         do {
-            let (value, hasOrphans) = try await write(inPlace: inPlace) { [attachments] db, unsettled in
-                let (value, orphans) = try body(kept.secured(in: attachments), db, unsettled)
+            let (value, hasOrphans) = try await write(inPlace: inPlace) { [attachments] db, cache in
+                let (value, orphans) = try body(kept.secured(in: attachments), db, cache)
                 let unused = try orphans + kept.unused(db)
                 try Erasing.note(orphans: unused, db)
                 return (value, !unused.isEmpty)

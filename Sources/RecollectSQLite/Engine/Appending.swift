@@ -17,42 +17,48 @@ struct Appending {
         var orphans: [String] = []
     }
 
-    /// - Parameter unsettled: what the writer knows of the messages that are not settled.
-    func run(_ db: Database, _ unsettled: UnsettledIDs = UnsettledIDs()) throws -> Result {
+    func run(_ db: Database, _ cache: WriterCache) throws -> Result {
         var result = Result()
         guard let first = messages.first else {
-            if let row = try ScopeRow.find(scope, db) { try trim(row, &result, db) }
+            if var row = try ScopeRow.find(scope, db, with: cache.lookUp) { try trim(&row, &result, db) }
             return result
         }
-        let row = try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db)
-        try unsettled.follow(settledThrough: row.settledThrough, last: row.lastSequence, db)
-        var sequence = row.lastSequence
-        var lastRole = row.lastRole
+        var row = try cache.row(of: scope, db) {
+            try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
+        }
+        /// Whether the batch was appended and changed nothing else, so that the row is known without reading it.
+        var isPlain = true
         for message in messages {
-            let held = try unsettled.find(message.id, in: row, db)
+            let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID)
             let adopted = try held.flatMap { try adoptable($0, in: row, db) }
             if held?.scope == row.scope {
                 result.outcome.known += 1
-            } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: lastRole) {
+            } else if options.sameRole == .drop, SameRole.repeats(adopted ?? message, after: row.lastRole) {
                 result.outcome.dropped += 1
                 result.dropped.append(message.id)
             } else if let held, let adopted {
                 try Adoption.adopt(held.sequence, adopted, into: row, of: scope, db)
-                sequence = try db.lastSequence()
-                lastRole = adopted.role
+                row.feed.last = try db.lastSequence()
+                row.lastRole = adopted.role
+                isPlain = false
                 result.outcome.known += 1
             } else {
-                sequence += 1
+                row.feed.last += 1
                 try MessageRow.insert(
-                    message, sequence: sequence, conversation: row.conversation, scope: row.scope, db)
-                try AttachmentUse.insert(message, sequence: sequence, db)
-                unsettled.add(message.id, scope: row.scope, sequence: sequence)
-                lastRole = message.role
+                    message, sequence: row.feed.last, conversation: row.conversation, scope: row.scope,
+                    with: cache.insertion.ready(db))
+                try AttachmentUse.insert(message, sequence: row.feed.last, db)
+                cache.unsettled.add(message.id, scope: row.scope, sequence: row.feed.last)
+                row.lastRole = message.role
                 result.outcome.added += 1
             }
         }
-        try trim(row, &result, db)
-        if sequence - row.settledThrough > Settling.limit { try Settling.settle(db) }
+        if try trim(&row, &result, db) { isPlain = false }
+        if row.feed.last - row.feed.settledThrough > Settling.limit {
+            try Settling.settle(db)
+            isPlain = false
+        }
+        if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
         return result
     }
 
@@ -63,29 +69,33 @@ struct Appending {
     }
 
     /// Moves the window's start so that it holds no more than the budget; rows go only where the window is all that is kept.
-    private func trim(_ row: ScopeRow, _ result: inout Result, _ db: Database) throws {
-        guard let size = MessageWindow.size(for: options.maxMessages) else { return }
+    /// Returns whether rows went.
+    @discardableResult
+    private func trim(_ row: inout ScopeRow, _ result: inout Result, _ db: Database) throws -> Bool {
+        guard let size = MessageWindow.size(for: options.maxMessages) else { return false }
         let start: Int64
         if size == 0 {
             guard
                 let last = try db.integer(
                     "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1", row.scope)
-            else { return }
+            else { return false }
             start = last + 1
+            row.lastRole = nil
         } else {
             // Counted from the end: a window costs what it holds, whatever lies before it.
             guard
                 let first = try db.integer(
                     "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
                     row.scope, size - 1)
-            else { return }
+            else { return false }
             start = first
         }
-        guard start > row.windowStart else { return }
+        guard start > row.windowStart else { return false }
         try db.run("UPDATE scope SET window_start = ? WHERE id = ?", start, row.scope)
-        if retention == .window {
-            result.orphans += try MessageDeletion.deleteTrimmed(scope: row.scope, before: start, db)
-        }
+        row.windowStart = start
+        guard retention == .window else { return false }
+        result.orphans += try MessageDeletion.deleteTrimmed(scope: row.scope, before: start, db)
+        return true
     }
 }
 
@@ -95,36 +105,35 @@ struct ScopeRow {
     let scope: Int64
     /// The scope of the conversation's messages that belong to no agent; `nil` where it has none.
     let unassigned: Int64?
-    let windowStart: Int64
+    var windowStart: Int64
     /// The role of the last message in the window.
-    let lastRole: Role?
-    /// The number of the last change of the feed.
-    let lastSequence: Int64
-    /// The number of the last message that is settled.
-    let settledThrough: Int64
+    var lastRole: Role?
+    var feed: FeedState
 
     /// The scope's row; `nil` if nothing was ever saved in it.
-    static func find(_ scope: Scope, _ db: Database) throws -> ScopeRow? {
-        if case .scope(let row) = try lookUp(scope, db) { return row }
+    static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
+        if case .scope(let row) = try lookUp(scope, db, with: statement) { return row }
         return nil
     }
 
     /// The scope's row, made where it is missing.
-    static func findOrMake(_ scope: Scope, createdAt: Int64, _ db: Database) throws -> ScopeRow {
+    static func findOrMake(
+        _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
+    ) throws -> ScopeRow {
         let conversation: Int64
-        switch try lookUp(scope, db) {
+        switch try lookUp(scope, db, with: statement) {
         case .scope(let row): return row
         case .conversation(let number): conversation = number
         case .discarded(let number):
             // What is talked in was not thrown away.
             try ConversationEdits.restore(number, db)
-            return try findOrMake(scope, createdAt: createdAt, db)
+            return try findOrMake(scope, createdAt: createdAt, db, with: statement)
         case .nothing: conversation = try makeConversation(scope.conversation, createdAt: createdAt, db)
         }
         return ScopeRow(
             conversation: conversation, scope: try makeScope(of: conversation, agentId: scope.agentId, db),
             unassigned: try self.scope(of: conversation, agentId: "", db), windowStart: 0, lastRole: nil,
-            lastSequence: try db.lastSequence(), settledThrough: try db.integer("SELECT \(Settling.through)") ?? 0)
+            feed: try FeedState(db))
     }
 
     /// The number of an agent's scope in a conversation, made where it is missing.
@@ -159,8 +168,7 @@ struct ScopeRow {
         case scope(ScopeRow)
     }
 
-    // Made once: building the text would cost more than running it.
-    private static let lookUp = """
+    static let lookUp = """
         SELECT conversation.id, scope.id, scope.window_start, \(Database.lastSequence),
           (SELECT role FROM message WHERE scope_id = scope.id AND position >= scope.window_start
            ORDER BY position DESC LIMIT 1), \(Settling.through), conversation.discarded_at,
@@ -170,8 +178,8 @@ struct ScopeRow {
         WHERE conversation.user_id = ? AND conversation.session_id = ?
         """
 
-    private static func lookUp(_ scope: Scope, _ db: Database) throws -> Found {
-        let statement = try db.sql(lookUp)
+    private static func lookUp(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> Found {
+        let statement = try statement.ready(db)
         try statement.bind(scope.agentId, at: 1)
         try statement.bind(scope.userId, at: 2)
         try statement.bind(scope.sessionId, at: 3)
@@ -183,8 +191,8 @@ struct ScopeRow {
             ScopeRow(
                 conversation: statement.integer(0), scope: statement.integer(1),
                 unassigned: statement.optionalInteger(7), windowStart: statement.integer(2),
-                lastRole: statement.optionalText(4).map(Role.init(rawValue:)), lastSequence: statement.integer(3),
-                settledThrough: statement.integer(5)))
+                lastRole: statement.optionalText(4).map(Role.init(rawValue:)),
+                feed: FeedState(last: statement.integer(3), settledThrough: statement.integer(5))))
     }
 }
 

@@ -17,7 +17,7 @@ final class HistoryDatabase: Sendable {
     /// Which opening of a database in this process this is: another may be of another database at the same place.
     let number: Int
     /// For writes alone.
-    let unsettled = UnsettledIDs()
+    let cache = WriterCache()
 
     /// Why this database can only be read; `nil` for one that can be written.
     let cannotWrite: RecollectError?
@@ -263,8 +263,7 @@ final class HistoryDatabase: Sendable {
         do {
             try inlineWrites.timing {
                 try writer.inDatabase { db in
-                    try db.commitTogether(
-                        writes, begin: { _ = try format.begin($0) }, onUndo: unsettled.forget)
+                    try db.commitTogether(writes, cache) { if try !format.begin($0) { cache.dropRows() } }
                     format.end(db)
                 }
             }
@@ -273,7 +272,7 @@ final class HistoryDatabase: Sendable {
         } catch {
             if error.spoilsConnection { retire(error.isCorruption ? .damaged : .closed) }
             if error is DatabaseRetired { retire() }
-            unsettled.forget()
+            cache.forget()
             for write in writes { write.finish(error) }
         }
     }
@@ -358,12 +357,17 @@ final class HistoryDatabase: Sendable {
                         try db.setCheckpointsOnClose(true)
                     }
                 }
-                try writer.close()
+                try closeWriter()
             }
         } catch {
             // Nothing is lost: what was committed lies in the log and is read at the next opening.
             configuration.logger.debug("closing the history: \(error)")
-            try? writer.close()
+            try? closeWriter()
         }
+    }
+
+    private func closeWriter() throws {
+        writer.inDatabase { _ in cache.releaseStatements() }
+        try writer.close()
     }
 }

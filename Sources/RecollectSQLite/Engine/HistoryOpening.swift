@@ -147,7 +147,7 @@ struct HistoryOpening {
             guard !everyone.isEmpty else { return }
             var saved: [StoreEvent] = []
             try db.inTransaction(.immediate) {
-                saved = try recovery.run(for: everyone, db, UnsettledIDs())
+                saved = try recovery.run(for: everyone, db, WriterCache())
                 return .commit
             }
             saved.forEach(events.post)

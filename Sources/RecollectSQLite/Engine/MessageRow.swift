@@ -44,18 +44,17 @@ enum MessageRow {
         }
     }
 
-    // Made once: building the text would cost more than running it.
-    private static let insertion = """
+    static let insertion = """
         INSERT INTO message (sequence, conversation_id, scope_id, position, \(columns), checksum)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Inserts a message whose id its conversation does not hold yet, at its end unless a position is given.
+    /// - Parameter statement: A statement of `insertion`.
     static func insert(
         _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, position: Int64? = nil,
-        _ db: Database
+        with statement: SQL
     ) throws {
-        let statement = try db.sql(insertion)
         try statement.bind(sequence, at: 1)
         try statement.bind(conversation, at: 2)
         try statement.bind(scope, at: 3)

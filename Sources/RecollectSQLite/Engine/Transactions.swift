@@ -16,12 +16,14 @@ extension Database {
     /// A savepoint copies each page that it is the first to touch, and writes hardly ever fail: so all are done without, and
     /// only when one has failed is everything undone and done again, each write in a savepoint of its own.
     /// - Parameters:
-    ///   - begin: Called at the beginning of the transaction.
-    ///   - onUndo: Called when what was written is undone.
-    func commitTogether(_ writes: [QueuedWrite], begin: (Database) throws -> Void, onUndo: () -> Void) throws {
+    ///   - cache: Forgets what is undone.
+    ///   - begin: Called at the beginning of each transaction.
+    func commitTogether(
+        _ writes: [QueuedWrite], _ cache: WriterCache, begin: (Database) throws -> Void
+    ) throws {
         var hasFailedWrite = false
         do {
-            try transaction {
+            try transaction(cache) {
                 try begin(self)
                 for write in writes {
                     do {
@@ -33,19 +35,19 @@ extension Database {
                 }
             }
         } catch  where hasFailedWrite && writes.count > 1 && !error.spoilsConnection {
-            onUndo()
-            try transaction {
+            cache.forget()
+            try transaction(cache) {
                 try begin(self)
-                for write in writes { try performInSavepoint(write, onUndo: onUndo) }
+                for write in writes { try performInSavepoint(write, cache) }
             }
         }
     }
 
-    private func transaction(_ body: () throws -> Void) throws {
-        try run("BEGIN IMMEDIATE")
+    private func transaction(_ cache: WriterCache, _ body: () throws -> Void) throws {
+        try cache.begin.ready(self).run()
         do {
             try body()
-            try run("COMMIT")
+            try cache.commit.ready(self).run()
         } catch {
             // The first failure is the one to tell; a transaction that cannot be undone ends with its connection.
             if isInsideSQLiteTransaction { try? run("ROLLBACK") }
@@ -53,7 +55,7 @@ extension Database {
         }
     }
 
-    private func performInSavepoint(_ write: QueuedWrite, onUndo: () -> Void) throws {
+    private func performInSavepoint(_ write: QueuedWrite, _ cache: WriterCache) throws {
         try run("SAVEPOINT write")
         do {
             try write.perform(self)
@@ -61,7 +63,7 @@ extension Database {
             // Some failures (a full disk) have undone the whole transaction already.
             guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
             try run("ROLLBACK TO write")
-            onUndo()
+            cache.forget()
         }
         try run("RELEASE write")
     }

@@ -7,6 +7,21 @@ struct HeldMessage {
     let scope: Int64
 }
 
+/// How far the feed of changes has come, and how far what is derived from it follows.
+struct FeedState {
+    /// The number of the last change.
+    var last: Int64
+    /// The number of the last message that is settled.
+    var settledThrough: Int64
+}
+
+extension FeedState {
+    init(_ db: Database) throws {
+        last = try db.lastSequence()
+        settledThrough = try db.integer("SELECT \(Settling.through)") ?? 0
+    }
+}
+
 /// The ids of the messages that are not settled, in memory.
 ///
 /// `@unchecked Sendable`: used inside write transactions alone, which run one after the other on the writer's queue.
@@ -23,7 +38,8 @@ final class UnsettledIDs: @unchecked Sendable {
     private var knownThrough: Int64 = 0
 
     /// Takes in what other writes and other processes have saved and settled since the last time.
-    func follow(settledThrough settled: Int64, last: Int64, _ db: Database) throws {
+    func follow(_ feed: FeedState, _ db: Database) throws {
+        let settled = feed.settledThrough
         if settled != settledThrough {
             sequences = sequences.compactMapValues { numbers in
                 let left = numbers.filter { $0 > settled }
@@ -32,10 +48,10 @@ final class UnsettledIDs: @unchecked Sendable {
             settledThrough = settled
         }
         knownThrough = max(knownThrough, settled)
-        guard last > knownThrough else { return }
+        guard feed.last > knownThrough else { return }
         try db.sql("SELECT scope_id, message_id, sequence FROM message WHERE sequence > ?").bind(knownThrough)
             .forEachRow { add($0.text(1), scope: $0.integer(0), sequence: $0.integer(2)) }
-        knownThrough = last
+        knownThrough = feed.last
     }
 
     func add(_ id: String, scope: Int64, sequence: Int64) {
@@ -44,22 +60,21 @@ final class UnsettledIDs: @unchecked Sendable {
     }
 
     /// A scope's message of that id, settled or not, or else the one of no agent; `nil` if there is neither.
-    func find(_ id: String, in row: ScopeRow, _ db: Database) throws -> HeldMessage? {
-        let unassigned = row.unassigned ?? row.scope
-        let scopes = row.scope == unassigned ? [row.scope] : [row.scope, unassigned]
+    /// - Parameter settledID: Finds the number of a settled message by its scope and id.
+    func find(_ id: String, in row: ScopeRow, _ db: Database, settledID: HeldStatement) throws -> HeldMessage? {
+        func settled(in scope: Int64) throws -> HeldMessage? {
+            let statement = try settledID.ready(db)
+            defer { statement.reset() }
+            try statement.bind(scope, at: 1)
+            try statement.bind(id, at: 2)
+            return try statement.step() ? HeldMessage(sequence: statement.integer(0), scope: scope) : nil
+        }
+        var scopes = [row.scope]
+        if let unassigned = row.unassigned, unassigned != row.scope { scopes.append(unassigned) }
         let recent = try recent(id, in: scopes, db)
         if let own = recent.first(where: { $0.scope == row.scope }) { return own }
-        let settled = try db.sql(
-            "SELECT sequence, scope_id FROM message_id WHERE scope_id IN (?, ?) AND message_id = ?"
-        ).bind(row.scope, unassigned, id)
-        defer { settled.reset() }
-        var other = recent.first
-        while try settled.step() {
-            let held = HeldMessage(sequence: settled.integer(0), scope: settled.integer(1))
-            if held.scope == row.scope { return held }
-            other = held
-        }
-        return other
+        if let own = try settled(in: row.scope) { return own }
+        return try recent.first ?? scopes.dropFirst().first.flatMap(settled)
     }
 
     /// The messages of that id of all agents of a conversation, whose scopes are these, settled or not, in their order.

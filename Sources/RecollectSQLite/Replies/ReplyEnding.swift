@@ -14,7 +14,7 @@ struct ReplyEnding {
     let retention: Retention
 
     /// Returns the hashes of attachments that nothing uses any more.
-    func run(_ db: Database, _ unsettled: UnsettledIDs) throws -> [String] {
+    func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
         guard let scope = try place(db) else {
             throw RecollectError(
                 .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
@@ -23,7 +23,7 @@ struct ReplyEnding {
         let appending = Appending(
             messages: [message], scope: scope,
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
-        let appended = try appending.run(db, unsettled)
+        let appended = try appending.run(db, cache)
         guard appended.outcome.known > 0 else { return appended.orphans }
         let edited = try MessageEdits.edit([message], in: scope.conversation, agentId: scope.agentId, db)
         return appended.orphans + edited.orphans

@@ -9,7 +9,7 @@ struct ReplyRecovery: Sendable {
     let retention: Retention
 
     /// Saves the drafts of those among `names` who have ended. Returns what happened, for after the commit.
-    func run(for names: some Sequence<String>, _ db: Database, _ unsettled: UnsettledIDs) throws -> [StoreEvent] {
+    func run(for names: some Sequence<String>, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
             for draft in try Drafts.all(of: writer, db) {
@@ -19,7 +19,7 @@ struct ReplyRecovery: Sendable {
                     number: draft.number, message: saved ?? message, scope: draft.scope, maxMessages: nil,
                     retention: retention)
                 // Nothing is trimmed, so nothing loses its last use.
-                _ = try ending.run(db, unsettled)
+                _ = try ending.run(db, cache)
                 if saved == nil {
                     events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
                 }

@@ -29,7 +29,7 @@ struct EntryPlaces {
         self.owners = owners
         self.unsettled = unsettled
         settledThrough = try db.integer("SELECT \(Settling.through)") ?? 0
-        try unsettled.follow(settledThrough: settledThrough, last: db.lastSequence(), db)
+        try unsettled.follow(FeedState(db), db)
         try readScopes(db)
     }
 

@@ -122,11 +122,11 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         let kept = try await history.keepingAttachments(of: Array(difference.transcript[difference.changed]))
         let conversation = conversation(id)
         let now = Date().millisecondsSince1970
-        let outcome = try await history.write(keeping: kept) { [agentId] changed, db, unsettled in
+        let outcome = try await history.write(keeping: kept) { [agentId] changed, db, cache in
             let outcome = try TranscriptSaving(
                 conversation: conversation, agentId: agentId, difference: difference, changed: changed,
                 owners: saving.owners, now: now
-            ).run(db, unsettled)
+            ).run(db, cache.unsettled)
             return (outcome, outcome.orphans)
         }
         known.finish(saving, owners: outcome.owners)
@@ -213,9 +213,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         of entry: UUID, in id: String
     ) async throws -> (agentId: String, id: String) {
         let conversation = conversation(id)
-        let owner = try await history.write { db, unsettled -> StoredMessage? in
+        let owner = try await history.write { db, cache -> StoredMessage? in
             guard let number = try MessageQueries.number(of: conversation, db) else { return nil }
-            var places = try EntryPlaces(conversation: number, owners: nil, unsettled: unsettled, db)
+            var places = try EntryPlaces(conversation: number, owners: nil, unsettled: cache.unsettled, db)
             return try places.find(entry, db).flatMap { try MessageQueries.stored($0.message, db) }
         }
         guard let owner else {

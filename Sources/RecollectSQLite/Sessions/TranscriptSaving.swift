@@ -200,7 +200,8 @@ struct TranscriptSaving {
             let isBetween = next != nil && room > Int64(messages.count)
             let position = isBetween ? first + room / Int64(messages.count + 1) * Int64(offset + 1) : nil
             try MessageRow.insert(
-                message, sequence: sequence, conversation: number, scope: scope, position: position, db)
+                message, sequence: sequence, conversation: number, scope: scope, position: position,
+                with: db.sql(MessageRow.insertion))
             try AttachmentUse.insert(message, sequence: sequence, db)
             unsettled.add(message.id, scope: scope, sequence: sequence)
             inserted.append(sequence)

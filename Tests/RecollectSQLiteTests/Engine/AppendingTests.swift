@@ -117,11 +117,11 @@ import Testing
             for task in 0..<100 {
                 group.addTask {
                     do {
-                        _ = try await history.write { db in
+                        _ = try await history.write { db, cache in
                             let appending = Appending(
                                 messages: messages(0..<2, prefix: "\(task)-"), scope: scope, options: AppendOptions(),
                                 retention: .everything)
-                            _ = try appending.run(db)
+                            _ = try appending.run(db, cache)
                             if task.isMultiple(of: 3) { throw Refused() }
                         }
                         return (task, true)

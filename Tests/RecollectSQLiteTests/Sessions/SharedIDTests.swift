@@ -199,11 +199,11 @@ import Testing
         let options = AppendOptions(adoptsUnassigned: true)
         let agent = Scope(userId: "ann", sessionId: "s", agentId: "a")
         try await history.write { [question] (db: Database) throws -> Void in
-            let (one, other) = (UnsettledIDs(), UnsettledIDs())
-            func append(_ scope: Scope, _ unsettled: UnsettledIDs) throws -> AppendOutcome {
+            let (one, other) = (WriterCache(), WriterCache())
+            func append(_ scope: Scope, _ cache: WriterCache) throws -> AppendOutcome {
                 let appending = Appending(
                     messages: [question], scope: scope, options: options, retention: .everything)
-                return try appending.run(db, unsettled).outcome
+                return try appending.run(db, cache).outcome
             }
             #expect(try append(nobody, one) == AppendOutcome(added: 1))
             #expect(try append(agent, one) == AppendOutcome(known: 1))
