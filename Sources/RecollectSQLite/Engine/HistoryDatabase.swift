@@ -19,6 +19,9 @@ final class HistoryDatabase: Sendable {
     /// For writes alone.
     let cache = WriterCache()
 
+    /// What was left to do when it was opened.
+    let left: LeftWork
+
     /// Why this database can only be read; `nil` for one that can be written.
     let cannotWrite: RecollectError?
 
@@ -48,12 +51,15 @@ final class HistoryDatabase: Sendable {
     private static let openings = Locked(0)
 
     /// - Parameters:
+    ///   - left: What the opening found left to do.
     ///   - cannotWrite: Why the database can only be read.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        cannotWrite: RecollectError? = nil, openReader: (@Sendable () throws -> DatabaseQueue)?
+        left: LeftWork = LeftWork(), cannotWrite: RecollectError? = nil,
+        openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
+        self.left = left
         self.cannotWrite = cannotWrite
         self.files = files
         self.configuration = configuration

@@ -100,7 +100,7 @@ struct HistoryOpening {
         do {
             try writer.inDatabase { try prepare($0, durability: configuration.durability) }
             if try !writer.inDatabase(Schema.isCurrent) { try Schema.migrator.migrate(writer) }
-            try writer.inDatabase { db in
+            let left = try writer.inDatabase { db in
                 if try !SearchIndex.isCurrent(db) {
                     try db.inTransaction(.immediate) {
                         try SearchIndex.prepare(db)
@@ -108,9 +108,11 @@ struct HistoryOpening {
                     }
                 }
                 try saveAbandonedReplies(db)
+                return try LeftWork(db)
             }
-            return HistoryDatabase(files: files, configuration: configuration, writer: writer, lock: lock) {
-                [path = files.database, configuration] in
+            return HistoryDatabase(
+                files: files, configuration: configuration, writer: writer, lock: lock, left: left
+            ) { [path = files.database, configuration] in
                 var reading = Self.connections(configuration)
                 reading.readonly = true
                 return try DatabaseQueue(path: path, configuration: reading)

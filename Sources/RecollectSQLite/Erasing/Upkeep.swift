@@ -35,7 +35,9 @@ final class Upkeep: Sendable {
             state.database = database
             return true
         }
-        if isNew { wake() }
+        guard isNew else { return }
+        if case .days = retention { return wake() }
+        if database.left.erasing { wake() }
     }
 
     /// Says that something was saved: under `retention: .days`, what is too old goes with the first save, then once an hour.
