@@ -17,7 +17,14 @@ final class CommitGroup: Sendable {
         var waiting: [QueuedWrite] = []
         var role = Role.free
         var isSealed = false
+        /// How many writes shared the last transaction of the writer's queue.
+        var crowd = 1
     }
+
+    /// How long the queue waits for another write, in nanoseconds.
+    private static let patience: UInt64 = 25_000
+    /// How long it waits for a crowd, in nanoseconds: as long as a sync takes.
+    private static let longestLinger: UInt64 = 250_000
 
     private let state = Locked(State())
 
@@ -87,15 +94,21 @@ final class CommitGroup: Sendable {
     }
 
     /// Waits for the next write for some microseconds, without sleeping: a task that saves in a row comes back sooner than a
-    /// sleeping thread wakes. Returns whether the role is still the caller's.
+    /// sleeping thread wakes. Where writes come in crowds it waits until no more come, so that all share the next sync. Returns
+    /// whether the role is still the caller's.
     func linger() -> Bool {
-        guard state.withLock({ state in
-            guard state.waiting.isEmpty else { return false }
+        let isCrowded = state.withLock { state in
             state.role = .lingering
-            return true
-        }) else { return true }
-        let end = DispatchTime.now().uptimeNanoseconds + 25_000
-        while state.withLock({ $0.role == .lingering && $0.waiting.isEmpty }), DispatchTime.now().uptimeNanoseconds < end {
+            return state.crowd > 1
+        }
+        let start = DispatchTime.now().uptimeNanoseconds
+        var (count, lastArrival) = (0, start)
+        while true {
+            let waiting = state.withLock { $0.role == .lingering ? $0.waiting.count : nil }
+            guard let waiting, waiting == 0 || isCrowded else { break }
+            let now = DispatchTime.now().uptimeNanoseconds
+            if waiting > count { (count, lastArrival) = (waiting, now) }
+            guard now < lastArrival + Self.patience, now < start + Self.longestLinger else { break }
             sched_yield()
         }
         return state.withLock { state in
@@ -113,7 +126,7 @@ final class CommitGroup: Sendable {
             if taken.isEmpty, let job = state.waiting.first { taken = [job] }
             state.waiting.removeFirst(taken.count)
             for write in taken { write.stage = .taken }
-            if taken.isEmpty { state.role = .free }
+            if taken.isEmpty { state.role = .free } else { state.crowd = taken.count }
             return taken
         }
     }
@@ -125,9 +138,10 @@ extension CommitGroup.State {
         guard write.stage == .new else { throw CancellationError() }
     }
 
-    /// Takes the role for a caller, also from the lingering queue.
+    /// Takes the role for a caller, also from the lingering queue. Not where writes have come in crowds: one by itself would keep
+    /// the others waiting for a sync of its own.
     fileprivate mutating func claimRole() -> Bool {
-        guard role != .taken, waiting.isEmpty else { return false }
+        guard role != .taken, waiting.isEmpty, crowd == 1 else { return false }
         role = .taken
         return true
     }
