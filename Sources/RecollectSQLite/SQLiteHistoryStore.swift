@@ -50,7 +50,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         let follower = configuration.indexesInBackground ? IndexFollower(upkeep: upkeep) : nil
         connection = HistoryConnection(files: files, configuration: configuration, events: events) {
             upkeep.use($0)
-            if $0.left.following { follower?.noteCommit($0) }
+            if $0.state?.isFollowing ?? false { follower?.noteCommit($0) }
         }
         self.attachments = attachments
         self.upkeep = upkeep

@@ -56,7 +56,8 @@ struct Appending {
         if try trim(&row, &result, db) { isPlain = false }
         if row.feed.last - row.feed.settledThrough > Settling.limit {
             try Settling.settle(db)
-            isPlain = false
+            row.feed = try FeedState(db)
+            try cache.unsettled.follow(row.feed, db)
         }
         if isPlain { cache.keep(row, of: scope, db) } else { cache.dropRows() }
         return result

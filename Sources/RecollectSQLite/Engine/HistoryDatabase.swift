@@ -19,8 +19,8 @@ final class HistoryDatabase: Sendable {
     /// For writes alone.
     let cache = WriterCache()
 
-    /// What was left to do when it was opened.
-    let left: LeftWork
+    /// What the opening found; `nil` in memory and where the database can only be read.
+    let state: OpeningState?
 
     /// Why this database can only be read; `nil` for one that can be written.
     let cannotWrite: RecollectError?
@@ -51,15 +51,15 @@ final class HistoryDatabase: Sendable {
     private static let openings = Locked(0)
 
     /// - Parameters:
-    ///   - left: What the opening found left to do.
+    ///   - state: What the opening found.
     ///   - cannotWrite: Why the database can only be read.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        left: LeftWork = LeftWork(), cannotWrite: RecollectError? = nil,
+        state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
-        self.left = left
+        self.state = state
         self.cannotWrite = cannotWrite
         self.files = files
         self.configuration = configuration

@@ -98,20 +98,20 @@ struct HistoryOpening {
     private func connect(_ lock: ProcessLock) throws -> HistoryDatabase {
         let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
         do {
-            try writer.inDatabase { try prepare($0, durability: configuration.durability) }
-            if try !writer.inDatabase(Schema.isCurrent) { try Schema.migrator.migrate(writer) }
-            let left = try writer.inDatabase { db in
-                if try !SearchIndex.isCurrent(db) {
-                    try db.inTransaction(.immediate) {
-                        try SearchIndex.prepare(db)
-                        return .commit
-                    }
-                }
-                try saveAbandonedReplies(db)
-                return try LeftWork(db)
+            var state = try writer.inDatabase(OpeningState.init)
+            if state.map(Schema.isCurrent) != true {
+                try writer.inDatabase(refuseNewer)
+                try writer.inDatabase(setMode)
+                try update(writer)
+                state = try writer.inDatabase(OpeningState.init)
+            } else {
+                try writer.inDatabase(setMode)
+            }
+            if try writer.inDatabase({ try saveAbandonedReplies($0, hasDrafts: state?.hasDrafts ?? true) }) {
+                state = try writer.inDatabase(OpeningState.init)
             }
             return HistoryDatabase(
-                files: files, configuration: configuration, writer: writer, lock: lock, left: left
+                files: files, configuration: configuration, writer: writer, lock: lock, state: state
             ) { [path = files.database, configuration] in
                 var reading = Self.connections(configuration)
                 reading.readonly = true
@@ -124,8 +124,8 @@ struct HistoryOpening {
         }
     }
 
-    /// Looks at the schema before anything is written.
-    private func prepare(_ db: Database, durability: Durability) throws {
+    /// Leaves a database of a newer version as it is.
+    private func refuseNewer(_ db: Database) throws {
         guard try !Schema.isNewer(db) else {
             // Where there was no log, this connection made an empty one, which goes again.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
@@ -134,27 +134,43 @@ struct HistoryOpening {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
+    }
+
+    private func setMode(_ db: Database) throws {
         try db.run("PRAGMA journal_mode = WAL")
-        try db.run("PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL")")
+        try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
+    }
+
+    /// Brings the tables and the search index up to this version.
+    private func update(_ writer: DatabaseQueue) throws {
+        try Schema.migrator.migrate(writer)
+        try writer.inDatabase { db in
+            try db.inTransaction(.immediate) {
+                try SearchIndex.prepare(db)
+                return .commit
+            }
+        }
     }
 
     /// Saves the replies of processes that ended in the middle of them. Where that fails, on a full disk say, they wait for the
-    /// next opening: what is there can be read meanwhile.
-    private func saveAbandonedReplies(_ db: Database) throws {
+    /// next opening: what is there can be read meanwhile. Returns whether anything was written.
+    private func saveAbandonedReplies(_ db: Database, hasDrafts: Bool) throws -> Bool {
         let recovery = ReplyRecovery(
             writers: ReplyWriters(folder: files.writers), attachments: AttachmentFiles(directory: files.attachments),
             retention: configuration.retention)
         do {
-            let everyone = try recovery.everyone(db)
-            guard !everyone.isEmpty else { return }
+            let everyone = try recovery.everyone(db, hasDrafts: hasDrafts)
+            guard !everyone.isEmpty else { return false }
             var saved: [StoreEvent] = []
             try db.inTransaction(.immediate) {
                 saved = try recovery.run(for: everyone, db, WriterCache())
                 return .commit
             }
             saved.forEach(events.post)
+            return true
         } catch  where !error.spoilsConnection {
             configuration.logger.warning("replies that were cut off wait for the next opening: \(error)")
+            return false
         }
     }
 
@@ -185,12 +201,16 @@ struct HistoryOpening {
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
         connections.foreignKeysEnabled = false
         connections.prepareDatabase { db in
-            try db.execute(
-                sql: """
-                    PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
-                    PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0;
-                    PRAGMA journal_size_limit = 33554432
-                    """)
+            // It tells GRDB what a statement reads, for observations, which nothing here has: preparing is twice as fast without.
+            sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
+            let code = sqlite3_exec(
+                db.sqliteConnection,
+                """
+                PRAGMA secure_delete = ON; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;
+                PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0;
+                PRAGMA journal_size_limit = 33554432
+                """, nil, nil, nil)
+            guard code == SQLITE_OK else { throw DatabaseError(code, of: db.sqliteConnection) }
             try db.setCheckpointsOnClose(false)
         }
         return connections

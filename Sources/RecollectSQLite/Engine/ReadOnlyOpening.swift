@@ -47,7 +47,7 @@ struct ReadOnlyOpening {
         }
         let connection = try connect()
         try connection.inDatabase { db in
-            guard try Schema.isCurrent(db), try !Schema.isNewer(db) else { throw cause }
+            guard let state = try OpeningState(db), Schema.isCurrent(state) else { throw cause }
         }
         return HistoryDatabase(
             files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,

@@ -43,6 +43,13 @@ extension Sequence<Int64> {
     var jsonArray: String { "[" + map(String.init).joined(separator: ",") + "]" }
 }
 
+extension DatabaseError {
+    /// The failure of a connection's last call.
+    init(_ code: Int32, of connection: OpaquePointer?) {
+        self.init(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
+    }
+}
+
 /// A prepared statement: bind, step, read columns; byte lengths everywhere.
 struct SQL {
     let pointer: OpaquePointer
@@ -111,9 +118,9 @@ struct SQL {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(pointer)))
+            let error = DatabaseError(code, of: sqlite3_db_handle(pointer))
             sqlite3_reset(pointer)
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+            throw error
         }
     }
 

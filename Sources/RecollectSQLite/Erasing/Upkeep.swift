@@ -37,7 +37,7 @@ final class Upkeep: Sendable {
         }
         guard isNew else { return }
         if case .days = retention { return wake() }
-        if database.left.erasing { wake() }
+        if database.state?.isErasing ?? false { wake() }
     }
 
     /// Says that something was saved: under `retention: .days`, what is too old goes with the first save, then once an hour.

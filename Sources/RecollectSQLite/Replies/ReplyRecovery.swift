@@ -46,7 +46,7 @@ struct ReplyRecovery: Sendable {
     }
 
     /// Everyone who has a draft or a lock file.
-    func everyone(_ db: Database) throws -> Set<String> {
-        Set(try Drafts.writers(db) + writers.all())
+    func everyone(_ db: Database, hasDrafts: Bool) throws -> Set<String> {
+        try Set(hasDrafts ? Drafts.writers(db) : []).union(writers.all())
     }
 }

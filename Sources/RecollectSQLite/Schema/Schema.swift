@@ -30,9 +30,9 @@ enum Schema {
     /// The migrations' ids, oldest first.
     private static let identifiers = migrator.migrations
 
-    /// Whether every migration was applied.
-    static func isCurrent(_ db: Database) throws -> Bool {
-        try Set(applied(db)).isSuperset(of: identifiers)
+    /// Whether this version, and no newer one, applied every migration and made the search index.
+    static func isCurrent(_ state: OpeningState) -> Bool {
+        state.migrations == Set(identifiers) && state.indexVersion == SearchIndex.version
     }
 
     /// Whether a newer version applied migrations that this one does not know, or made the search index in a newer form.

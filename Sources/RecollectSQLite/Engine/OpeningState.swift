@@ -1,0 +1,37 @@
+import GRDB
+
+/// What an opening must know of a database before anything else, read in one statement.
+struct OpeningState: Sendable {
+    /// The migrations that were applied.
+    let migrations: Set<String>
+    let indexVersion: Int64?
+    /// Replies are in flight, or were cut off.
+    let hasDrafts: Bool
+    /// Something that was deleted is still to be erased.
+    let isErasing: Bool
+    /// Messages are still to be settled or indexed.
+    let isFollowing: Bool
+
+    /// Reads the state. `nil` for a database without the tables of this version.
+    init?(_ db: Database) throws {
+        let row: SQL
+        do {
+            row = try db.sql(Self.query)
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+            return nil
+        }
+        defer { row.reset() }
+        guard try row.step() else { return nil }
+        migrations = Set(row.text(0).split(separator: "\n").map(String.init))
+        indexVersion = row.optionalInteger(1)
+        hasDrafts = row.integer(2) != 0
+        isErasing = row.integer(3) != 0
+        isFollowing = row.integer(4) > min(row.integer(5), row.integer(6))
+    }
+
+    private static let query = """
+        SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
+          (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM draft), EXISTS (SELECT 1 FROM erasure),
+          (SELECT max(sequence) FROM message), (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through)
+        """
+}
