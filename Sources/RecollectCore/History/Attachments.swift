@@ -4,7 +4,7 @@ extension HistoryStore {
     /// The messages with the bytes of every attachment that this store keeps; one whose bytes are gone or
     /// damaged stays a hash, so that the messages can be read; `attachment(sha256:)` tells which it is.
     public func restoringAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
-        guard messages.contains(where: { !$0.storedAttachments.isEmpty }) else { return messages }
+        guard messages.contains(where: \.hasAttachments) else { return messages }
         var bytes: [String: Data] = [:]
         for hash in Set(messages.flatMap(\.storedAttachments)) {
             do {
@@ -23,7 +23,14 @@ extension HistoryStore {
 }
 
 extension ConversationMessage {
-    /// The hashes of the attachments that a store keeps for this message.
+    /// Whether any part is an attachment.
+    package var hasAttachments: Bool {
+        parts.contains { part in
+            if case .attachment = part { true } else { false }
+        }
+    }
+
+    /// The hashes of the attachments whose bytes a history keeps.
     package var storedAttachments: [String] {
         parts.compactMap { part in
             guard case .attachment(let attachment) = part, case .stored(let hash, _) = attachment.content

@@ -2,33 +2,53 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// Notices in write transactions that another process wrote since the last one, and that a newer version changed the format.
+/// Notices that another connection has committed since the last look of this one, and that a newer version changed the format.
 ///
-/// A process of an older version must not go on writing then: it would leave out new columns, and write terms of an old form into
-/// the search index.
+/// A process of an older version must not go on then: it would misread the tables, leave out new columns, and write terms of an old
+/// form into the search index.
 ///
-/// `@unchecked Sendable`: used with the writer's role alone.
+/// `@unchecked Sendable`: used with its connection alone.
 final class FormatWatch: @unchecked Sendable {
+    private let known: KnownFormat
     private var dataVersion: UInt32?
-    private var schemaVersion: Int64?
 
-    /// Looks at the database at the beginning of a write transaction. Returns whether nobody else has written since the last one.
+    init(_ known: KnownFormat) {
+        self.known = known
+    }
+
+    /// Looks at the database: at the beginning of a write transaction, or behind a read. Returns whether nobody else has written
+    /// since the last look.
     /// - Throws: `DatabaseRetired` if a newer version changed the format: a new opening tells which and refuses.
-    func begin(_ db: Database) throws -> Bool {
+    func look(_ db: Database) throws -> Bool {
         let version = db.dataVersion
-        defer { dataVersion = version }
         if dataVersion == version { return true }
-        let schema = try db.integer("PRAGMA schema_version")
-        if schema != schemaVersion {
-            guard try !Schema.isNewer(db) else { throw DatabaseRetired() }
-            schemaVersion = schema
-        }
+        guard try known.isStillKnown(db) else { throw DatabaseRetired() }
+        dataVersion = version
         return false
     }
 
     /// Notes how a write transaction left the database.
     func end(_ db: Database) {
         dataVersion = db.dataVersion
+    }
+}
+
+/// The version of the schema that was last found to be this version's: all connections of an open database share it.
+final class KnownFormat: Sendable {
+    private let schemaVersion: Locked<Int64?>
+
+    /// - Parameter schemaVersion: What the opening found; `nil` where nothing was looked at.
+    init(schemaVersion: Int64?) {
+        self.schemaVersion = Locked(schemaVersion)
+    }
+
+    /// Whether the database still has the format of this version.
+    fileprivate func isStillKnown(_ db: Database) throws -> Bool {
+        let version = try db.integer("PRAGMA schema_version")
+        if schemaVersion.withLock({ $0 == version }) { return true }
+        guard try !Schema.isNewer(db) else { return false }
+        schemaVersion.withLock { $0 = version }
+        return true
     }
 }
 

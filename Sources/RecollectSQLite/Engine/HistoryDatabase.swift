@@ -34,7 +34,9 @@ final class HistoryDatabase: Sendable {
     private let inlineWrites = InlineWork()
     private let inlineReads = InlineWork()
     private let guardian: FileGuard?
-    private let format = FormatWatch()
+    private let format: FormatWatch
+    /// The writer's connection, for reads.
+    private let inlineReader: ReadConnection
     private let log: WriteAheadLog
     private let retirement = Locked<Retirement?>(nil)
 
@@ -65,7 +67,10 @@ final class HistoryDatabase: Sendable {
         self.configuration = configuration
         self.writer = writer
         self.lock = lock
-        readers = openReader.map(ReadConnections.init(open:))
+        let known = KnownFormat(schemaVersion: state?.schemaVersion)
+        format = FormatWatch(known)
+        inlineReader = ReadConnection(writer, known)
+        readers = openReader.map { open in ReadConnections { ReadConnection(try open(), known) } }
         guardian = files.map(FileGuard.init(files:))
         id = guardian?.databaseID
         log = WriteAheadLog(configuration: configuration)
@@ -104,7 +109,9 @@ final class HistoryDatabase: Sendable {
         if inPlace, let value = try readInPlace(body) { return value }
         return try await withCheckedThrowingContinuation { continuation in
             guard let readers else {
-                return writerQueue.async { continuation.resume(with: Result { try self.writer.unsafeRead(body) }) }
+                return writerQueue.async {
+                    continuation.resume(with: Result { try self.timed(self.inlineReader, body) })
+                }
             }
             readers.withConnection { connection in
                 let result = Result { try self.timed(connection.get(), body) }
@@ -116,9 +123,9 @@ final class HistoryDatabase: Sendable {
     /// Reads from one snapshot, on the calling thread. Blocks.
     func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkBeforeReading()
-        guard let readers else { return try writer.unsafeRead { try $0.snapshot(body) } }
+        guard let readers else { return try inlineReader.read { try $0.snapshot(body) } }
         let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let taken = Locked<Result<DatabaseQueue, any Error>>(.failure(DatabaseRetired()))
+        let taken = Locked<Result<ReadConnection, any Error>>(.failure(DatabaseRetired()))
         readers.withConnection { connection in
             taken.withLock { $0 = connection }
             turn.signal()
@@ -127,11 +134,16 @@ final class HistoryDatabase: Sendable {
         }
         turn.wait()
         defer { done.signal() }
-        return try taken.withLock { $0 }.get().unsafeRead { try $0.snapshot(body) }
+        return try timed(taken.withLock { $0 }.get()) { try $0.snapshot(body) }
     }
 
-    private func timed<Value>(_ connection: DatabaseQueue, _ body: (Database) throws -> Value) throws -> Value {
-        try inlineReads.timing { try connection.unsafeRead(body) }
+    private func timed<Value>(_ connection: ReadConnection, _ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try inlineReads.timing { try connection.read(body) }
+        } catch let error as DatabaseRetired {
+            retire()
+            throw error
+        }
     }
 
     /// Reads on the calling thread; `nil` where the read belongs on a queue.
@@ -146,7 +158,7 @@ final class HistoryDatabase: Sendable {
         }
         guard readers.isEmpty, group.claim() else { return nil }
         defer { if group.release() { startWriter() } }
-        return try timed(writer, body)
+        return try timed(inlineReader, body)
     }
 
     /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
@@ -269,7 +281,7 @@ final class HistoryDatabase: Sendable {
         do {
             try inlineWrites.timing {
                 try writer.inDatabase { db in
-                    try db.commitTogether(writes, cache) { if try !format.begin($0) { cache.dropRows() } }
+                    try db.commitTogether(writes, cache) { if try !format.look($0) { cache.dropRows() } }
                     format.end(db)
                 }
             }

@@ -5,6 +5,8 @@ struct OpeningState: Sendable {
     /// The migrations that were applied.
     let migrations: Set<String>
     let indexVersion: Int64?
+    /// SQLite's count of the schema's changes.
+    let schemaVersion: Int64
     /// Replies are in flight, or were cut off.
     let hasDrafts: Bool
     /// Something that was deleted is still to be erased.
@@ -27,11 +29,13 @@ struct OpeningState: Sendable {
         hasDrafts = row.integer(2) != 0
         isErasing = row.integer(3) != 0
         isFollowing = row.integer(4) > min(row.integer(5), row.integer(6))
+        schemaVersion = row.integer(7)
     }
 
     private static let query = """
         SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
           (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM draft), EXISTS (SELECT 1 FROM erasure),
-          (SELECT max(sequence) FROM message), (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through)
+          (SELECT max(sequence) FROM message), (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through),
+          (SELECT schema_version FROM pragma_schema_version)
         """
 }

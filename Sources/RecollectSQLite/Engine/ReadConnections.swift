@@ -3,18 +3,44 @@ import Foundation
 import GRDB
 import RecollectCore
 
+/// A connection that reads.
+final class ReadConnection: Sendable {
+    private let queue: DatabaseQueue
+    private let format: FormatWatch
+
+    /// - Parameter queue: The connection, which may serve writes beside.
+    init(_ queue: DatabaseQueue, _ known: KnownFormat) {
+        self.queue = queue
+        format = FormatWatch(known)
+    }
+
+    /// Reads. Blocks.
+    /// - Throws: `DatabaseRetired` if a newer version changed the format: what was read, or why it could not be, means nothing.
+    func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        try queue.unsafeRead { db in
+            let result = Result { try body(db) }
+            _ = try format.look(db)
+            return try result.get()
+        }
+    }
+
+    func close() throws {
+        try queue.close()
+    }
+}
+
 /// The connections of an open database that read: up to four, opened when they are needed.
 ///
 /// A read runs on the calling thread where `InlineWork` allows it, else on a queue. Reads beyond the fourth wait in a list and
 /// block no thread.
 final class ReadConnections: Sendable {
     /// Reads through a connection, or gets `DatabaseRetired`. Returns what to do once the connection was given back.
-    typealias Body = @Sendable (Result<DatabaseQueue, any Error>) -> @Sendable () -> Void
+    typealias Body = @Sendable (Result<ReadConnection, any Error>) -> @Sendable () -> Void
 
     private static let limit = 4
 
     private struct State {
-        var idle: [DatabaseQueue] = []
+        var idle: [ReadConnection] = []
         var count = 0
         var active = 0
         var waiting: [Body] = []
@@ -22,12 +48,12 @@ final class ReadConnections: Sendable {
         var isClosed = false
     }
 
-    private let open: @Sendable () throws -> DatabaseQueue
+    private let open: @Sendable () throws -> ReadConnection
     private let queue = DispatchQueue(label: "recollect.history.read", qos: .userInitiated, attributes: .concurrent)
     private let state = Locked(State())
     private let rest = NSCondition()
 
-    init(open: @escaping @Sendable () throws -> DatabaseQueue) {
+    init(open: @escaping @Sendable () throws -> ReadConnection) {
         self.open = open
     }
 
@@ -35,7 +61,7 @@ final class ReadConnections: Sendable {
     var isEmpty: Bool { state.withLock { $0.count == 0 } }
 
     /// Takes an idle connection, for work in place; `nil` if there is none. The caller must give it back.
-    func takeIdle() -> DatabaseQueue? {
+    func takeIdle() -> ReadConnection? {
         state.withLock { state in
             guard !state.isPaused, let connection = state.idle.popLast() else { return nil }
             state.active += 1
@@ -53,7 +79,7 @@ final class ReadConnections: Sendable {
     }
 
     /// Takes a connection back.
-    func giveBack(_ connection: DatabaseQueue) {
+    func giveBack(_ connection: ReadConnection) {
         let isLast = state.withLock { state in
             state.idle.append(connection)
             state.active -= 1
@@ -93,7 +119,7 @@ final class ReadConnections: Sendable {
     private func startNext() {
         enum Next {
             case nothing
-            case run(Body, DatabaseQueue)
+            case run(Body, ReadConnection)
             case open(Body)
         }
         let next = state.withLock { state -> Next in
@@ -114,7 +140,7 @@ final class ReadConnections: Sendable {
         }
     }
 
-    private func run(_ body: Body, _ connection: DatabaseQueue) {
+    private func run(_ body: Body, _ connection: ReadConnection) {
         let end = body(.success(connection))
         giveBack(connection)
         end()

@@ -36,6 +36,7 @@ final class KnownTranscripts: Sendable {
 
     struct Saving: Sendable {
         fileprivate let session: ByteString
+        fileprivate let version: Int
         let difference: TranscriptDifference
         let owners: [UUID: Transcript.Owner]?
     }
@@ -48,6 +49,7 @@ final class KnownTranscripts: Sendable {
     func finish(_ reading: Reading, with transcript: Transcript) {
         update(reading.session) { known in
             guard known.version == reading.version else { return }
+            known.ids = []
             known.entries = transcript.entries
             known.owners = transcript.owners
         }
@@ -62,14 +64,18 @@ final class KnownTranscripts: Sendable {
             } else {
                 TranscriptDifference(knownIDs: known?.ids ?? [], to: transcript)
             }
-        return Saving(session: session, difference: difference, owners: known?.owners)
+        return Saving(
+            session: session, version: known?.version ?? 0, difference: difference, owners: known?.owners)
     }
 
     func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {
         update(saving.session) { known in
+            // Saves that overlap may end in another order than they were committed in: no one knows what lies there.
+            let isAlone = known.version == saving.version
+            known.ids = isAlone ? [] : known.allIDs.union(saving.difference.transcript.map(\.id))
+            known.entries = isAlone ? saving.difference.transcript : nil
+            known.owners = isAlone ? owners : nil
             known.version += 1
-            known.entries = saving.difference.transcript
-            known.owners = owners
         }
     }
 
@@ -95,7 +101,6 @@ final class KnownTranscripts: Sendable {
     private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
         state.withLock { state in
             change(&state.sessions[session, default: Known()])
-            state.sessions[session]?.ids = []
             state.whole.removeAll { $0 == session }
             state.whole.append(session)
             guard state.whole.count > Self.limit else { return }

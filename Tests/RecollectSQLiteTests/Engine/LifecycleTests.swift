@@ -213,10 +213,13 @@ import Testing
         #expect(HistoryCheck.size(of: folder.file("history.sqlite-wal").path) <= 32 << 20)
     }
 
-    @Test("a newer version's format is noticed while the history is open", arguments: ["schema", "index"])
-    func newerFormat(what: String) async throws {
+    @Test(
+        "a newer version's format is noticed while the history is open, by writers and readers",
+        arguments: ["schema", "index"], ["append", "window", "list"])
+    func newerFormat(what: String, how: String) async throws {
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.connection.database().state != nil)
         // A connection of SQLite's own stands for the newer program.
         var newer: OpaquePointer?
         #expect(sqlite3_open(folder.file("history.sqlite").path, &newer) == SQLITE_OK)
@@ -226,7 +229,13 @@ import Testing
             ? "INSERT INTO grdb_migrations VALUES ('99 from the future'); CREATE TABLE future (id)"
             : "UPDATE search_state SET version = 99; CREATE TABLE future (id)"
         #expect(sqlite3_exec(newer, change, nil, nil, nil) == SQLITE_OK)
-        await expectError(.newerSchema) { try await history.append(messages(2..<4), to: scope) }
+        await expectError(.newerSchema) {
+            switch how {
+            case "append": _ = try await history.append(messages(2..<4), to: scope)
+            case "window": _ = try await history.window(of: scope, maxMessages: nil)
+            default: _ = try await history.conversations(of: "ann", page: PageRequest(limit: 500))
+            }
+        }
     }
 
     @Test(

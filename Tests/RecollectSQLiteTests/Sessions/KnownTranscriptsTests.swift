@@ -1,0 +1,33 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectSQLite
+
+@Suite("What a session storage knows of transcripts")
+struct KnownTranscriptsTests {
+    private let first = ChatMessage(role: .user, content: "first")
+    private let second = ChatMessage(role: .assistant, content: "second")
+
+    @Test("after saves that overlapped, every entry is looked at again", arguments: [false, true])
+    func overlapping(inOrder: Bool) {
+        let known = KnownTranscripts()
+        var edited = first
+        edited.content = "edited"
+        let (one, other) = (known.beginSaving("s", [first]), known.beginSaving("s", [edited, second]))
+        for saving in inOrder ? [one, other] : [other, one] { known.finish(saving, owners: nil) }
+        let next = known.beginSaving("s", [first]).difference
+        #expect(next.changed == 0..<1)
+        #expect(next.unchanged.isEmpty)
+        #expect(next.removed == [second.id])
+    }
+
+    @Test("after a save by itself, what was not touched is not looked at")
+    func alone() {
+        let known = KnownTranscripts()
+        known.finish(known.beginSaving("s", [first]), owners: nil)
+        let next = known.beginSaving("s", [first, second]).difference
+        #expect(next.changed == 1..<2)
+        #expect(next.removed.isEmpty)
+    }
+}
