@@ -27,12 +27,21 @@ enum AttachmentUse {
             SELECT 1 FROM attachment_use JOIN message USING (sequence)
             JOIN conversation ON conversation.id = message.conversation_id WHERE sha256 = ? LIMIT 1
             """, hash)
-        if isUsed != nil { return false }
-        return try self.isUsed(hash, db)
+        if try isUsed != nil || isInFlight(hash, db) { return false }
+        return try isInMessage(hash, db)
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
 
+    /// Whether a message has the attachment, or a reply in flight, which has no row of its own in `attachment_use`.
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
+        try isInMessage(hash, db) || isInFlight(hash, db)
+    }
+
+    private static func isInMessage(_ hash: String, _ db: Database) throws -> Bool {
         try db.integer("SELECT 1 FROM attachment_use WHERE sha256 = ? LIMIT 1", hash) != nil
+    }
+
+    private static func isInFlight(_ hash: String, _ db: Database) throws -> Bool {
+        try db.integer("SELECT 1 FROM draft WHERE instr(parts, ?) LIMIT 1", hash) != nil
     }
 }

@@ -84,6 +84,24 @@ import Testing
         #expect(try await drafts() == 0)
     }
 
+    @Test("an attachment that a reply in flight takes over stays when its message is deleted")
+    func takenOver() async throws {
+        let bytes = Data([1, 2, 3])
+        let picture = Attachment(mediaType: "a/b", content: .inline(bytes))
+        let hash = Attachment.sha256(of: bytes)
+        try await history.append(
+            [ConversationMessage(id: "m", role: .user, parts: [.attachment(picture)])], to: scope)
+        let kept = Attachment(mediaType: "a/b", content: .stored(sha256: hash, byteCount: 3))
+        let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept), .text("")])
+        let keeper = try await history.keepReply(reply, in: scope)
+        try await history.deleteMessages(["m"], in: scope.conversation)
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.attachment(sha256: hash) == bytes)
+        try await keeper.finish(reply)
+        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
     @Test("what a reply began with comes back as it was, with text behind it; U+0000 and empty parts too")
     func shapes() async throws {
         let call = ContentPart.toolCall(id: "c", name: "look", arguments: [:])
