@@ -22,16 +22,13 @@ struct ErasingBite {
     let attachments: any AttachmentKeeping
     /// `nil` in memory.
     let files: HistoryFiles?
-    /// Whether what is committed survives a power cut.
-    let commitsAreOnDisk: Bool
     /// How many pages of the index a bite merges at least.
     let mergedPages: Int
     private let end = ContinuousClock.now + .milliseconds(20)
 
-    init(attachments: any AttachmentKeeping, files: HistoryFiles?, commitsAreOnDisk: Bool, mergedPages: Int) {
+    init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int) {
         self.attachments = attachments
         self.files = files
-        self.commitsAreOnDisk = commitsAreOnDisk
         self.mergedPages = mergedPages
     }
 
@@ -86,7 +83,7 @@ struct ErasingBite {
     private func remove(_ kind: Erasing.Kind, _ db: Database, _ removal: (String) throws -> Void) throws -> Bool {
         do {
             // Else a power cut could undo a deletion whose files are gone.
-            if !commitsAreOnDisk { try files?.synchronizeLog() }
+            if let files, files.mayHoldUnsyncedCommits { try files.synchronizeLog() }
         } catch is RecollectError {
             return false
         }

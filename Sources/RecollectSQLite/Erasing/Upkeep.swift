@@ -144,11 +144,9 @@ final class Upkeep: Sendable {
 
     private func bite(_ database: HistoryDatabase, _ mergedPages: Int) async throws -> ErasingBite.Outcome {
         guard try await database.read({ try Erasing.isPending($0) }) else { return .nothing }
-        let isFull = database.configuration.durability == .full
         // Alone: a file that it removes does not come back where a deletion in the same transaction is undone.
         return try await database.write(alone: true) { [attachments, files = database.files] db in
-            try ErasingBite(attachments: attachments, files: files, commitsAreOnDisk: isFull, mergedPages: mergedPages)
-                .run(db)
+            try ErasingBite(attachments: attachments, files: files, mergedPages: mergedPages).run(db)
         }
     }
 
