@@ -35,6 +35,51 @@ extension HistoryUse {
         try await Reading(allowsUnusedAttachments: false)($0)
     }
 
+    /// The same with `.relaxed`: a power cut may bring back what was deleted last, and then with its pictures.
+    static let deletionRelaxed: CrashScenario = {
+        var scenario = CrashScenario("deletion, relaxed") { folder in
+            try await fillForDeletion(folder)
+        } workload: { run in
+            let history = open(run.folder, durability: .relaxed)
+            for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {
+                let (place, all) = (scope(session, user: user), deletable(user, session))
+                run.holds(entries(all), in: list(place))
+                try await run.change(list(place), removing: entries(all)) {
+                    _ = try await history.deleteMessages(all.map(\.id), in: place.conversation)
+                }
+            }
+            await history.close()
+        } reopen: {
+            try await Reading(allowsUnusedAttachments: false)($0)
+        }
+        scenario.durability = .processEnd
+        scenario.removalDurability = .processEnd
+        return scenario
+    }()
+
+    /// Saves of many tasks that trim: one save removes messages while the pictures that another left are removed.
+    static let trimsOfACrowd = CrashScenario("trims of a crowd") { run in
+        let history = open(run.folder, retention: .window)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<6 {
+                group.addTask {
+                    let place = scope("s\(task)")
+                    let pictures = (0..<8).map { picture($0, of: "w\(task)") }
+                    for (number, picture) in pictures.enumerated() {
+                        let gone = number >= 2 ? entries([pictures[number - 2]]) : []
+                        try await run.change(list(place), adding: entries([picture]), removing: gone) {
+                            _ = try await history.append([picture], to: place, options: AppendOptions(maxMessages: 2))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await history.close()
+    } reopen: {
+        try await Reading()($0)
+    }
+
     private static func fillForDeletion(_ folder: URL) async throws {
         let history = open(folder)
         for (user, session) in [("ann", "s"), ("ann", "t"), ("bob", "s")] {

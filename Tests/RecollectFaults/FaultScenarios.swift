@@ -7,8 +7,9 @@ package enum FaultScenarios {
         [
             HistoryUse.firstOpening, HistoryUse.foreignFolder, HistoryUse.savingTurns, HistoryUse.savingRelaxed,
             HistoryUse.openingAndClosing,
-            HistoryUse.attachments,
-            HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.savingAndClosing,
+            HistoryUse.attachments, HistoryUse.unsyncedPicture,
+            HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.deletionRelaxed,
+            HistoryUse.trimsOfACrowd, HistoryUse.savingAndClosing,
         ] + HistoryUse.salvages + FilesUse.all + [
             HistoryUse.twoSavers, HistoryUse.saverAndOpener, HistoryUse.saverAndRepairer, HistoryUse.twoNames,
             HistoryUse.removedLog, HistoryUse.salvagedTwice,

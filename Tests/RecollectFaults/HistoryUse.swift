@@ -53,13 +53,17 @@ package enum HistoryUse {
 
     /// A question with a picture, whose bytes hold a word of their own.
     static func picture(_ number: Int, of writer: String, bytes count: Int = 300) -> ConversationMessage {
-        let bytes = Data("\(pictureWord(writer, number)) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: count)
+        let bytes = pictureBytes(number, of: writer, count: count)
         return ConversationMessage(
             id: "\(writer)-\(number)-p", role: .user,
             parts: [
                 .text("\(commonWord) look at \(number)"),
                 .attachment(Attachment(mediaType: "image/png", content: .inline(bytes))),
             ], timestamp: Date(timeIntervalSince1970: 1_700_000_000 + Double(number)))
+    }
+
+    static func pictureBytes(_ number: Int, of writer: String, count: Int = 300) -> Data {
+        Data("\(pictureWord(writer, number)) ".utf8) + Data(repeating: UInt8(number & 0xFF), count: count)
     }
 
     static func pictureWord(_ writer: String, _ number: Int) -> String { "pixels\(writer)x\(number)qz" }

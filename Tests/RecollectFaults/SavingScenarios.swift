@@ -72,6 +72,22 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
+    /// A picture whose file another process had just given its name when it was killed: nobody has synced the name.
+    static let unsyncedPicture = CrashScenario("a picture that a killed save left") { run in
+        let history = open(run.folder)
+        try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
+        let bytes = pictureBytes(1, of: "w")
+        let hash = Attachment.sha256(of: bytes)
+        let folder = place(in: run.folder).appendingPathComponent("attachments/\(hash.prefix(2))")
+        let file = try OpenFolder.make(path: folder.path).makeFile(hash)
+        try file.write(Array(bytes), at: 0)
+        try file.synchronize()
+        try await run.save([picture(1, of: "w")], to: scope("s"), in: history)
+        await history.close()
+    } reopen: {
+        try await Reading()($0)
+    }
+
     /// A batch as an import saves it, larger than a page of the log, with long texts.
     static let importing = CrashScenario("import") { run in
         let history = open(run.folder)

@@ -41,8 +41,12 @@ struct AttachmentFiles: AttachmentKeeping {
 
     func keep(_ bytes: Data) throws -> String {
         let hash = Attachment.sha256(of: bytes)
-        guard !has(hash) else { return hash }
         let folder = url(of: hash).deletingLastPathComponent()
+        guard !has(hash) else {
+            // Who wrote it may not have synced its name yet, or was killed before that.
+            try HistoryFiles.onDisk(folder, doing: "synchronise") { try OpenFolder(path: folder.path).synchronize() }
+            return hash
+        }
         return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
             let open = try OpenFolder.make(path: folder.path)
             for attempt in 1... {

@@ -126,7 +126,7 @@ final class CommitGroup: Sendable {
             if taken.isEmpty, let job = state.waiting.first { taken = [job] }
             state.waiting.removeFirst(taken.count)
             for write in taken { write.stage = .taken }
-            if taken.isEmpty { state.role = .free } else { state.crowd = taken.count }
+            if taken.isEmpty { state.role = .free } else if !taken[0].runsAlone { state.crowd = taken.count }
             return taken
         }
     }
@@ -173,7 +173,7 @@ class QueuedWrite: @unchecked Sendable {
 
     fileprivate var stage = Stage.new
 
-    /// Whether this is a job that runs outside of any transaction, by itself.
+    /// Whether this shares no transaction: a job that runs outside of any, or a write that must find all others committed.
     var runsAlone: Bool { false }
 
     /// Does the work: inside the shared transaction, or by itself for a job.
@@ -199,12 +199,17 @@ final class WriterJob: QueuedWrite, @unchecked Sendable {
 /// A write with the task that awaits its result, or with a caller that runs it in place.
 final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
     private let body: (Database) throws -> Value
+    private let isAlone: Bool
     private var outcome: Result<Value, any Error>?
     private var continuation: CheckedContinuation<Value, any Error>?
 
-    init(_ body: @escaping @Sendable (Database) throws -> Value) {
+    /// - Parameter isAlone: Whether it has a transaction of its own.
+    init(isAlone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value) {
+        self.isAlone = isAlone
         self.body = body
     }
+
+    override var runsAlone: Bool { isAlone }
 
     /// Sets the task that waits. Must be called before the write is added to a group.
     func await(by continuation: CheckedContinuation<Value, any Error>) {

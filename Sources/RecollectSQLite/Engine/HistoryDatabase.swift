@@ -175,12 +175,14 @@ final class HistoryDatabase: Sendable {
     ///
     /// Returns when the transaction is committed. A task canceled before the write was taken has written nothing; after that it
     /// gets the true result. Throws `DatabaseRetired` if nothing was written because the database was closed.
-    /// - Parameter inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
+    /// - Parameters:
+    ///   - inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
+    ///   - alone: Whether the write has a transaction of its own. What it finds is committed, and with `.full` on the disk.
     func write<Value: Sendable>(
-        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+        inPlace: Bool = false, alone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         if let cannotWrite { throw NotWritable(cause: cannotWrite) }
-        let write = AwaitedWrite(body)
+        let write = AwaitedWrite(isAlone: alone, body)
         try Task.checkCancellation()
         if inPlace, try runInPlace(write) { return try write.result() }
         return try await withTaskCancellationHandler {

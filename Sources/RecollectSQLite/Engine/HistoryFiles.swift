@@ -95,6 +95,28 @@ struct HistoryFiles: Sendable {
         }
     }
 
+    /// Writes what the log holds to the disk.
+    func synchronizeLog() throws {
+        try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "synchronise") {
+            let name = URL(fileURLWithPath: writeAheadLog).lastPathComponent
+            try OpenFolder(path: folder).file(name, forWriting: true).synchronize()
+        }
+    }
+
+    /// Whether commits may be in the log that a power cut can take from between others: `durability: .relaxed` has been used.
+    var mayHoldUnsyncedCommits: Bool { FileID(at: relaxedMark) != nil }
+
+    /// Notes, past a power cut, that commits may be in the log from now on that were not synced. The note stays: nothing tells when
+    /// the last process ends that commits so.
+    func noteUnsyncedCommits() throws {
+        guard !mayHoldUnsyncedCommits else { return }
+        try makeFile(at: relaxedMark)
+        try Self.onDisk(directory, doing: "note the durability in") { try OpenFolder(path: folder).synchronize() }
+    }
+
+    /// Beside the log, by whatever name the database was opened.
+    private var relaxedMark: String { database + "-relaxed" }
+
     /// Turns the failure of a system call into an error that names the action and the path.
     static func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {

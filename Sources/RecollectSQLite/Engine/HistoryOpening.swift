@@ -87,7 +87,8 @@ struct HistoryOpening {
 
     /// Whether the log is damaged so that SQLite would pass over commits in it.
     private func hidesCommits() throws -> Bool {
-        guard configuration.durability == .full else { return false }
+        // Where commits were not synced, a power cut leaves a log so: what it took is lost, as promised.
+        guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return false }
         return try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
             try DamagedPages.logHidesCommits(
                 in: OpenFolder(path: files.directory.path), database: files.databaseName)
@@ -137,6 +138,7 @@ struct HistoryOpening {
     }
 
     private func setMode(_ db: Database) throws {
+        if configuration.durability != .full { try files.noteUnsyncedCommits() }
         try db.run("PRAGMA journal_mode = WAL")
         try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
     }

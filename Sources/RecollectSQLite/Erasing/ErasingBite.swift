@@ -2,7 +2,10 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// A piece of erasing that takes some milliseconds, inside a write transaction: others write between two of them.
+/// A piece of erasing that takes some milliseconds, in a write transaction of its own: others write between two of them.
+///
+/// A file that is removed stays removed, whatever becomes of the transaction. So nothing in it, and nothing that a power cut could
+/// undo, may be what made the file useless.
 struct ErasingBite {
     /// What a bite found.
     enum Outcome: Equatable {
@@ -31,6 +34,7 @@ struct ErasingBite {
 
     private var isOver: Bool { ContinuousClock.now >= end }
 
+    /// Does a bite. The transaction must be the bite's own.
     func run(_ db: Database) throws -> Outcome {
         var isBlocked = false
         for kind in Erasing.Kind.allCases where try Erasing.isPending(kind, db) {
@@ -77,6 +81,12 @@ struct ErasingBite {
 
     /// Removes files. Those that cannot be removed now keep their rows; returns whether any went.
     private func remove(_ kind: Erasing.Kind, _ db: Database, _ removal: (String) throws -> Void) throws -> Bool {
+        do {
+            // Else a power cut could undo a deletion whose files are gone.
+            if let files, files.mayHoldUnsyncedCommits { try files.synchronizeLog() }
+        } catch is RecollectError {
+            return false
+        }
         var hasRemoved = false
         for name in try names(kind, limit: 64, db) {
             do {

@@ -144,7 +144,8 @@ final class Upkeep: Sendable {
 
     private func bite(_ database: HistoryDatabase, _ mergedPages: Int) async throws -> ErasingBite.Outcome {
         guard try await database.read({ try Erasing.isPending($0) }) else { return .nothing }
-        return try await database.write { [attachments, files = database.files] db in
+        // Alone: a file that it removes does not come back where a deletion in the same transaction is undone.
+        return try await database.write(alone: true) { [attachments, files = database.files] db in
             try ErasingBite(attachments: attachments, files: files, mergedPages: mergedPages).run(db)
         }
     }

@@ -214,21 +214,23 @@ enum HistoryCheck {
         }
     }
 
+    /// What is wrong with attachments, each with its hash.
     static func problems(
         of files: AttachmentFiles, kept: Set<String>, used: Set<String>
-    ) -> [HistoryReport.Problem] {
-        var problems: [HistoryReport.Problem] = []
+    ) -> [(hash: String, problem: HistoryReport.Problem)] {
+        var problems: [(String, HistoryReport.Problem)] = []
         for hash in used.sorted() {
             do {
                 _ = try files.read(hash)
             } catch let error as RecollectError where error.code == .notFound {
-                problems.append(.init(kind: "attachmentMissing", message: "the attachment \(hash) is gone"))
+                problems.append((hash, .init(kind: "attachmentMissing", message: "the attachment \(hash) is gone")))
             } catch {
-                problems.append(.init(kind: "attachmentDamaged", message: "the attachment \(hash): \(error)"))
+                problems.append((hash, .init(kind: "attachmentDamaged", message: "the attachment \(hash): \(error)")))
             }
         }
         for hash in kept.subtracting(used).sorted() {
-            problems.append(.init(kind: "attachmentUnused", message: "no message uses the attachment \(hash)"))
+            problems.append(
+                (hash, .init(kind: "attachmentUnused", message: "no message uses the attachment \(hash)")))
         }
         return problems
     }

@@ -25,7 +25,7 @@ extension SQLiteHistoryStore {
         guard let files = connection.files else { return report }
         // What is about to be removed is no problem.
         let pending = report.migrations.isEmpty ? [] : try await read { try Erasing.pendingAttachments($0) }
-        return try await blocking { [report] in
+        var (told, suspects) = try await blocking { [report] in
             var report = report
             report.databaseBytes = HistoryCheck.size(of: files.database)
             report.logBytes = HistoryCheck.size(of: files.writeAheadLog)
@@ -36,10 +36,30 @@ extension SQLiteHistoryStore {
             let kept = try AttachmentFiles(directory: files.attachments).all()
             report.attachments = kept.count
             report.attachmentBytes = kept.reduce(0) { $0 + $1.byteCount }
-            report.problems += HistoryCheck.problems(
+            let suspects = HistoryCheck.problems(
                 of: AttachmentFiles(directory: files.attachments), kept: Set(kept.map(\.hash)).subtracting(pending),
                 used: checked.hashes)
-            return report
+            return (report, suspects)
+        }
+        if !suspects.isEmpty, !report.migrations.isEmpty {
+            suspects = try await attachmentProblems(among: Set(suspects.map(\.hash)), in: files)
+        }
+        told.problems += suspects.map(\.problem)
+        return told
+    }
+
+    /// Looks again at attachments with which something seemed wrong: a save or a deletion between the reading of the rows and the look
+    /// at the files makes it seem so.
+    private func attachmentProblems(
+        among hashes: Set<String>, in files: HistoryFiles
+    ) async throws -> [(hash: String, problem: HistoryReport.Problem)] {
+        let (used, pending) = try await read { db in
+            (try hashes.filter { try AttachmentUse.isUsed($0, db) }, try Erasing.pendingAttachments(db))
+        }
+        return try await blocking {
+            let attachments = AttachmentFiles(directory: files.attachments)
+            let kept = Set(try attachments.all().map(\.hash)).intersection(hashes)
+            return HistoryCheck.problems(of: attachments, kept: kept.subtracting(pending), used: used)
         }
     }
 

@@ -62,6 +62,17 @@ import Testing
         #expect(used == Int64(kept))
     }
 
+    @Test("a check tells nothing of attachments that are deleted meanwhile")
+    func checkedMeanwhile() async throws {
+        for round in 0..<10 {
+            try await history.append((0..<40).map { picture(round * 40 + $0) }, to: scope)
+            async let report = history.check()
+            try await history.deleteConversation(scope.conversation)
+            #expect(try await report.problems == [])
+            #expect(try await history.waitUntilErased().isComplete)
+        }
+    }
+
     @Test("an attachment that cannot be removed fails no save, and goes when it can be")
     func cannotRemove() async throws {
         try await history.append([picture(1)], to: scope)

@@ -14,13 +14,14 @@ final class DamagedPages {
     private let logged: DamagedLog
 
     /// Opens the files that are there.
+    /// - Parameter hasUnsyncedCommits: Whether commits may be in the log that were not synced when others followed.
     /// - Precondition: This process has no connection to the database: closing a file drops a process's locks on it.
-    init(folder: OpenFolder, database: String) throws {
+    init(folder: OpenFolder, database: String, hasUnsyncedCommits: Bool) throws {
         file = try Self.open(database, in: folder)
         log = try Self.open(database + "-wal", in: folder)
         let header = Self.bytes(of: file, at: 0, count: 100)
         let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
-        logged = DamagedLog(log)
+        logged = DamagedLog(log, hasUnsyncedCommits: hasUnsyncedCommits)
         // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
         let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
         size = sizes.first ?? 4096
@@ -31,7 +32,7 @@ final class DamagedPages {
     ///
     /// Only where each commit was synced before the next began: else a power cut may leave a log so.
     static func logHidesCommits(in folder: OpenFolder, database: String) throws -> Bool {
-        try DamagedLog(open(database + "-wal", in: folder)).hidesCommits
+        try DamagedLog(open(database + "-wal", in: folder), hasUnsyncedCommits: false).hidesCommits
     }
 
     private static func open(_ name: String, in folder: OpenFolder) throws -> OpenFile? {
@@ -85,6 +86,9 @@ final class DamagedPages {
 /// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
 /// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
 /// follows them.
+///
+/// Where commits were not synced, a gap may be what a power cut left, and what lies behind it may be older than what lies before:
+/// SQLite goes on writing at the gap. There reading ends at it.
 private struct DamagedLog {
     private(set) var pageSize = 0
     private(set) var pageCount = 0
@@ -97,7 +101,7 @@ private struct DamagedLog {
         size >= 512 && size <= 65536 && size & (size - 1) == 0
     }
 
-    init(_ file: OpenFile?) {
+    init(_ file: OpenFile?, hasUnsyncedCommits: Bool) {
         let header = DamagedPages.bytes(of: file, at: 0, count: 32)
         guard header.count == 32, let end = try? file?.size() else { return }
         let magic = header.bigEndian32(0)
@@ -114,6 +118,7 @@ private struct DamagedLog {
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
             let frame = DamagedPages.bytes(of: file, at: offset, count: 24 + pageSize)
             guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
+                if hasUnsyncedCommits { break }
                 (previous, isBroken) = (nil, true)
                 continue
             }
@@ -126,6 +131,7 @@ private struct DamagedLog {
                 if computed != stored {
                     // Either this page is damaged, or what follows was never committed: then no commit follows.
                     isBroken = true
+                    if hasUnsyncedCommits { break }
                     continue
                 }
                 if hasHiddenCommit { hidesCommits = true }

@@ -120,7 +120,8 @@ struct Salvage {
                     """)
         }
         let queue = try DatabaseQueue(path: folder.path(of: name), configuration: connection)
-        let pages = try DamagedPages(folder: folder, database: files.databaseName)
+        let pages = try DamagedPages(
+            folder: folder, database: files.databaseName, hasUnsyncedCommits: files.mayHoldUnsyncedCommits)
         try Schema.migrator.migrate(queue)
         let result = try queue.writeWithoutTransaction { db in
             let copy = try SalvageCopy(pages, into: db)

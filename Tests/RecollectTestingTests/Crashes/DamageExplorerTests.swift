@@ -1,0 +1,72 @@
+import Foundation
+import RecollectTesting
+import Testing
+
+@Suite("The damage explorer")
+struct DamageExplorerTests {
+    @Test("judges each of two damaged places by what that place allows")
+    func pairs() async throws {
+        #expect(try await faults { lines, _ in CrashedStore(lists: ["lines": lines]) } == [])
+        let invented = try await faults { lines, _ in
+            let isWhole = lines.contains("1abc")
+            return CrashedStore(lists: ["lines": isWhole ? lines : lines + ["4"]])
+        }
+        #expect(invented.count == 4 && invented.allSatisfy { $0.contains("invented") }, "\(invented)")
+    }
+
+    /// What openings after the first one do with a damaged line.
+    enum Late: CaseIterable {
+        case told, untold, elsewhere, again
+    }
+
+    @Test(
+        "lets a store give up what is damaged after the first opening, if it tells, and nothing else",
+        arguments: Late.allCases)
+    func late(_ late: Late) async throws {
+        let faults = try await faults { lines, opening in
+            let isDamaged = !lines.contains("1abc")
+            guard isDamaged, opening > 0, late != .again || opening == 1 else {
+                return CrashedStore(lists: ["lines": lines])
+            }
+            return CrashedStore(
+                lists: ["lines": lines.filter { ($0 == "2") || ($0 == "3" && late != .elsewhere) }],
+                tellsLoss: late != .untold)
+        }
+        switch late {
+        case .told: #expect(faults == [])
+        case .untold: #expect(faults.count == 4 && faults.allSatisfy { $0.contains("without a word") }, "\(faults)")
+        case .elsewhere, .again:
+            #expect(faults.count == 4 && faults.allSatisfy { $0.contains("something else") }, "\(faults)")
+        }
+    }
+
+    /// What the explorer finds in a file of three lines without checksums, of which a part of the first is damaged, alone and three
+    /// times together with another file.
+    private func faults(
+        _ read: @escaping @Sendable (_ lines: [String], _ opening: Int) -> CrashedStore
+    ) async throws -> [String] {
+        let scenario = DamageScenario("lines") { folder in
+            try Data("1abc\n2\n3\n".utf8).write(to: folder.appendingPathComponent("lines"))
+            try Data("other".utf8).write(to: folder.appendingPathComponent("other"))
+        } places: { _ in
+            [
+                DamagedPlace(file: "lines", offset: 1, count: 3, name: "a line", mayLose: ["1"], mayChange: true),
+                DamagedPlace(file: "other", offset: 0, count: 5, name: "another file"),
+            ]
+        } reopen: { image in
+            // Each opening leaves a mark, as that of a store that mends itself does.
+            let marks = image.folder.appendingPathComponent("marks")
+            let opening = FileManager.default.contents(atPath: marks.path)?.count ?? 0
+            try Data(count: opening + 1).write(to: marks)
+            let bytes = try Data(contentsOf: image.folder.appendingPathComponent("lines"))
+            let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: true)
+            return read(lines.map(String.init), opening)
+        }
+        var explorer = DamageExplorer(seed: 3)
+        explorer.pairs = 3
+        explorer.kinds = [.garbage]
+        let report = try await explorer.explore(scenario)
+        #expect(report.runs == 5)
+        return report.faults
+    }
+}
