@@ -32,14 +32,15 @@ struct HistoryOpening {
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
-            let isDamaged = try damaged != nil && damaged == FileID(at: files.database) || !looksWhole()
-            if isDamaged { try salvage() }
+            let isKnown = damaged != nil && damaged == FileID(at: files.database)
+            let found: Look = isKnown ? .damaged : try look()
+            if found == .damaged { try salvage() }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
             do {
-                database = try connect(lock)
-            } catch  where error.isCorruption && !isDamaged {
+                database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
+            } catch  where error.isCorruption && found != .damaged {
                 try salvage()
             }
             return database
@@ -61,8 +62,15 @@ struct HistoryOpening {
         }
     }
 
-    /// Looks at the first bytes of the file, which nothing but reading is done to before it is known to be ours.
-    private func looksWhole() throws -> Bool {
+    /// What a look at the files, before SQLite opens them, tells.
+    private enum Look {
+        case whole, damaged
+        /// The log ends with parts of a commit that a power cut cut off.
+        case wholeButForTheLog
+    }
+
+    /// Looks at the first bytes of the file, which nothing but reading is done to before it is known to be ours, and at the log.
+    private func look() throws -> Look {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RecollectError(
@@ -71,32 +79,31 @@ struct HistoryOpening {
         let header = try DatabaseHeader.read(files.database)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
-            guard try !files.wasEmptied() else { return false }
+            guard try !files.wasEmptied() else { return .damaged }
             try makeDatabase()
-            return true
+            return .whole
         }
-        guard DatabaseHeader.isDatabase(header) else { return false }
+        guard DatabaseHeader.isDatabase(header) else { return .damaged }
         guard Schema.isOurs(header) else {
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
                     + "name another folder for the history")
         }
-        return try !hidesCommits()
-    }
-
-    /// Whether the log is damaged so that SQLite would pass over commits in it.
-    private func hidesCommits() throws -> Bool {
-        // Where commits were not synced, a power cut leaves a log so: what it took is lost, as promised.
-        guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return false }
-        return try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
-            try DamagedPages.logHidesCommits(
-                in: OpenFolder(path: files.directory.path), database: files.databaseName)
+        // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
+        guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
+        let end = try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
+            try DamagedPages.endOfLog(in: OpenFolder(path: files.directory.path), database: files.databaseName)
+        }
+        switch end {
+        case .nothing: return .whole
+        case .cutCommit: return .wholeButForTheLog
+        case .hiddenCommits: return .damaged
         }
     }
 
     /// Opens the writer's connection and brings the database up to date.
-    private func connect(_ lock: ProcessLock) throws -> HistoryDatabase {
+    private func connect(_ lock: ProcessLock, emptiesLog: Bool) throws -> HistoryDatabase {
         let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
         do {
             var state = try writer.inDatabase(OpeningState.init)
@@ -108,6 +115,7 @@ struct HistoryOpening {
             } else {
                 try writer.inDatabase(setMode)
             }
+            if emptiesLog { try writer.inDatabase(emptyLog) }
             if try writer.inDatabase({ try saveAbandonedReplies($0, hasDrafts: state?.hasDrafts ?? true) }) {
                 state = try writer.inDatabase(OpeningState.init)
             }
@@ -141,6 +149,15 @@ struct HistoryOpening {
         if configuration.durability != .full { try files.noteUnsyncedCommits() }
         try db.run("PRAGMA journal_mode = WAL")
         try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
+    }
+
+    /// Empties a log that ends with parts of a cut commit. SQLite would write over these; a salvage takes what is left of them for newer.
+    private func emptyLog(_ db: Database) throws {
+        do {
+            try WriteAheadLog(configuration: configuration).truncate(db)
+        } catch  where !error.spoilsConnection {
+            configuration.logger.debug("the log stays as it is: \(error)")
+        }
     }
 
     /// Brings the tables and the search index up to this version.

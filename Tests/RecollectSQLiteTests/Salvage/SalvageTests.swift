@@ -94,55 +94,6 @@ import Testing
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
     }
 
-    @Test("with relaxed durability, a gap in the log is the end, and nothing is salvaged", arguments: [0.2, 0.5, 0.8])
-    func relaxedLog(place: Double) async throws {
-        let store = folder.history(durability: .relaxed)
-        for start in stride(from: 0, to: 60, by: 2) {
-            try await store.append(messages(start..<start + 2), to: scope)
-        }
-        let cut = try copy(folder.url, to: "cut")
-        let log = cut.appendingPathComponent("history.sqlite-wal")
-        var bytes = try Data(contentsOf: log)
-        let frame = 4096 + 24
-        let start = 32 + Int(Double(bytes.count / frame) * place) * frame
-        bytes.replaceSubrange(start..<start + frame, with: Data(count: frame))
-        try bytes.write(to: log)
-        // With another durability than the one that wrote it.
-        let history = SQLiteHistoryStore(directory: cut)
-        let first = try await kept(in: history)
-        #expect(first == messages(0..<first.count))
-        #expect(first.count < 60 && first.count.isMultiple(of: 2))
-        // SQLite writes into the gap: what lies behind is older now than what lies before.
-        let new = messages(100..<102)
-        try await history.append(new, to: scope)
-        let reopened = SQLiteHistoryStore(directory: try copy(cut, to: "reopened"))
-        #expect(try await kept(in: reopened) == first + new)
-        #expect(history.events.takeUnheard().isEmpty && reopened.events.takeUnheard().isEmpty)
-        let damaged = try copy(cut, to: "damaged")
-        let database = damaged.appendingPathComponent("history.sqlite")
-        try noise(Data(contentsOf: database).count, seed: 5).write(to: database)
-        let salvaged = SQLiteHistoryStore(directory: damaged)
-        #expect(try await kept(in: salvaged) == first + new)
-        #expect(salvaged.events.takeUnheard().map(\.kind) == [.salvaged])
-    }
-
-    private func kept(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
-        try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
-            .elements.map(\.message)
-    }
-
-    /// Copies the files of a history that is open, as a power cut leaves them.
-    private func copy(_ place: URL, to name: String) throws -> URL {
-        let copy = folder.file(name)
-        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
-        for name in try FileManager.default.contentsOfDirectory(atPath: place.path)
-        where name.hasPrefix("history.sqlite") && !name.hasSuffix("-shm") {
-            try FileManager.default.copyItem(
-                at: place.appendingPathComponent(name), to: copy.appendingPathComponent(name))
-        }
-        return copy
-    }
-
     @Test("a damaged page of the log hides no commit behind it", arguments: [0.2, 0.5, 0.8], [true, false])
     func damagedLog(place: Double, isWholeFrame: Bool) async throws {
         let store = folder.history()

@@ -28,11 +28,21 @@ final class DamagedPages {
         count = max((try file?.size() ?? 0) / size, logged.pageSize == size ? logged.pageCount : 0)
     }
 
-    /// Whether a log holds commits that SQLite would pass over, without a word, because a frame before them is damaged.
+    /// What a log holds behind the frame at which SQLite stops reading.
+    enum LogEnd {
+        case nothing
+        /// A commit that a power cut has taken parts of: it was not acknowledged.
+        case cutCommit
+        /// Commits that SQLite would pass over, without a word, because a frame before them is damaged.
+        case hiddenCommits
+    }
+
+    /// Looks behind the frame at which SQLite stops reading a log.
     ///
-    /// Only where each commit was synced before the next began: else a power cut may leave a log so.
-    static func logHidesCommits(in folder: OpenFolder, database: String) throws -> Bool {
-        try DamagedLog(open(database + "-wal", in: folder), hasUnsyncedCommits: false).hidesCommits
+    /// Only where each commit was synced before the next began: else a power cut may leave hidden commits.
+    static func endOfLog(in folder: OpenFolder, database: String) throws -> LogEnd {
+        let log = try DamagedLog(open(database + "-wal", in: folder), hasUnsyncedCommits: false)
+        return log.hidesCommits ? .hiddenCommits : log.hasHiddenCommit ? .cutCommit : .nothing
     }
 
     private static func open(_ name: String, in folder: OpenFolder) throws -> OpenFile? {
@@ -96,6 +106,8 @@ private struct DamagedLog {
     private(set) var offsets: [UInt32: Int] = [:]
     /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
     private(set) var hidesCommits = false
+    /// Whether there is at least one commit behind a damaged frame.
+    private(set) var hasHiddenCommit = false
 
     static func isPageSize(_ size: Int) -> Bool {
         size >= 512 && size <= 65536 && size & (size - 1) == 0
@@ -114,7 +126,7 @@ private struct DamagedLog {
         if !isWhole { previous = nil }
         let salt = isWhole ? Array(header[16..<24]) : commonSalt(file, end)
         var waiting: [UInt32: Int] = [:]
-        var (isBroken, hasHiddenCommit) = (false, false)
+        var isBroken = false
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
             let frame = DamagedPages.bytes(of: file, at: offset, count: 24 + pageSize)
             guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
