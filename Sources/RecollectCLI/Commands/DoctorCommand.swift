@@ -8,7 +8,8 @@
             commandName: "doctor",
             abstract: "Check the history, and mend it with --repair.",
             discussion: """
-                Reads everything and changes nothing. --repair salvages what a damaged database still holds, sets counts right, \
+                Reads everything. Without --repair it changes nothing but what every command does: a damaged database is \
+                salvaged, and set aside. --repair sets counts right, \
                 makes the search index anew and removes attachments that nothing uses; what cannot be read stays in a file \
                 that is set aside.
 

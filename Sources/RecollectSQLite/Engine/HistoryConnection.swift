@@ -45,8 +45,9 @@ final class HistoryConnection: Sendable {
     }
 
     /// Runs an operation. If the database was closed before the operation began, or is found damaged and what can be read was
-    /// salvaged, the operation runs again. So it does once where the database could not be written at its opening.
+    /// salvaged, the operation runs again: once on a new opening, and again after the salvage. So it does once where the database could not be written at its opening.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
+        var hasDoubted = false
         var hasSalvaged = false
         var hasReopened = false
         var hasRebuiltIndex = false
@@ -63,6 +64,10 @@ final class HistoryConnection: Sendable {
             } catch  where error.isIndexDamage && !hasRebuiltIndex {
                 hasRebuiltIndex = true
                 try await rebuildIndex(of: database)
+            } catch  where error.isCorruption && database.files != nil && !hasDoubted {
+                // SQLite tells of some failed reads as of damage. These pass; damage stays.
+                hasDoubted = true
+                database.retire(.suspect)
             } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
                 hasSalvaged = true
                 try await salvage(database)

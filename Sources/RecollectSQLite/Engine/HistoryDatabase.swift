@@ -46,6 +46,8 @@ final class HistoryDatabase: Sendable {
         case closed
         /// Its files were replaced or removed.
         case replaced
+        /// SQLite found damage, or met a failed read that it tells of as damage. Opening it again tells which.
+        case suspect
         /// Its bytes are damaged.
         case damaged
     }
@@ -87,8 +89,14 @@ final class HistoryDatabase: Sendable {
     /// Why this database must not be used any more; `nil` while it may.
     var whyRetired: Retirement? { retirement.withLock { $0 } }
 
+    /// Retires it. A reason that says more than `closed` takes its place.
     func retire(_ reason: Retirement = .closed) {
-        retirement.withLock { $0 = $0 ?? reason }
+        retirement.withLock { now in
+            switch (now, reason) {
+            case (nil, _), (.closed, _), (.suspect, .replaced), (.suspect, .damaged): now = reason
+            default: break
+            }
+        }
     }
 
     // MARK: Reading
@@ -290,7 +298,7 @@ final class HistoryDatabase: Sendable {
             try checkFiles()
             for write in writes { write.finish(nil) }
         } catch {
-            if error.spoilsConnection { retire(error.isCorruption ? .damaged : .closed) }
+            if error.spoilsConnection { retire(error.isCorruption ? .suspect : .closed) }
             if error is DatabaseRetired { retire() }
             cache.forget()
             for write in writes { write.finish(error) }
@@ -371,7 +379,7 @@ final class HistoryDatabase: Sendable {
         readers?.close()
         do {
             try withProcessLock {
-                if whyRetired != .damaged, whyRetired != .replaced, guardian?.filesAreUnchanged() ?? false {
+                if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
                     try writer.inDatabase { db in
                         try log.truncate(db)
                         try db.setCheckpointsOnClose(true)

@@ -39,7 +39,12 @@ struct HistoryOpening {
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
             do {
-                database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
+                do {
+                    database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
+                } catch  where error.isCorruption && found != .damaged {
+                    // SQLite tells of some failed reads as of damage. These pass; damage stays.
+                    database = try connect(lock, emptiesLog: false)
+                }
             } catch  where error.isCorruption && found != .damaged {
                 try salvage()
             }
@@ -75,6 +80,13 @@ struct HistoryOpening {
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RecollectError(
                 .foreignStore, "\(files.database) is not a file; move it away or name another folder for the history")
+        }
+        if status.st_nlink > 1 {
+            // https://sqlite.org/howtocorrupt.html, 2.5: under each name SQLite would keep a log of its own.
+            throw RecollectError(
+                .readOnly,
+                "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
+                    + "changed; replace the other names by copies")
         }
         let header = try DatabaseHeader.read(files.database)
         // SQLite takes a file of one byte for an empty one.

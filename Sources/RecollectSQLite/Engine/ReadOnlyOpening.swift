@@ -12,38 +12,35 @@ struct ReadOnlyOpening {
 
     func open() throws -> HistoryDatabase {
         guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
-        for source in [plain, immutable] {
-            if let source, let database = try? open(source) { return database }
+        for path in [plain, immutable] {
+            if let path, let database = try? open(path) { return database }
         }
         // The log can be read only through an index, which must be made: beside a copy.
         guard let copy = try? DatabaseCopy(of: files.database) else { throw cause }
-        return try open(Source(path: copy.path, owner: copy))
-    }
-
-    /// A path or URI for SQLite, and what must live as long as it is used.
-    private struct Source: Sendable {
-        let path: String
-        var owner: DatabaseCopy?
+        // The connection holds the file: its name goes at once, and so no process that ends leaves a copy.
+        return try withExtendedLifetime(copy) {
+            try open(DatabaseCopy.uri(copy.path, "immutable=1"), opensReaders: false)
+        }
     }
 
     /// SQLite reads the log where its index is there already, of a process that has the history open.
-    private var plain: Source? {
-        HistoryCheck.size(of: files.sharedMemory) > 0 ? Source(path: files.database) : nil
+    private var plain: String? {
+        HistoryCheck.size(of: files.sharedMemory) > 0 ? files.database : nil
     }
 
     /// A database without a log is complete.
-    private var immutable: Source? {
-        HistoryCheck.size(of: files.writeAheadLog) == 0
-            ? Source(path: DatabaseCopy.uri(files.database, "immutable=1")) : nil
+    private var immutable: String? {
+        HistoryCheck.size(of: files.writeAheadLog) == 0 ? DatabaseCopy.uri(files.database, "immutable=1") : nil
     }
 
-    private func open(_ source: Source) throws -> HistoryDatabase {
+    /// - Parameters:
+    ///   - path: A path, or a URI for SQLite.
+    ///   - opensReaders: Whether further connections may be opened by the path.
+    private func open(_ path: String, opensReaders: Bool = true) throws -> HistoryDatabase {
         let connect: @Sendable () throws -> DatabaseQueue = { [configuration] in
             var reading = HistoryOpening.connections(configuration)
             reading.readonly = true
-            return try withExtendedLifetime(source.owner) {
-                try DatabaseQueue(path: source.path, configuration: reading)
-            }
+            return try DatabaseQueue(path: path, configuration: reading)
         }
         let connection = try connect()
         try connection.inDatabase { db in
@@ -51,7 +48,7 @@ struct ReadOnlyOpening {
         }
         return HistoryDatabase(
             files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,
-            openReader: connect)
+            openReader: opensReaders ? connect : nil)
     }
 }
 

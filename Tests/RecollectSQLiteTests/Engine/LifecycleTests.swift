@@ -267,10 +267,31 @@ import Testing
         try disk.makeReadOnly()
         let reader = SQLiteHistoryStore(directory: directory)
         #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
+        let open = try await reader.read { try $0.optionalText("SELECT file FROM pragma_database_list") }
+        // A copy that is read has no name that a killed process could leave.
+        #expect(FileManager.default.fileExists(atPath: try #require(open)) == !hasLog)
         #expect(try await reader.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
         #expect(try await reader.search(SearchQuery(userId: "ann", text: "text")).elements.count == 20)
         await expectError(.readOnly) { try await reader.append(messages(20..<22), to: scope) }
         await reader.close()
+    }
+
+    @Test("a database with a second hard link, which would have a log of its own, is read and not written")
+    func hardLink() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        await history.close()
+        try FileManager.default.createDirectory(at: folder.file("other"), withIntermediateDirectories: false)
+        let link = folder.file("other/history.sqlite")
+        try FileManager.default.linkItem(at: folder.file("history.sqlite"), to: link)
+        let other = SQLiteHistoryStore(directory: folder.file("other"))
+        for store in [history, other] {
+            #expect(try await store.window(of: scope, maxMessages: nil) == messages(0..<2))
+            await expectError(.readOnly) { try await store.append(messages(2..<4), to: scope) }
+            await store.close()
+        }
+        try FileManager.default.removeItem(at: link)
+        try await history.append(messages(2..<4), to: scope)
     }
 
     @Test(

@@ -55,6 +55,17 @@ import Testing
         #expect(try await history.prove(absenceOf: "text").contains { $0.kind == .index && $0.isLive })
     }
 
+    @Test("a pipe among the attachments is passed over")
+    func pipe() async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append([ConversationMessage(id: "1", role: .user, text: "quetzal")], to: scope)
+        try FileManager.default.createDirectory(
+            at: folder.file("attachments/aa"), withIntermediateDirectories: true)
+        #expect(mkfifo(folder.file("attachments/aa/pipe").path, 0o600) == 0)
+        #expect(try await history.prove(absenceOf: "xolotl").isEmpty)
+    }
+
     @Test("a word is found across the border of two pieces that are read")
     func border() throws {
         let folder = try TemporaryFolder()

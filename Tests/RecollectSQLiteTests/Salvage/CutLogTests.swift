@@ -70,6 +70,38 @@ import Testing
         #expect(salvaged.events.takeUnheard().map(\.kind) == [.salvaged])
     }
 
+    @Test("a log whose first bytes are damaged is no empty log", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
+    func damagedHeader(offset: Int) async throws {
+        let store = folder.history()
+        for start in stride(from: 0, to: 20, by: 2) {
+            try await store.append(messages(start..<start + 2), to: scope)
+        }
+        let damaged = try copy(folder.url, to: "damaged")
+        let log = damaged.appendingPathComponent("history.sqlite-wal")
+        var bytes = try Data(contentsOf: log)
+        bytes[offset] ^= 0x10
+        try bytes.write(to: log)
+        let history = SQLiteHistoryStore(directory: damaged)
+        #expect(try await kept(in: history) == messages(0..<20))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
+    @Test("damage to the end of the commit before the last hides no commit")
+    func damagedEnd() async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<18), to: scope)
+        let log = folder.file("history.sqlite-wal")
+        let end = try Data(contentsOf: log).count
+        try await store.append(messages(18..<20), to: scope)
+        let damaged = try copy(folder.url, to: "damaged")
+        var bytes = try Data(contentsOf: log)
+        bytes.replaceSubrange(end - 2000..<end, with: noise(2000, seed: 5))
+        try bytes.write(to: damaged.appendingPathComponent("history.sqlite-wal"))
+        let history = SQLiteHistoryStore(directory: damaged)
+        #expect(try await kept(in: history).suffix(2) == messages(18..<20))
+        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
     private func kept(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {
         try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
             .elements.map(\.message)

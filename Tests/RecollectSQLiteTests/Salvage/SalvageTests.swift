@@ -61,6 +61,10 @@ import Testing
         let history = try history(bytes, in: "damaged")
         #expect(try await store.missing(in: history, "\(length)") == (0, 0))
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        for scope in SalvageStore.scopes {
+            let tags = try await history.conversation(scope.conversation)?.tags
+            #expect(tags == ["tag \(scope.sessionId)"])
+        }
     }
 
     @Test("messages whose session or agent nothing knows any more are kept under names that say so")

@@ -3,14 +3,14 @@ import RecollectCore
 
 /// The pages of a damaged database: those of its file, and in place of them the last whole ones that its log holds.
 ///
-/// Reads one page at a time. A page that the disk does not give is missing; nothing here fails because of it.
+/// Reads one page at a time. A page that the disk does not give is missing; `confirm` tells whether it stays so.
 final class DamagedPages {
     /// How many pages there are.
     let count: Int
 
     private let size: Int
-    private let file: OpenFile?
-    private let log: OpenFile?
+    private let file: DamagedFile
+    private let log: DamagedFile
     private let logged: DamagedLog
 
     /// Opens the files that are there.
@@ -19,13 +19,13 @@ final class DamagedPages {
     init(folder: OpenFolder, database: String, hasUnsyncedCommits: Bool) throws {
         file = try Self.open(database, in: folder)
         log = try Self.open(database + "-wal", in: folder)
-        let header = Self.bytes(of: file, at: 0, count: 100)
+        let header = file.bytes(at: 0, count: 100)
         let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
         logged = DamagedLog(log, hasUnsyncedCommits: hasUnsyncedCommits)
         // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
         let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
         size = sizes.first ?? 4096
-        count = max((try file?.size() ?? 0) / size, logged.pageSize == size ? logged.pageCount : 0)
+        count = max(file.size / size, logged.pageSize == size ? logged.pageCount : 0)
     }
 
     /// What a log holds behind the frame at which SQLite stops reading.
@@ -41,21 +41,24 @@ final class DamagedPages {
     ///
     /// Only where each commit was synced before the next began: else a power cut may leave hidden commits.
     static func endOfLog(in folder: OpenFolder, database: String) throws -> LogEnd {
-        let log = try DamagedLog(open(database + "-wal", in: folder), hasUnsyncedCommits: false)
+        let file = try open(database + "-wal", in: folder)
+        let log = DamagedLog(file, hasUnsyncedCommits: false)
+        try file.confirm()
         return log.hidesCommits ? .hiddenCommits : log.hasHiddenCommit ? .cutCommit : .nothing
     }
 
-    private static func open(_ name: String, in folder: OpenFolder) throws -> OpenFile? {
+    private static func open(_ name: String, in folder: OpenFolder) throws -> DamagedFile {
         do {
-            return try folder.file(name, forWriting: false)
+            return try DamagedFile(folder.file(name, forWriting: false))
         } catch let failure as POSIXFailure where failure.number == ENOENT {
-            return nil
+            return DamagedFile()
         }
     }
 
-    fileprivate static func bytes(of file: OpenFile?, at offset: Int, count: Int) -> [UInt8] {
-        // What cannot be read is damage, which is what the caller expects.
-        (try? file?.read(at: offset, count: count)) ?? []
+    /// Confirms that what could not be read is damage: see `DamagedFile`.
+    func confirm() throws {
+        try file.confirm()
+        try log.confirm()
     }
 
     /// The bytes of a page, from 1 on; `nil` where they cannot be read.
@@ -63,9 +66,9 @@ final class DamagedPages {
         guard number >= 1, number <= count else { return nil }
         let bytes =
             if let offset = logged.offsets[UInt32(number)], logged.pageSize == size {
-                Self.bytes(of: log, at: offset, count: size)
+                log.bytes(at: offset, count: size)
             } else {
-                Self.bytes(of: file, at: (number - 1) * size, count: size)
+                file.bytes(at: (number - 1) * size, count: size)
             }
         return bytes.count == size ? bytes : nil
     }
@@ -113,9 +116,11 @@ private struct DamagedLog {
         size >= 512 && size <= 65536 && size & (size - 1) == 0
     }
 
-    init(_ file: OpenFile?, hasUnsyncedCommits: Bool) {
-        let header = DamagedPages.bytes(of: file, at: 0, count: 32)
-        guard header.count == 32, let end = try? file?.size() else { return }
+    init(_ file: DamagedFile, hasUnsyncedCommits: Bool) {
+        let end = file.size
+        guard end > 32 else { return }
+        var header = file.bytes(at: 0, count: 32)
+        if header.count < 32 { header = [UInt8](repeating: 0, count: 32) }
         let magic = header.bigEndian32(0)
         let isBigEndian = magic == 0x377F_0683
         var previous: Checksum? = Checksum()
@@ -126,9 +131,10 @@ private struct DamagedLog {
         if !isWhole { previous = nil }
         let salt = isWhole ? Array(header[16..<24]) : commonSalt(file, end)
         var waiting: [UInt32: Int] = [:]
-        var isBroken = false
+        // Of what is damaged: anything, a commit's last frame.
+        var (isBroken, isCommitBroken) = (false, false)
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
-            let frame = DamagedPages.bytes(of: file, at: offset, count: 24 + pageSize)
+            let frame = file.bytes(at: offset, count: 24 + pageSize)
             guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
                 if hasUnsyncedCommits { break }
                 (previous, isBroken) = (nil, true)
@@ -143,10 +149,14 @@ private struct DamagedLog {
                 if computed != stored {
                     // Either this page is damaged, or what follows was never committed: then no commit follows.
                     isBroken = true
+                    if frame.bigEndian32(4) > 0 { isCommitBroken = true }
                     if hasUnsyncedCommits { break }
                     continue
                 }
-                if hasHiddenCommit { hidesCommits = true }
+                // The next commit begins when the one before was synced.
+                if hasHiddenCommit || isCommitBroken { hidesCommits = true }
+                // Without its first bytes SQLite takes the whole log for empty.
+                if !isWhole, frame.bigEndian32(4) > 0 { hidesCommits = true }
             }
             waiting[frame.bigEndian32(0)] = offset + 24
             let committed = frame.bigEndian32(4)
@@ -159,10 +169,10 @@ private struct DamagedLog {
     }
 
     /// The salt that most frames bear, for a log whose first bytes are damaged.
-    private func commonSalt(_ file: OpenFile?, _ end: Int) -> [UInt8] {
+    private func commonSalt(_ file: DamagedFile, _ end: Int) -> [UInt8] {
         var counts: [[UInt8]: Int] = [:]
         for offset in stride(from: 32, to: end, by: 24 + pageSize) {
-            let head = DamagedPages.bytes(of: file, at: offset, count: 24)
+            let head = file.bytes(at: offset, count: 24)
             if head.count == 24 { counts[Array(head[8..<16]), default: 0] += 1 }
         }
         return counts.max { $0.value < $1.value }?.key ?? []

@@ -127,6 +127,7 @@ struct Salvage {
             let copy = try SalvageCopy(pages, into: db)
             let result = try copy.run()
             try copy.writer.commit()
+            try pages.confirm()
             return result
         }
         try queue.close()

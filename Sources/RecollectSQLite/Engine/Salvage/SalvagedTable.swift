@@ -69,13 +69,20 @@ enum SalvagedEntry {
             guard let tag = record.text(1), !AttachmentFiles.isHash(tag) else { return nil }
             self = .tag(conversation: record.integer(0), tag)
         case [.text, .integer]:
-            guard let tag = record.text(0), !AttachmentFiles.isHash(tag), !Self.settingsOfFTS5.contains(tag) else {
-                return nil
-            }
+            guard let tag = record.text(0), !AttachmentFiles.isHash(tag), !Self.settingsOfFTS5.contains(tag),
+                !Self.isMigration(tag, record.integer(1))
+            else { return nil }
             self = .tag(conversation: record.integer(1), tag)
         default: return nil
         }
     }
+
+    /// The index of the migrations' names has a text and a number, too.
+    private static func isMigration(_ name: String, _ row: Int64) -> Bool {
+        migrations.firstIndex(of: name).map { Int64($0) + 1 } == row
+    }
+
+    private static let migrations = Schema.migrator.migrations
 
     /// The search index's settings are rows of a text and a number, as the index of tags has them.
     private static let settingsOfFTS5: Set<String> = [

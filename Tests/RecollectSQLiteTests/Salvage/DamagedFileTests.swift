@@ -1,0 +1,47 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A disk that fails for a moment must not cost what it gives again later.
+@Suite("Files that cannot be read") struct DamagedFileTests {
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.file("file").path
+        try Data(count: 10_000).write(to: folder.file("file"))
+    }
+
+    @Test("a file of which nothing can be read is not damaged")
+    func nothing() async throws {
+        // A descriptor for writing refuses every read.
+        let file = try DamagedFile(OpenFile(descriptor: open(path, O_WRONLY), path: path))
+        for offset in stride(from: 0, to: 10_000, by: 1000) { #expect(file.bytes(at: offset, count: 1000).isEmpty) }
+        await expectError(.inputOutput) { try file.confirm() }
+    }
+
+    @Test("a read that succeeds the next time is no damage")
+    func passing() async throws {
+        let (writing, reading) = (open(path, O_WRONLY), open(path, O_RDONLY))
+        defer { close(reading) }
+        let file = try DamagedFile(OpenFile(descriptor: writing, path: path))
+        #expect(file.bytes(at: 0, count: 1000).isEmpty)
+        #expect(dup2(reading, writing) == writing)
+        #expect(file.bytes(at: 1000, count: 1000).count == 1000)
+        #expect(file.bytes(at: 0, count: 1000).isEmpty)
+        await expectError(.inputOutput) { try file.confirm() }
+    }
+
+    @Test("a place that stays unreadable beside others is damaged")
+    func staying() throws {
+        let file = try DamagedFile(OpenFile(descriptor: open(path, O_RDONLY), path: path))
+        // No file has a place before its beginning.
+        #expect(file.bytes(at: -1, count: 1000).isEmpty)
+        #expect(file.bytes(at: 0, count: 10_000).count == 10_000)
+        try file.confirm()
+    }
+}
