@@ -16,7 +16,8 @@
                 program still reads the history, or the history is large. What is pending is erased by the next program that \
                 uses the history. `recall doctor --prove WORD` looks for what is left.
 
-                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending); needs --yes.
+                JSON: a list of objects with the keys id, messageCount, erasure (erased or pending), setAside (damaged \
+                files that were set aside and may still hold it); needs --yes.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -44,19 +45,26 @@
                 }
                 for session in sessions { try await history.deleteConversation(session.id) }
                 let isErased = try await isErased(history)
+                let setAside = try await history.setAsideFiles()
                 try await Output.open { [names] output in
                     guard options.json else {
                         for name in names { try await output.line("Deleted \(name)") }
-                        return try await output.line(
+                        try await output.line(
                             isErased
                                 ? "Erased from the files of the history."
                                 : "Erasing is pending: the next program that uses the history goes on with it.")
+                        guard !setAside.isEmpty else { return }
+                        let names = setAside.joined(separator: ", ")
+                        return try await output.line(
+                            "Damaged files that were set aside may still hold it; remove them to erase it there: \(names)"
+                        )
                     }
                     let listed = sessions.map { session -> JSONValue in
                         [
                             "id": .string(session.id.sessionId),
                             "messageCount": .integer(Int64(session.messageCount)),
                             "erasure": .string(isErased ? "erased" : "pending"),
+                            "setAside": .array(setAside.map(JSONValue.string)),
                         ]
                     }
                     try await output.line(JSONValue.array(listed).jsonString)

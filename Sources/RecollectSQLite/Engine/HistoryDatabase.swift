@@ -271,8 +271,14 @@ final class HistoryDatabase: Sendable {
                 // A bound on the group keeps the first of a great crowd from waiting for the last.
                 let writes = self.group.take(limit: 512)
                 guard let first = writes.first else { return }
-                if let job = first as? WriterJob { job.run() } else { self.commit(writes) }
-                if self.log.isDue { self.moveLog() }
+                if let job = first as? WriterJob {
+                    job.run()
+                    if self.log.isDue { self.moveLog() }
+                } else {
+                    self.commit(writes)
+                    // Behind the writes that came meanwhile: none waits for a commit and for the log as well.
+                    if self.log.isDue { self.maintainLog() }
+                }
                 guard self.group.linger() else { return }
             }
         }

@@ -198,6 +198,11 @@ struct HistoryFiles: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: directory.path).filter(isRemains)
     }
 
+    /// The damaged files that were set aside.
+    func setAside() throws -> [String] {
+        try remains().filter { $0.hasPrefix(setAsidePrefix) }.sorted()
+    }
+
     private func isRemains(_ name: String) -> Bool {
         name.hasPrefix(setAsidePrefix) || setAside(ofLossRecord: name) != nil || isLeftover(name)
     }

@@ -19,32 +19,46 @@ enum Settling {
     /// The number of the last settled message, in SQL.
     static let through = "(SELECT through FROM settled)"
 
+    /// The most messages that are settled at a time: SQLite sorts them in memory.
+    private static let slice = 8192
+
     /// Brings everything up to date. In a write transaction.
     static func settle(_ db: Database) throws {
-        guard try isBehind(db) else { return }
+        while try isBehind(db) { try settleSlice(db) }
+    }
+
+    private static func settleSlice(_ db: Database) throws {
+        let last = try db.integer(
+            """
+            SELECT max(sequence) FROM (
+              SELECT sequence FROM message WHERE sequence > \(through) ORDER BY sequence LIMIT \(slice))
+            """)
+        guard let last else { return }
         // In the order of the index, so that each of its pages is visited once. No id stands twice in a scope; were it so, the
         // first would be meant. Without NOT INDEXED, SQLite would walk the whole index of places for the sake of the order.
         try db.run(
             """
             INSERT OR IGNORE INTO message_id (scope_id, message_id, sequence)
-            SELECT scope_id, message_id, sequence FROM message NOT INDEXED WHERE sequence > \(through)
+            SELECT scope_id, message_id, sequence FROM message NOT INDEXED
+            WHERE sequence > \(through) AND sequence <= ?
             ORDER BY scope_id, message_id, sequence
-            """)
-        try db.run(addition)
+            """, last)
+        try db.run(addition, last)
         let withoutPreview = try db.integers(
             """
             SELECT DISTINCT conversation_id FROM message JOIN conversation ON conversation.id = conversation_id
-            WHERE sequence > \(through) AND role = 'user' AND preview IS NULL
-            """)
+            WHERE sequence > \(through) AND sequence <= ? AND role = 'user' AND preview IS NULL
+            """, last)
         for conversation in withoutPreview { try Preview.set(conversation, db) }
-        try db.run("UPDATE settled SET through = (SELECT max(sequence) FROM message)")
+        try db.run("UPDATE settled SET through = ?", last)
     }
 
     private static let addition = """
         UPDATE conversation SET message_count = message_count + new.count,
         last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, new.latest),
         last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
-        FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) GROUP BY conversation_id) AS new
+        FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) AND sequence <= ?
+              GROUP BY conversation_id) AS new
         WHERE conversation.id = new.conversation_id
         """
 

@@ -24,12 +24,14 @@ struct ErasingBite {
     let files: HistoryFiles?
     /// How many pages of the index a bite merges at least.
     let mergedPages: Int
-    private let end = ContinuousClock.now + .milliseconds(20)
+    private let end: ContinuousClock.Instant
 
-    init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int) {
+    /// - Parameter length: How long the bite works. What its commit takes comes on top.
+    init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int, length: Duration) {
         self.attachments = attachments
         self.files = files
         self.mergedPages = mergedPages
+        end = ContinuousClock.now + length
     }
 
     private var isOver: Bool { ContinuousClock.now >= end }

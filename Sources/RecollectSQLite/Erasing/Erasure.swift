@@ -30,6 +30,12 @@ extension SQLiteHistoryStore {
         try await read { try Erasing.left($0) }
     }
 
+    /// The names of the damaged files that were set aside. They keep what they held, deleted messages too, until someone removes them.
+    public func setAsideFiles() async throws -> [String] {
+        guard let files = connection.files else { return [] }
+        return try await blocking { try files.setAside() }
+    }
+
     /// Waits until everything that was deleted has been erased, and returns what is left.
     ///
     /// Cancelling the task ends the waiting, not the erasing. When the erasing of this process ends, the event `erased` tells.

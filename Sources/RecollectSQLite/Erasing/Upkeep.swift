@@ -83,8 +83,21 @@ final class Upkeep: Sendable {
 
     private struct Pace {
         var mergedPages = 16
+        var length = Duration.milliseconds(8)
         var pause = Duration.milliseconds(50)
         var hasErased = false
+
+        /// Follows the machine: saves wait for a bite with its commit, in which FTS5 writes and merges pages.
+        mutating func follow(_ taken: Duration) {
+            if taken < .milliseconds(8) {
+                mergedPages = min(mergedPages * 2, 256)
+                length = min(length * 2, .milliseconds(16))
+            }
+            if taken > .milliseconds(20) {
+                mergedPages = max(mergedPages / 2, 4)
+                length = max(length / 2, .milliseconds(1))
+            }
+        }
     }
 
     private enum Step {
@@ -117,14 +130,11 @@ final class Upkeep: Sendable {
         guard let database, !database.isRetired else { return .gone }
         do {
             try await expire(database)
-            let start = ContinuousClock.now
-            switch try await bite(database, pace.mergedPages) {
+            let (outcome, start) = try await bite(database, pace)
+            switch outcome {
             case .worked:
                 pace.hasErased = true
-                // How long a page takes depends on the machine: the bites' size follows it.
-                let taken = ContinuousClock.now - start
-                if taken < .milliseconds(8) { pace.mergedPages = min(pace.mergedPages * 2, 256) }
-                if taken > .milliseconds(20) { pace.mergedPages = max(pace.mergedPages / 2, 4) }
+                pace.follow(ContinuousClock.now - start)
                 // Whoever waits for the lock polls it.
                 try await Task.sleep(for: .milliseconds(1))
                 return .again
@@ -142,11 +152,18 @@ final class Upkeep: Sendable {
         }
     }
 
-    private func bite(_ database: HistoryDatabase, _ mergedPages: Int) async throws -> ErasingBite.Outcome {
-        guard try await database.read({ try Erasing.isPending($0) }) else { return .nothing }
+    /// Returns what a bite found, and when it had the writer for itself.
+    private func bite(
+        _ database: HistoryDatabase, _ pace: Pace
+    ) async throws -> (outcome: ErasingBite.Outcome, start: ContinuousClock.Instant) {
+        let now = ContinuousClock.now
+        guard try await database.read({ try Erasing.isPending($0) }) else { return (.nothing, now) }
         // Alone: a file that it removes does not come back where a deletion in the same transaction is undone.
         return try await database.write(alone: true) { [attachments, files = database.files] db in
-            try ErasingBite(attachments: attachments, files: files, mergedPages: mergedPages).run(db)
+            let start = ContinuousClock.now
+            let bite = ErasingBite(
+                attachments: attachments, files: files, mergedPages: pace.mergedPages, length: pace.length)
+            return (try bite.run(db), start)
         }
     }
 

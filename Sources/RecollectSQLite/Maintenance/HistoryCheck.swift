@@ -82,12 +82,13 @@ enum HistoryCheck {
 
     private static func counts(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
+        // By an index, scope by scope: to group the messages, SQLite would sort all of them in memory.
         try db.sql(
             """
-            SELECT session_id, message_count, ifnull(held.count, 0) FROM conversation
-            LEFT JOIN (SELECT conversation_id, count(*) AS count FROM message WHERE sequence <= \(Settling.through)
-                       GROUP BY conversation_id) AS held ON held.conversation_id = conversation.id
-            WHERE message_count <> ifnull(held.count, 0) LIMIT \(limit)
+            SELECT session_id, message_count,
+              (SELECT count(*) FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = conversation.id)
+               AND sequence <= \(Settling.through)) AS held
+            FROM conversation WHERE message_count <> held LIMIT \(limit)
             """
         ).forEachRow { row in
             problems.append(

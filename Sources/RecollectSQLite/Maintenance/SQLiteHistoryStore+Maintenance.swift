@@ -29,8 +29,7 @@ extension SQLiteHistoryStore {
             var report = report
             report.databaseBytes = HistoryCheck.size(of: files.database)
             report.logBytes = HistoryCheck.size(of: files.writeAheadLog)
-            report.setAside = try files.remains()
-                .filter { $0.hasPrefix(files.setAsidePrefix) }.sorted()
+            report.setAside = try files.setAside()
             report.losses = try files.losses()
             report.problems += report.losses.flatMap(HistoryCheck.problems)
             let kept = try AttachmentFiles(directory: files.attachments).all()

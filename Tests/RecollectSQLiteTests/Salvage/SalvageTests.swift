@@ -186,38 +186,4 @@ import Testing
         #expect(try await later.waitUntilErased().isComplete)
         #expect(try await later.losses().isEmpty)
     }
-
-    @Test("the memory that a salvage takes does not grow with the history")
-    func memory() async throws {
-        let peaks = try await [3000, 30_000].asyncMap { count in
-            let place = folder.file("\(count)")
-            let history = SQLiteHistoryStore(
-                directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
-            for start in stride(from: 0, to: count, by: 1000) {
-                try await history.append(
-                    (start..<start + 1000).map {
-                        ConversationMessage(
-                            id: "m\($0)", role: .user, text: "\($0) " + String(repeating: "x", count: 400))
-                    }, to: scope)
-            }
-            await history.close()
-            let file = place.appendingPathComponent("history.sqlite")
-            let handle = try FileHandle(forWritingTo: file)
-            try handle.seek(toOffset: UInt64(40 * 4096))
-            try handle.write(contentsOf: noise(4096, seed: 1))
-            try handle.close()
-            let lines = try await Worker(["repair", place.path]).finish()
-            return try #require(lines.compactMap { Int($0.dropFirst("peak ".count)) }.first)
-        }
-        // The caches of two connections, 16 MB each, fill up; the messages have 12 MB of text more.
-        #expect(peaks[1] - peaks[0] < 40_000, "KB: \(peaks)")
-    }
-}
-
-extension Sequence {
-    fileprivate func asyncMap<Result>(_ body: (Element) async throws -> Result) async throws -> [Result] {
-        var results: [Result] = []
-        for element in self { results.append(try await body(element)) }
-        return results
-    }
 }

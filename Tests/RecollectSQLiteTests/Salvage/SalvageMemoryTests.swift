@@ -1,0 +1,57 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+private let largeCount = ProcessInfo.processInfo.environment["RECOLLECT_LARGE"].flatMap { Int($0) }
+
+/// The memory that checking, salvaging and repairing a damaged history take, measured in a process of its own.
+@Suite("Memory of a salvage") struct SalvageMemoryTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("the memory that a salvage takes does not grow with the history")
+    func independence() async throws {
+        // Both databases are larger than the caches of all connections together: what the second adds, no cache holds.
+        let small = try await peak(messages: 8000, length: 4000)
+        let large = try await peak(messages: 24_000, length: 4000)
+        #expect(large - small < 12_000, "KB: \(small), \(large), though the database grew by 64,000")
+        #expect(large < 100_000, "KB: \(small), \(large)")
+    }
+
+    /// `RECOLLECT_LARGE=1000000 swift test --filter SalvageMemoryTests`
+    @Test("a salvage takes at most 100 MB, however many messages there are", .enabled(if: largeCount != nil))
+    func large() async throws {
+        let count = try #require(largeCount)
+        let start = ContinuousClock.now
+        let peak = try await peak(messages: count, length: 400)
+        print("\(count) messages filled, damaged and repaired in \(ContinuousClock.now - start), peak \(peak) KB")
+        #expect(peak < 100_000)
+    }
+
+    /// Fills a history, damages a page of it, repairs it in another process, and returns the most memory in KB that was resident.
+    private func peak(messages count: Int, length: Int) async throws -> Int {
+        let place = folder.file("\(count)")
+        let history = SQLiteHistoryStore(
+            directory: place, configuration: HistoryConfiguration(durability: .relaxed, indexesInBackground: false))
+        let padding = String(repeating: "x", count: length)
+        for start in stride(from: 0, to: count, by: 1000) {
+            let batch = (start..<start + 1000).map {
+                ConversationMessage(id: "m\($0)", role: .user, text: "\($0) " + padding)
+            }
+            try await history.append(batch, to: scope)
+        }
+        await history.close()
+        let handle = try FileHandle(forWritingTo: place.appendingPathComponent("history.sqlite"))
+        try handle.seek(toOffset: UInt64(40 * 4096))
+        try handle.write(contentsOf: noise(4096, seed: 1))
+        try handle.close()
+        let lines = try await Worker(["repair", place.path]).finish()
+        return try #require(lines.compactMap { Int($0.dropFirst("peak ".count)) }.first)
+    }
+}
