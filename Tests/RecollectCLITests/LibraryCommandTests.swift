@@ -113,7 +113,8 @@
             let json = try await recall.run("delete", "--yes", "--json", "bbbb", "bbbbbbbb-2").json()
             let erasure = try #require(json.arrayValue?.first?["erasure"]?.stringValue)
             #expect(["erased", "pending"].contains(erasure))
-            #expect(json == [["id": "bbbbbbbb-2", "messageCount": 1, "erasure": .string(erasure)]])
+            #expect(
+                json == [["id": "bbbbbbbb-2", "messageCount": 1, "erasure": .string(erasure), "setAside": []]])
             #expect(try await ids(recall) == ["cccccccc-3"])
             #expect(try await recall.run("search", "tycho", "--json").json() == [])
             var proof = try await recall.run("doctor", "--prove", "Tycho")

@@ -1,6 +1,6 @@
 import GRDB
 
-/// What an opening must know of a database before anything else, read in one statement.
+/// What an opening must know of a database before anything else, read in two statements.
 struct OpeningState: Sendable {
     /// The migrations that were applied.
     let migrations: Set<String>
@@ -28,14 +28,16 @@ struct OpeningState: Sendable {
         indexVersion = row.optionalInteger(1)
         hasDrafts = row.integer(2) != 0
         isErasing = row.integer(3) != 0
-        isFollowing = row.integer(4) > min(row.integer(5), row.integer(6))
-        schemaVersion = row.integer(7)
+        let followed = min(row.integer(4), row.integer(5))
+        schemaVersion = row.integer(6)
+        // A damaged message stops no opening: its reader finds it.
+        isFollowing = (try? db.integer("SELECT max(sequence) FROM message") ?? 0 > followed) ?? true
     }
 
     private static let query = """
         SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
           (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM draft), EXISTS (SELECT 1 FROM erasure),
-          (SELECT max(sequence) FROM message), (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through),
+          (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through),
           (SELECT schema_version FROM pragma_schema_version)
         """
 }
