@@ -129,7 +129,7 @@ private struct DamagedLog {
         let stated = Int(header.bigEndian32(8))
         pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
         if !isWhole { previous = nil }
-        let salt = isWhole ? Array(header[16..<24]) : commonSalt(file, end)
+        let salt = isWhole ? Array(header[16..<24]) : self.salt(file, end)
         var waiting: [UInt32: Int] = [:]
         // Of what is damaged: anything, a commit's last frame.
         var (isBroken, isCommitBroken) = (false, false)
@@ -168,14 +168,20 @@ private struct DamagedLog {
         }
     }
 
-    /// The salt that most frames bear, for a log whose first bytes are damaged.
-    private func commonSalt(_ file: DamagedFile, _ end: Int) -> [UInt8] {
-        var counts: [[UInt8]: Int] = [:]
+    /// The salt of the log, whose first bytes are damaged: of the first two frames in a row that bear the same. What lies behind
+    /// the frames of one salt is older, of before the log was begun anew.
+    private func salt(_ file: DamagedFile, _ end: Int) -> [UInt8] {
+        var first: [UInt8]?
+        var last: [UInt8]?
         for offset in stride(from: 32, to: end, by: 24 + pageSize) {
             let head = file.bytes(at: offset, count: 24)
-            if head.count == 24 { counts[Array(head[8..<16]), default: 0] += 1 }
+            guard head.count == 24 else { continue }
+            let salt = Array(head[8..<16])
+            if salt == last { return salt }
+            last = salt
+            first = first ?? salt
         }
-        return counts.max { $0.value < $1.value }?.key ?? []
+        return first ?? []
     }
 
     /// The running checksum of a log.
