@@ -9,7 +9,7 @@ import RecollectCore
 final class CommitGroup: Sendable {
     fileprivate enum Role {
         case free, taken
-        /// The writer's queue has nothing to do and waits some microseconds for the next write; a caller may take the role.
+        /// The writer's queue is idle and spins some microseconds for the next write. A caller may take the role.
         case lingering
     }
 
@@ -17,7 +17,7 @@ final class CommitGroup: Sendable {
         var waiting: [QueuedWrite] = []
         var role = Role.free
         var isSealed = false
-        /// How many writes shared the last transaction of the writer's queue.
+        /// The number of writes in the last transaction of the writer's queue.
         var crowd = 1
     }
 
@@ -138,15 +138,15 @@ extension CommitGroup.State {
         guard write.stage == .new else { throw CancellationError() }
     }
 
-    /// Takes the role for a caller, also from the lingering queue. Not where writes have come in crowds: one by itself would keep
-    /// the others waiting for a sync of its own.
+    /// Takes the role for a caller, also from the lingering queue. Refuses during group commits: a single write would delay the others
+    /// by a sync.
     fileprivate mutating func claimRole() -> Bool {
         guard role != .taken, waiting.isEmpty, crowd == 1 else { return false }
         role = .taken
         return true
     }
 
-    /// Takes the role for the writer's queue, unless it is somebody's or the queue lingers: then it finds what waits by itself.
+    /// Takes the role for the writer's queue if it is free. A lingering queue needs no start: it sees new writes.
     fileprivate mutating func takeRole() -> Bool {
         guard role == .free else { return false }
         role = .taken
@@ -173,7 +173,7 @@ class QueuedWrite: @unchecked Sendable {
 
     fileprivate var stage = Stage.new
 
-    /// Whether this shares no transaction: a job that runs outside of any, or a write that must find all others committed.
+    /// Whether this shares no transaction with other writes.
     var runsAlone: Bool { false }
 
     /// Does the work: inside the shared transaction, or by itself for a job.
@@ -203,7 +203,7 @@ final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
     private var outcome: Result<Value, any Error>?
     private var continuation: CheckedContinuation<Value, any Error>?
 
-    /// - Parameter isAlone: Whether it has a transaction of its own.
+    /// - Parameter isAlone: Whether the write gets its own transaction.
     init(isAlone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value) {
         self.isAlone = isAlone
         self.body = body

@@ -2,10 +2,10 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// Notices that another connection has committed since the last look of this one, and that a newer version changed the format.
+/// Detects commits of other connections, and a newer format of the database.
 ///
-/// A process of an older version must not go on then: it would misread the tables, leave out new columns, and write terms of an old
-/// form into the search index.
+/// A process with an older version must stop at a newer format. It would misread tables, omit new columns, and write old terms into
+/// the search index.
 ///
 /// `@unchecked Sendable`: used with its connection alone.
 final class FormatWatch: @unchecked Sendable {
@@ -16,9 +16,9 @@ final class FormatWatch: @unchecked Sendable {
         self.known = known
     }
 
-    /// Looks at the database: at the beginning of a write transaction, or behind a read. Returns whether nobody else has written
-    /// since the last look.
-    /// - Throws: `DatabaseRetired` if a newer version changed the format: a new opening tells which and refuses.
+    /// Checks the database at the start of a write transaction, or after a read. Returns whether no other connection has committed
+    /// since the last check.
+    /// - Throws: `DatabaseRetired` for a newer format. The next opening refuses it with `newerSchema`.
     func look(_ db: Database) throws -> Bool {
         let version = db.dataVersion
         if dataVersion == version { return true }
@@ -33,11 +33,11 @@ final class FormatWatch: @unchecked Sendable {
     }
 }
 
-/// The version of the schema that was last found to be this version's: all connections of an open database share it.
+/// The last schema version with a known format, shared by all connections of an open database.
 final class KnownFormat: Sendable {
     private let schemaVersion: Locked<Int64?>
 
-    /// - Parameter schemaVersion: What the opening found; `nil` where nothing was looked at.
+    /// - Parameter schemaVersion: The version at the opening; `nil` if unknown.
     init(schemaVersion: Int64?) {
         self.schemaVersion = Locked(schemaVersion)
     }

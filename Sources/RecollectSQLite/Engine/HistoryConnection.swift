@@ -44,8 +44,8 @@ final class HistoryConnection: Sendable {
         return try await onQueue { try self.databaseOnQueue() }
     }
 
-    /// Runs an operation. If the database was closed before the operation began, or is found damaged and what can be read was
-    /// salvaged, the operation runs again: once on a new opening, and again after the salvage. So it does once where the database could not be written at its opening.
+    /// Runs an operation, and runs it again on a new opening if the database was closed before the operation began, or could not be
+    /// written at its opening. Corruption reported by SQLite leads to one new opening, and if it is reported again to a salvage.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         var hasDoubted = false
         var hasSalvaged = false
@@ -65,7 +65,7 @@ final class HistoryConnection: Sendable {
                 hasRebuiltIndex = true
                 try await rebuildIndex(of: database)
             } catch  where error.isCorruption && database.files != nil && !hasDoubted {
-                // SQLite tells of some failed reads as of damage. These pass; damage stays.
+                // SQLite reports some failed reads as corruption. Those pass; damage stays.
                 hasDoubted = true
                 database.retire(.suspect)
             } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
@@ -126,6 +126,8 @@ final class HistoryConnection: Sendable {
         let old = current.withLock { $0 }
         if let old {
             HistoryRegistry.shared.close(old)
+            // An opening that fails starts over: damage, if it is damage, is found again.
+            current.withLock { $0 = nil }
             if old.whyRetired == .replaced { events.post(StoreEvent(kind: .storeReplaced)) }
         }
         let database = try open(damaged: old?.whyRetired == .damaged ? old?.id : nil)

@@ -19,7 +19,7 @@ final class HistoryDatabase: Sendable {
     /// For writes alone.
     let cache = WriterCache()
 
-    /// What the opening found; `nil` in memory and where the database can only be read.
+    /// The state at the opening; `nil` in memory and for a database opened to be read only.
     let state: OpeningState?
 
     /// Why this database can only be read; `nil` for one that can be written.
@@ -38,24 +38,12 @@ final class HistoryDatabase: Sendable {
     /// The writer's connection, for reads.
     private let inlineReader: ReadConnection
     private let log: WriteAheadLog
-    private let retirement = Locked<Retirement?>(nil)
-
-    /// Why a database must not be used any more.
-    enum Retirement: Sendable {
-        /// It is being closed, or a failed sync left its state on the disk unknown: opening it again is enough.
-        case closed
-        /// Its files were replaced or removed.
-        case replaced
-        /// SQLite found damage, or met a failed read that it tells of as damage. Opening it again tells which.
-        case suspect
-        /// Its bytes are damaged.
-        case damaged
-    }
+    private let retirement = Retirement()
 
     private static let openings = Locked(0)
 
     /// - Parameters:
-    ///   - state: What the opening found.
+    ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
@@ -84,19 +72,13 @@ final class HistoryDatabase: Sendable {
     }
 
     /// Whether this database must not be used any more.
-    var isRetired: Bool { retirement.withLock { $0 != nil } }
+    var isRetired: Bool { retirement.reason != nil }
 
     /// Why this database must not be used any more; `nil` while it may.
-    var whyRetired: Retirement? { retirement.withLock { $0 } }
+    var whyRetired: Retirement.Reason? { retirement.reason }
 
-    /// Retires it. A reason that says more than `closed` takes its place.
-    func retire(_ reason: Retirement = .closed) {
-        retirement.withLock { now in
-            switch (now, reason) {
-            case (nil, _), (.closed, _), (.suspect, .replaced), (.suspect, .damaged): now = reason
-            default: break
-            }
-        }
+    func retire(_ reason: Retirement.Reason = .closed) {
+        retirement.add(reason)
     }
 
     // MARK: Reading
@@ -185,7 +167,7 @@ final class HistoryDatabase: Sendable {
     /// gets the true result. Throws `DatabaseRetired` if nothing was written because the database was closed.
     /// - Parameters:
     ///   - inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
-    ///   - alone: Whether the write has a transaction of its own. What it finds is committed, and with `.full` on the disk.
+    ///   - alone: Whether the write gets its own transaction. Everything it reads is then committed, and with `.full` on disk.
     func write<Value: Sendable>(
         inPlace: Bool = false, alone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {

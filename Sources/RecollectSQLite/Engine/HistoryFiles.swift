@@ -95,7 +95,7 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Writes what the log holds to the disk.
+    /// Syncs the log to disk.
     func synchronizeLog() throws {
         try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "synchronise") {
             let name = URL(fileURLWithPath: writeAheadLog).lastPathComponent
@@ -103,18 +103,17 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Whether commits may be in the log that a power cut can take from between others: `durability: .relaxed` has been used.
+    /// Whether the log may hold commits without a sync between them: `durability: .relaxed` has been used.
     var mayHoldUnsyncedCommits: Bool { FileID(at: relaxedMark) != nil }
 
-    /// Notes, past a power cut, that commits may be in the log from now on that were not synced. The note stays: nothing tells when
-    /// the last process ends that commits so.
+    /// Marks the history as used with `durability: .relaxed`, durably. The mark stays: the end of the last such process is unknown.
     func noteUnsyncedCommits() throws {
         guard !mayHoldUnsyncedCommits else { return }
         try makeFile(at: relaxedMark)
         try Self.onDisk(directory, doing: "note the durability in") { try OpenFolder(path: folder).synchronize() }
     }
 
-    /// Beside the log, by whatever name the database was opened.
+    /// Lies beside the log, under every name of the database.
     private var relaxedMark: String { database + "-relaxed" }
 
     /// Turns the failure of a system call into an error that names the action and the path.
@@ -198,7 +197,7 @@ struct HistoryFiles: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: directory.path).filter(isRemains)
     }
 
-    /// The damaged files that were set aside.
+    /// The names of the damaged files set aside.
     func setAside() throws -> [String] {
         try remains().filter { $0.hasPrefix(setAsidePrefix) }.sorted()
     }

@@ -38,17 +38,16 @@ struct HistoryOpening {
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
-            do {
+            // SQLite reports some failed reads as corruption. Those pass; damage stays.
+            for isLast in [false, true] {
                 do {
                     database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
+                    return database
                 } catch  where error.isCorruption && found != .damaged {
-                    // SQLite tells of some failed reads as of damage. These pass; damage stays.
-                    database = try connect(lock, emptiesLog: false)
+                    if isLast { try salvage() }
                 }
-            } catch  where error.isCorruption && found != .damaged {
-                try salvage()
             }
-            return database
+            return nil
         }
     }
 
@@ -67,14 +66,14 @@ struct HistoryOpening {
         }
     }
 
-    /// What a look at the files, before SQLite opens them, tells.
+    /// The state of the files before SQLite opens them.
     private enum Look {
         case whole, damaged
-        /// The log ends with parts of a commit that a power cut cut off.
+        /// The log ends with parts of a commit: a power cut interrupted it.
         case wholeButForTheLog
     }
 
-    /// Looks at the first bytes of the file, which nothing but reading is done to before it is known to be ours, and at the log.
+    /// Reads the first bytes of the file, and the log. Writes nothing before the file is known to be ours.
     private func look() throws -> Look {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -163,7 +162,8 @@ struct HistoryOpening {
         try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
     }
 
-    /// Empties a log that ends with parts of a cut commit. SQLite would write over these; a salvage takes what is left of them for newer.
+    /// Empties a log with parts of an interrupted commit at its end. SQLite would overwrite some of them, and a later salvage would
+    /// take the rest for the newest pages.
     private func emptyLog(_ db: Database) throws {
         do {
             try WriteAheadLog(configuration: configuration).truncate(db)
@@ -232,7 +232,7 @@ struct HistoryOpening {
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
         connections.foreignKeysEnabled = false
         connections.prepareDatabase { db in
-            // It tells GRDB what a statement reads, for observations, which nothing here has: preparing is twice as fast without.
+            // GRDB's authorizer serves its observations. Nothing here observes, and preparing a statement is twice as fast without.
             sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
             let code = sqlite3_exec(
                 db.sqliteConnection,

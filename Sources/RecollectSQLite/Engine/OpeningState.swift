@@ -1,17 +1,17 @@
 import GRDB
 
-/// What an opening must know of a database before anything else, read in two statements.
+/// The state of a database at its opening, read in two statements.
 struct OpeningState: Sendable {
-    /// The migrations that were applied.
+    /// The applied migrations.
     let migrations: Set<String>
     let indexVersion: Int64?
     /// SQLite's count of the schema's changes.
     let schemaVersion: Int64
-    /// Replies are in flight, or were cut off.
+    /// Whether replies are in flight or interrupted.
     let hasDrafts: Bool
-    /// Something that was deleted is still to be erased.
+    /// Whether deleted content remains to be erased.
     let isErasing: Bool
-    /// Messages are still to be settled or indexed.
+    /// Whether messages remain to be settled or indexed.
     let isFollowing: Bool
 
     /// Reads the state. `nil` for a database without the tables of this version.
@@ -30,7 +30,7 @@ struct OpeningState: Sendable {
         isErasing = row.integer(3) != 0
         let followed = min(row.integer(4), row.integer(5))
         schemaVersion = row.integer(6)
-        // A damaged message stops no opening: its reader finds it.
+        // A damaged page of messages must not stop an opening. The follower's read reports it.
         isFollowing = (try? db.integer("SELECT max(sequence) FROM message") ?? 0 > followed) ?? true
     }
 

@@ -3,19 +3,19 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// A connection that reads.
+/// A connection for reads.
 final class ReadConnection: Sendable {
     private let queue: DatabaseQueue
     private let format: FormatWatch
 
-    /// - Parameter queue: The connection, which may serve writes beside.
+    /// - Parameter queue: The connection. It may also serve writes.
     init(_ queue: DatabaseQueue, _ known: KnownFormat) {
         self.queue = queue
         format = FormatWatch(known)
     }
 
     /// Reads. Blocks.
-    /// - Throws: `DatabaseRetired` if a newer version changed the format: what was read, or why it could not be, means nothing.
+    /// - Throws: `DatabaseRetired` for a newer format, in place of the result or of the failure.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.unsafeRead { db in
             let result = Result { try body(db) }

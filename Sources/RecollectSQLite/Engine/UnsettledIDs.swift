@@ -7,7 +7,7 @@ struct HeldMessage {
     let scope: Int64
 }
 
-/// How far the feed of changes has come, and how far what is derived from it follows.
+/// The positions of the change feed and of the tables derived from it.
 struct FeedState {
     /// The number of the last change.
     var last: Int64

@@ -2,11 +2,10 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// What the writer's connection keeps between transactions: the statements of a save, the scopes that were appended to last, and the
-/// ids of the messages that are not settled.
+/// The writer's cache between transactions: prepared statements, the rows of recent scopes, and the ids of unsettled messages.
 ///
-/// The scopes hold as long as nothing else writes. `HistoryDatabase` drops them when another connection has committed and when a
-/// transaction was undone; writes of another kind on this connection show in its count of changed rows.
+/// Rows are valid until something else writes. `HistoryDatabase` drops them after commits of other connections and after a rollback.
+/// Other writes of this connection show in its count of changed rows.
 ///
 /// `@unchecked Sendable`: used with the writer's role alone.
 final class WriterCache: @unchecked Sendable {
@@ -26,7 +25,7 @@ final class WriterCache: @unchecked Sendable {
     /// The connection's count of changed rows when the last append ended.
     private var changes: Int64 = 0
 
-    /// A scope's row: as the last append left it if nothing was written since, else as it is read, or made.
+    /// The row of a scope, from the cache if it is valid there, else from `read`.
     func row(of scope: Scope, _ db: Database, read: () throws -> ScopeRow) throws -> ScopeRow {
         let before = db.totalChanges
         if before != changes { dropRows() }
@@ -35,13 +34,13 @@ final class WriterCache: @unchecked Sendable {
             return row
         }
         let row = try read()
-        // A scope that was made may belong to the conversation of another.
+        // `read` may have inserted a scope into the conversation of a cached one.
         if db.totalChanges != before { dropRows() }
         try unsettled.follow(row.feed, db)
         return row
     }
 
-    /// Keeps a scope's row as an append leaves it that changed no other scope.
+    /// Caches a scope's row after an append to this scope alone.
     func keep(_ row: ScopeRow, of scope: Scope, _ db: Database) {
         if rows.count >= Self.limit { rows = [:] }
         rows[scope] = row
@@ -53,19 +52,19 @@ final class WriterCache: @unchecked Sendable {
         rows = [:]
     }
 
-    /// Forgets all that was read or written: a transaction was undone, and with it numbers that will be given again.
+    /// Empties the cache after a rollback: its sequence numbers will be used again.
     func forget() {
         dropRows()
         unsettled.forget()
     }
 
-    /// Releases the statements. Before the connection is closed: a statement keeps it open.
+    /// Releases the statements. Call it before closing the connection: statements keep it open.
     func releaseStatements() {
         for statement in [begin, commit, lookUp, settledID, insertion] { statement.release() }
     }
 }
 
-/// A statement that is prepared at its first use and then held: to look it up by its text costs as much as a short statement does.
+/// A statement, prepared at its first use and then held. Finding it in a cache by its text costs as much as running a short one.
 final class HeldStatement {
     private let text: String
     private var statement: Statement?
@@ -88,7 +87,7 @@ final class HeldStatement {
 }
 
 extension Database {
-    /// How many rows this connection has inserted, changed or deleted since it was opened, also in transactions that were undone.
+    /// The number of rows inserted, updated and deleted by this connection, rollbacks included.
     fileprivate var totalChanges: Int64 {
         sqlite3_total_changes64(sqliteConnection)
     }

@@ -2,10 +2,9 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// A piece of erasing that takes some milliseconds, in a write transaction of its own: others write between two of them.
+/// Some milliseconds of erasing, in a separate write transaction: other writes run between two bites.
 ///
-/// A file that is removed stays removed, whatever becomes of the transaction. So nothing in it, and nothing that a power cut could
-/// undo, may be what made the file useless.
+/// Removing a file cannot be rolled back. So the deletion of its last use must be committed before, and durable.
 struct ErasingBite {
     /// What a bite found.
     enum Outcome: Equatable {
@@ -26,7 +25,7 @@ struct ErasingBite {
     let mergedPages: Int
     private let end: ContinuousClock.Instant
 
-    /// - Parameter length: How long the bite works. What its commit takes comes on top.
+    /// - Parameter length: The time to work, without the commit.
     init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int, length: Duration) {
         self.attachments = attachments
         self.files = files
@@ -36,7 +35,7 @@ struct ErasingBite {
 
     private var isOver: Bool { ContinuousClock.now >= end }
 
-    /// Does a bite. The transaction must be the bite's own.
+    /// Does a bite. The transaction must contain nothing else.
     func run(_ db: Database) throws -> Outcome {
         var isBlocked = false
         for kind in Erasing.Kind.allCases where try Erasing.isPending(kind, db) {

@@ -30,7 +30,9 @@ extension SQLiteHistoryStore {
         try await read { try Erasing.left($0) }
     }
 
-    /// The names of the damaged files that were set aside. They keep what they held, deleted messages too, until someone removes them.
+    /// Returns the names of damaged files set aside by salvages, in the history's folder, sorted.
+    ///
+    /// They may contain text deleted since, until they are removed. Throws `permissionDenied` or `inputOutput` for an unreadable folder.
     public func setAsideFiles() async throws -> [String] {
         guard let files = connection.files else { return [] }
         return try await blocking { try files.setAside() }

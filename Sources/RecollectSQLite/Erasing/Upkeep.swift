@@ -87,7 +87,7 @@ final class Upkeep: Sendable {
         var pause = Duration.milliseconds(50)
         var hasErased = false
 
-        /// Follows the machine: saves wait for a bite with its commit, in which FTS5 writes and merges pages.
+        /// Adapts to the duration of the last bite with its commit, because saves wait for both.
         mutating func follow(_ taken: Duration) {
             if taken < .milliseconds(8) {
                 mergedPages = min(mergedPages * 2, 256)
@@ -152,7 +152,7 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Returns what a bite found, and when it had the writer for itself.
+    /// Does a bite. Returns its outcome and its start on the writer.
     private func bite(
         _ database: HistoryDatabase, _ pace: Pace
     ) async throws -> (outcome: ErasingBite.Outcome, start: ContinuousClock.Instant) {

@@ -215,7 +215,7 @@ enum HistoryCheck {
         }
     }
 
-    /// What is wrong with attachments, each with its hash.
+    /// The problems of attachments, each with the hash.
     static func problems(
         of files: AttachmentFiles, kept: Set<String>, used: Set<String>
     ) -> [(hash: String, problem: HistoryReport.Problem)] {

@@ -47,8 +47,7 @@ extension SQLiteHistoryStore {
         return told
     }
 
-    /// Looks again at attachments with which something seemed wrong: a save or a deletion between the reading of the rows and the look
-    /// at the files makes it seem so.
+    /// Checks suspect attachments again. A save or a deletion between reading rows and reading files makes a sound one suspect.
     private func attachmentProblems(
         among hashes: Set<String>, in files: HistoryFiles
     ) async throws -> [(hash: String, problem: HistoryReport.Problem)] {

@@ -154,11 +154,10 @@ public struct DamageExplorer: Sendable {
         return { entry in beginnings.contains { entry.hasPrefix($0) } }
     }
 
-    /// What is wrong with further openings, which must show what the first one showed.
+    /// The fault of the next openings, if any. They must show the same as the first.
     ///
-    /// A store does not promise to find all damage before it shows anything: it may show a damaged entry, and give that up when it
-    /// meets damage elsewhere. So the second opening may have lost entries that lie on damaged places, if it tells; the third shows
-    /// what the second did.
+    /// A store need not find all damage at once. It may show a damaged entry, and lose it in a salvage started by other damage. So the
+    /// second opening may lack entries on damaged places if it reports a loss. The third must show the same as the second.
     private func reopeningFault(
         _ scenario: DamageScenario, _ image: CrashImage, _ first: CrashedStore, _ mayLose: (String) -> Bool
     ) async throws -> String? {

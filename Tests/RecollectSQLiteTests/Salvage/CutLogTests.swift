@@ -37,12 +37,8 @@ import Testing
         let reopened = SQLiteHistoryStore(directory: try copy(cut, to: "reopened"))
         #expect(try await kept(in: reopened) == first + new)
         #expect(history.events.takeUnheard().isEmpty && reopened.events.takeUnheard().isEmpty)
-        let damaged = try copy(cut, to: "damaged")
-        let database = damaged.appendingPathComponent("history.sqlite")
-        try noise(Data(contentsOf: database).count, seed: 5).write(to: database)
-        let salvaged = SQLiteHistoryStore(directory: damaged)
-        #expect(try await kept(in: salvaged) == first + new)
-        #expect(salvaged.events.takeUnheard().map(\.kind) == [.salvaged])
+        let size = try Data(contentsOf: cut.appendingPathComponent("history.sqlite")).count
+        #expect(try await salvaged(cut, damaging: 0..<size) == first + new)
     }
 
     @Test("what a power cut left of a commit in the log is not taken for newer than what is saved later")
@@ -60,14 +56,7 @@ import Testing
         let history = SQLiteHistoryStore(directory: cut)
         let new = messages(300..<301)
         try await history.append(new, to: scope)
-        let damaged = try copy(cut, to: "damaged")
-        let database = damaged.appendingPathComponent("history.sqlite")
-        var pages = try Data(contentsOf: database)
-        pages.replaceSubrange(0..<100, with: noise(100, seed: 5))
-        try pages.write(to: database)
-        let salvaged = SQLiteHistoryStore(directory: damaged)
-        #expect(try await kept(in: salvaged) == messages(0..<4) + new)
-        #expect(salvaged.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(try await salvaged(cut, damaging: 0..<100) == messages(0..<4) + new)
     }
 
     @Test("a log whose first bytes are damaged is no empty log", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
@@ -83,30 +72,32 @@ import Testing
         for start in stride(from: 16, to: 20, by: 2) {
             try await store.append(messages(start..<start + 2), to: scope)
         }
-        let damaged = try copy(folder.url, to: "damaged")
-        let log = damaged.appendingPathComponent("history.sqlite-wal")
-        var bytes = try Data(contentsOf: log)
-        bytes[offset] ^= 0x10
-        try bytes.write(to: log)
-        let history = SQLiteHistoryStore(directory: damaged)
-        #expect(try await kept(in: history) == messages(0..<20))
-        #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        let kept = try await salvaged(folder.url, damaging: offset..<offset + 1, of: "history.sqlite-wal")
+        #expect(kept == messages(0..<20))
     }
 
     @Test("damage to the end of the commit before the last hides no commit")
     func damagedEnd() async throws {
         let store = folder.history()
         try await store.append(messages(0..<18), to: scope)
-        let log = folder.file("history.sqlite-wal")
-        let end = try Data(contentsOf: log).count
+        let end = try Data(contentsOf: folder.file("history.sqlite-wal")).count
         try await store.append(messages(18..<20), to: scope)
-        let damaged = try copy(folder.url, to: "damaged")
-        var bytes = try Data(contentsOf: log)
-        bytes.replaceSubrange(end - 2000..<end, with: noise(2000, seed: 5))
-        try bytes.write(to: damaged.appendingPathComponent("history.sqlite-wal"))
-        let history = SQLiteHistoryStore(directory: damaged)
-        #expect(try await kept(in: history).suffix(2) == messages(18..<20))
+        let kept = try await salvaged(folder.url, damaging: end - 2000..<end, of: "history.sqlite-wal")
+        #expect(kept.suffix(2) == messages(18..<20))
+    }
+
+    /// The messages of a copy with damaged bytes. The copy must be salvaged.
+    private func salvaged(
+        _ place: URL, damaging range: Range<Int>, of name: String = "history.sqlite"
+    ) async throws -> [ConversationMessage] {
+        let file = try copy(place, to: "damaged").appendingPathComponent(name)
+        var bytes = try Data(contentsOf: file)
+        for index in range { bytes[index] ^= 0x5A }
+        try bytes.write(to: file)
+        let history = SQLiteHistoryStore(directory: folder.file("damaged"))
+        let kept = try await kept(in: history)
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        return kept
     }
 
     private func kept(in history: SQLiteHistoryStore) async throws -> [ConversationMessage] {

@@ -61,6 +61,7 @@ import Testing
         let history = try history(bytes, in: "damaged")
         #expect(try await store.missing(in: history, "\(length)") == (0, 0))
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(try await history.setAsideFiles().contains { $0.hasPrefix("history.damaged-") })
         for scope in SalvageStore.scopes {
             let tags = try await history.conversation(scope.conversation)?.tags
             #expect(tags == ["tag \(scope.sessionId)"])

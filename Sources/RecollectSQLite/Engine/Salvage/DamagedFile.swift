@@ -1,19 +1,19 @@
 import Foundation
 import RecollectCore
 
-/// A file of which parts may not be readable.
+/// A file with unreadable parts.
 ///
-/// A place that stays unreadable while others can be read is damage. A disk that fails for a moment, or gives nothing at all, is
-/// none: a salvage would lose what the disk gives again later.
+/// A part is damaged if it stays unreadable while others are readable. A disk that fails for a moment, or completely, is no damage:
+/// a salvage would lose data that the disk returns later.
 final class DamagedFile {
     /// The length in bytes; 0 without a file.
     let size: Int
 
     private let file: OpenFile?
-    /// How many bytes could not be read, by their offset.
+    /// The lengths of the unreadable parts in bytes, by offset.
     private var unreadable: [Int: Int] = [:]
 
-    /// A file that is not there.
+    /// Creates a missing file.
     init() {
         file = nil
         size = 0
@@ -35,8 +35,8 @@ final class DamagedFile {
         }
     }
 
-    /// Confirms that what could not be read is damage.
-    /// - Throws: `inputOutput` if it can be read now, or if more than half of the file cannot.
+    /// Confirms that the unreadable parts are damaged.
+    /// - Throws: `inputOutput` if any of them is readable now, or if more than half of the file is unreadable.
     func confirm() throws {
         guard let file, !unreadable.isEmpty else { return }
         let isPassing = unreadable.contains { offset, count in (try? file.read(at: offset, count: count)) != nil }

@@ -3,7 +3,7 @@ import RecollectCore
 
 /// The pages of a damaged database: those of its file, and in place of them the last whole ones that its log holds.
 ///
-/// Reads one page at a time. A page that the disk does not give is missing; `confirm` tells whether it stays so.
+/// Reads one page at a time. An unreadable page is missing; see `confirm`.
 final class DamagedPages {
     /// How many pages there are.
     let count: Int
@@ -14,7 +14,7 @@ final class DamagedPages {
     private let logged: DamagedLog
 
     /// Opens the files that are there.
-    /// - Parameter hasUnsyncedCommits: Whether commits may be in the log that were not synced when others followed.
+    /// - Parameter hasUnsyncedCommits: Whether the log may hold commits without a sync between them (`durability: .relaxed`).
     /// - Precondition: This process has no connection to the database: closing a file drops a process's locks on it.
     init(folder: OpenFolder, database: String, hasUnsyncedCommits: Bool) throws {
         file = try Self.open(database, in: folder)
@@ -28,18 +28,18 @@ final class DamagedPages {
         count = max(file.size / size, logged.pageSize == size ? logged.pageCount : 0)
     }
 
-    /// What a log holds behind the frame at which SQLite stops reading.
+    /// The content of a log behind SQLite's last valid frame.
     enum LogEnd {
         case nothing
-        /// A commit that a power cut has taken parts of: it was not acknowledged.
+        /// Parts of a commit: a power cut interrupted it before it was acknowledged.
         case cutCommit
-        /// Commits that SQLite would pass over, without a word, because a frame before them is damaged.
+        /// Commits that SQLite would silently skip because an earlier frame is damaged.
         case hiddenCommits
     }
 
-    /// Looks behind the frame at which SQLite stops reading a log.
+    /// Reads a log behind SQLite's last valid frame.
     ///
-    /// Only where each commit was synced before the next began: else a power cut may leave hidden commits.
+    /// Only for logs with a sync between commits. Without it, a power cut may leave hidden commits.
     static func endOfLog(in folder: OpenFolder, database: String) throws -> LogEnd {
         let file = try open(database + "-wal", in: folder)
         let log = DamagedLog(file, hasUnsyncedCommits: false)
@@ -55,7 +55,7 @@ final class DamagedPages {
         }
     }
 
-    /// Confirms that what could not be read is damage: see `DamagedFile`.
+    /// Confirms that unreadable pages are damaged: see `DamagedFile`.
     func confirm() throws {
         try file.confirm()
         try log.confirm()
@@ -100,8 +100,8 @@ final class DamagedPages {
 /// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
 /// follows them.
 ///
-/// Where commits were not synced, a gap may be what a power cut left, and what lies behind it may be older than what lies before:
-/// SQLite goes on writing at the gap. There reading ends at it.
+/// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
+/// than those before it. Reading then ends at the gap.
 private struct DamagedLog {
     private(set) var pageSize = 0
     private(set) var pageCount = 0
@@ -168,8 +168,8 @@ private struct DamagedLog {
         }
     }
 
-    /// The salt of the log, whose first bytes are damaged: of the first two frames in a row that bear the same. What lies behind
-    /// the frames of one salt is older, of before the log was begun anew.
+    /// The salt of a log with a damaged header: that of the first two adjacent frames with equal salts. Frames with another salt behind
+    /// them are older: they were written before the log was restarted.
     private func salt(_ file: DamagedFile, _ end: Int) -> [UInt8] {
         var first: [UInt8]?
         var last: [UInt8]?

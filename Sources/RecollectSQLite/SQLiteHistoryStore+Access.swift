@@ -1,0 +1,74 @@
+import GRDB
+import RecollectCore
+
+/// Reading and writing the database: every operation of the store goes through these.
+extension SQLiteHistoryStore {
+    /// - Parameter inPlace: Whether the read is short: see `HistoryDatabase.read`.
+    func read<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await perform { try await $0.read(inPlace: inPlace, body) }
+    }
+
+    /// Reads what follows the feed: settles first if anything was saved since and the history can be written.
+    func readSettled<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        try await perform { try await readSettled(in: $0, inPlace: inPlace, body) }
+    }
+
+    func readSettled<Value: Sendable>(
+        in database: HistoryDatabase, inPlace: Bool, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let canSettle = database.cannotWrite == nil
+        let settled: Value? = try await database.read(inPlace: inPlace) {
+            try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
+        }
+        if let settled { return settled }
+        return try await database.write { db in
+            try Settling.settle(db)
+            return try body(db)
+        }
+    }
+
+    func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        try await write { db, _ in try body(db) }
+    }
+
+    /// - Parameter inPlace: Whether the work is short, a few rows and no files: see `HistoryDatabase.write`.
+    func write<Value: Sendable>(
+        inPlace: Bool = false, _ body: @escaping @Sendable (Database, WriterCache) throws -> Value
+    ) async throws -> Value {
+        try await perform { database in
+            let value = try await database.write(inPlace: inPlace) { [cache = database.cache] in
+                try body($0, cache)
+            }
+            signal.signal()
+            follower?.noteCommit(database)
+            return value
+        }
+    }
+
+    /// Reads on the thread that asks: for properties, which cannot wait otherwise. Blocks.
+    func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        do {
+            return try connection.databaseNow().readNow(body)
+        } catch let error as DatabaseError {
+            throw RecollectError(error, store: connection.files?.directory.path ?? "the history in memory")
+        }
+    }
+
+    func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
+        do {
+            return try await connection.perform(operation)
+        } catch let error as DatabaseError {
+            throw RecollectError(error, store: connection.files?.directory.path ?? "the history in memory")
+        }
+    }
+
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            ioQueue.async { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+}
