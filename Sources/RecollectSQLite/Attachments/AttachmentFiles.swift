@@ -42,11 +42,12 @@ struct AttachmentFiles: AttachmentKeeping {
     func keep(_ bytes: Data) throws -> String {
         let hash = Attachment.sha256(of: bytes)
         let folder = url(of: hash).deletingLastPathComponent()
-        guard !has(hash) else {
-            // Who wrote it may not have synced its name yet, or was killed before that.
+        if isWhole(hash) {
+            // Its writer may not have synced the name yet, or was killed before that.
             try HistoryFiles.onDisk(folder, doing: "synchronise") { try OpenFolder(path: folder.path).synchronize() }
             return hash
         }
+        // A damaged file gives way to these bytes, which also repairs older messages with this attachment.
         return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
             let open = try OpenFolder.make(path: folder.path)
             for attempt in 1... {
@@ -80,6 +81,12 @@ struct AttachmentFiles: AttachmentKeeping {
 
     func has(_ sha256: String) -> Bool {
         Self.isHash(sha256) && access(url(of: sha256).path, R_OK) == 0
+    }
+
+    /// Whether the file of that hash has the bytes of its name.
+    private func isWhole(_ sha256: String) -> Bool {
+        guard has(sha256), let bytes = try? Data(contentsOf: url(of: sha256)) else { return false }
+        return Attachment.sha256(of: bytes) == sha256
     }
 
     func remove(_ sha256: String) throws {

@@ -28,12 +28,13 @@ struct HistoryOpening {
     private func openToWrite(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
         try files.makeDirectory()
         try refuseStranger()
+        let isKnown = FileID(at: files.lock) != nil
         let lock = try ProcessLock(path: files.lock)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
-            let isKnown = damaged != nil && damaged == FileID(at: files.database)
-            let found: Look = isKnown ? .damaged : try look()
+            let isDamaged = damaged != nil && damaged == FileID(at: files.database)
+            let found: Look = isDamaged ? .damaged : try look(isKnown: isKnown)
             if found == .damaged { try salvage() }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
@@ -74,7 +75,8 @@ struct HistoryOpening {
     }
 
     /// Reads the first bytes of the file, and the log. Writes nothing before the file is known to be ours.
-    private func look() throws -> Look {
+    /// - Parameter isKnown: Whether the history's lock existed before this opening.
+    private func look(isKnown: Bool) throws -> Look {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             throw RecollectError(
@@ -90,7 +92,7 @@ struct HistoryOpening {
         let header = try DatabaseHeader.read(files.database)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
-            guard try !files.wasEmptied() else { return .damaged }
+            guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged }
             try makeDatabase()
             return .whole
         }

@@ -185,6 +185,21 @@ import Testing
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
     }
 
+    @Test("saving an attachment again replaces its damaged file", arguments: [Data(), Data([3, 2, 1])])
+    func damagedAttachment(damage: Data) async throws {
+        let folder = try TemporaryFolder()
+        let history = folder.history()
+        let bytes = Data([1, 2, 3])
+        let message = ConversationMessage(
+            id: "picture", role: .user, parts: [.attachment(Attachment(mediaType: "a/b", content: .inline(bytes)))])
+        try await history.append([message], to: scope)
+        let hash = Attachment.sha256(of: bytes)
+        try damage.write(to: folder.file("attachments/\(hash.prefix(2))/\(hash)"))
+        try await history.append([message], to: Scope(userId: "bob", sessionId: "other", agentId: "agent"))
+        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
     @Test("check finds nothing wrong with a whole history; repair mends what it finds")
     func doctor() async throws {
         let folder = try TemporaryFolder()

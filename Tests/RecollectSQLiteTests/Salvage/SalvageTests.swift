@@ -117,6 +117,17 @@ import Testing
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
     }
 
+    @Test("an empty database file beside the history's lock is damage")
+    func emptyBesideLock() async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<2), to: scope)
+        await store.close()
+        try Data().write(to: folder.file("history.sqlite"))
+        let history = folder.history()
+        #expect(try await history.open().events.takeUnheard().map(\.kind) == [.salvaged])
+        #expect(try await history.losses().count == 1)
+    }
+
     @Test("a database of no length beside attachments is damage, and told until its file is removed")
     func emptyBesideAttachments() async throws {
         let store = folder.history()

@@ -160,11 +160,13 @@ extension HistoryFiles {
     var salvagingPrefix: String { "\(stem).salvaging-" }
     private var lossPrefix: String { "\(stem).loss-" }
 
-    /// Whether a database without a byte had some once: there is a log, or there are attachments or locks of writers beside it, which
-    /// are made after it.
-    func wasEmptied() throws -> Bool {
+    /// Whether a missing or empty database had content once. A log proves it. So does an empty file beside the lock, attachments, or
+    /// locks of writers: a new database is complete when it gets its name.
+    /// - Parameter isKnown: Whether the history's lock existed before this opening.
+    func wasEmptied(isKnown: Bool) throws -> Bool {
         if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
         guard FileManager.default.fileExists(atPath: database) else { return false }
+        if isKnown { return true }
         return try [attachments, writers].contains { folder in
             guard FileManager.default.fileExists(atPath: folder.path) else { return false }
             return try OpenFolder(path: folder.path).names().contains { !$0.hasPrefix(".") }
