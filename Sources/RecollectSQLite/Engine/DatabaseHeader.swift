@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GRDBSQLite
 import RecollectCore
 
@@ -20,24 +21,17 @@ enum DatabaseHeader {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil)
         defer { sqlite3_close_v2(opened) }
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard code == SQLITE_OK, let opened,
-            sqlite3_file_control(opened, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-            let file, let methods = file.pointee.pMethods
-        else {
+        guard code == SQLITE_OK, let file = DatabaseFile(.database, of: opened) else {
             let number = opened.map(sqlite3_system_errno) ?? ENOMEM
             if number == ENOENT { return [] }
             throw RecollectError(POSIXFailure(number), doing: "open", path: path)
         }
-        var length: Int64 = 0
-        guard methods.pointee.xFileSize(file, &length) == SQLITE_OK else {
+        do {
+            var bytes = [UInt8](repeating: 0, count: min(size, try file.size()))
+            try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
+            return bytes
+        } catch is DatabaseError {
             throw RecollectError(POSIXFailure(sqlite3_system_errno(opened)), doing: "read", path: path)
         }
-        let count = min(size, Int(length))
-        var bytes = [UInt8](repeating: 0, count: count)
-        guard methods.pointee.xRead(file, &bytes, Int32(count), 0) == SQLITE_OK else {
-            throw RecollectError(POSIXFailure(sqlite3_system_errno(opened)), doing: "read", path: path)
-        }
-        return bytes
     }
 }

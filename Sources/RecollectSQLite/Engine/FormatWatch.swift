@@ -55,7 +55,7 @@ final class KnownFormat: Sendable {
 extension Database {
     /// A number that changes with each commit this connection makes, and at the beginning of a transaction after others committed
     /// (`SQLITE_FCNTL_DATA_VERSION`).
-    fileprivate var dataVersion: UInt32 {
+    var dataVersion: UInt32 {
         var version: UInt32 = 0
         sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
         return version

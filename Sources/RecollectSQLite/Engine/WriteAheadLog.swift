@@ -57,11 +57,12 @@ final class WriteAheadLog: Sendable {
     /// process wait for some milliseconds, and the writer for those of other processes. Under the process lock.
     func move(_ db: Database, holdingBack readers: ReadConnections?) throws {
         postpone()
-        let pages = try checkpoint("PASSIVE", db).pages
+        let pages = try moveCompletely("PASSIVE", db).pages
         guard pages >= Self.tooMany else { return }
         _ = readers?.pause(milliseconds: Int(Self.patience))
         defer { readers?.resume() }
-        if try checkpoint("RESTART", db).isBusy, pages >= Self.alarming {
+        let isRestarted = try moveCompletely("FULL", db).isComplete && checkpoint("RESTART", db).isComplete
+        if !isRestarted, pages >= Self.alarming {
             configuration.logger.warning("the write-ahead log is \(pages / 256) MB long: a reader keeps it")
         }
     }
@@ -75,17 +76,27 @@ final class WriteAheadLog: Sendable {
     /// the process lock.
     @discardableResult
     func truncate(_ db: Database) throws -> Bool {
-        try !checkpoint("TRUNCATE", db).isBusy
+        try moveCompletely("FULL", db).isComplete && checkpoint("TRUNCATE", db).isComplete
     }
 
-    /// Runs a checkpoint with little patience.
-    private func checkpoint(_ mode: String, _ db: Database) throws -> (isBusy: Bool, pages: Int) {
+    /// Runs a checkpoint, and then overwrites the unallocated space of the pages in the log. They must not leave the log before.
+    private func moveCompletely(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
+        // A read, so the version is that of the last commit.
+        _ = try db.integer("SELECT 1 FROM settled")
+        let version = db.dataVersion
+        let (isComplete, pages) = try checkpoint(mode, db)
+        return (try isComplete && UnallocatedSpace.clear(behindLogOf: db, version: version), pages)
+    }
+
+    /// Runs a checkpoint with little patience. Returns whether the database has everything that the log holds.
+    private func checkpoint(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         sqlite3_busy_timeout(db.sqliteConnection, Self.patience)
         defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyTimeout)) }
         let row = try db.sql("PRAGMA wal_checkpoint(\(mode))")
         defer { row.reset() }
-        guard try row.step() else { return (false, 0) }
-        return (row.integer(0) != 0, Int(row.integer(1)))
+        guard try row.step() else { return (true, 0) }
+        let (isBusy, pages, moved) = (row.integer(0) != 0, row.integer(1), row.integer(2))
+        return (!isBusy && moved == pages, Int(pages))
     }
 }
 

@@ -1,6 +1,5 @@
 import Foundation
 import GRDB
-import GRDBSQLite
 import RecollectCore
 
 /// Looks for a word in the bytes of files, a megabyte at a time.
@@ -32,18 +31,12 @@ struct RawBytes {
 
     /// The places in the file of an open database, read by way of its own connection.
     func places(in db: Database) throws -> Places {
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        let code = withUnsafeMutablePointer(to: &file) {
-            sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, $0)
-        }
-        guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods else { return Places() }
-        var size: sqlite3_int64 = 0
-        guard methods.pointee.xFileSize(file, &size) == SQLITE_OK else { return Places() }
+        guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return Places() }
+        let size = try file.size()
         return try places { offset, buffer in
-            let count = min(buffer.count, Int(size) - offset)
+            let count = min(buffer.count, size - offset)
             guard count > 0 else { return 0 }
-            let code = methods.pointee.xRead(file, buffer.baseAddress, Int32(count), sqlite3_int64(offset))
-            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            try file.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]), at: offset)
             return count
         }
     }

@@ -28,6 +28,29 @@ import Testing
 
     private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 
+    @Test("no bytes of deleted messages stay in the file, wherever balancing moved them", arguments: [1, 2, 3])
+    func unallocatedSpace(seed: UInt64) async throws {
+        var generator = SeededGenerator(seed: seed)
+        let lengths = [0, 40, 240, 800]
+        let all = (0..<400).map { number in
+            let padding = String(repeating: "x", count: lengths.randomElement(using: &generator) ?? 0)
+            return ConversationMessage(id: "m\(number)", role: .user, text: "zq\(number)x \(padding)")
+        }
+        try await history.append(all, to: scope)
+        let dead = (0..<400).shuffled(using: &generator).prefix(340)
+        for start in stride(from: 0, to: 340, by: 10) {
+            let ids = dead[start..<start + 10].map { "m\($0)" }
+            try await history.deleteMessages(ids, in: scope.conversation)
+        }
+        try await history.waitUntilErased()
+        await history.close()
+        let bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        let left = dead.filter { bytes.range(of: Data("zq\($0)x".utf8)) != nil }
+        #expect(left.isEmpty)
+        #expect(try await history.check().problems.isEmpty)
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 60)
+    }
+
     // MARK: Nothing that follows a commit fails what was committed
 
     @Test("a save that was committed tells no cancellation, whatever follows the commit")

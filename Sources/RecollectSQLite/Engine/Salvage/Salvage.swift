@@ -127,6 +127,7 @@ struct Salvage {
             let copy = try SalvageCopy(pages, into: db)
             let result = try copy.run()
             try copy.writer.commit()
+            try UnallocatedSpace(db)?.clear()
             try pages.confirm()
             return result
         }

@@ -1,0 +1,50 @@
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// A file of an open connection, read and written through SQLite's own descriptor.
+///
+/// Closing any other descriptor of a database would drop every lock that this process has on it
+/// (https://sqlite.org/howtocorrupt.html, 2.2).
+struct DatabaseFile {
+    enum Part: Int32 {
+        case database, log
+    }
+
+    private let file: UnsafeMutablePointer<sqlite3_file>
+    private let methods: UnsafePointer<sqlite3_io_methods>
+
+    /// The file of a connection; `nil` where it is not open, in memory for instance. SQLite opens the log at the first read.
+    init?(_ part: Part, of connection: OpaquePointer?) {
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let operation = part == .database ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER
+        guard let connection, sqlite3_file_control(connection, "main", operation, &file) == SQLITE_OK, let file,
+            let methods = file.pointee.pMethods
+        else { return nil }
+        (self.file, self.methods) = (file, methods)
+    }
+
+    /// The length in bytes.
+    func size() throws -> Int {
+        var size: sqlite3_int64 = 0
+        try check(methods.pointee.xFileSize(file, &size))
+        return Int(size)
+    }
+
+    /// Fills a buffer with the bytes from an offset on. All of them must exist.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws {
+        try check(methods.pointee.xRead(file, buffer.baseAddress, Int32(buffer.count), sqlite3_int64(offset)))
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
+        try check(methods.pointee.xWrite(file, bytes.baseAddress, Int32(bytes.count), sqlite3_int64(offset)))
+    }
+
+    func synchronize() throws {
+        try check(methods.pointee.xSync(file, SQLITE_SYNC_FULL))
+    }
+
+    private func check(_ code: Int32) throws {
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+}
