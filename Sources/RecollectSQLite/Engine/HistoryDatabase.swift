@@ -29,6 +29,8 @@ final class HistoryDatabase: Sendable {
     /// `nil` in memory, where the writer reads.
     private let readers: ReadConnections?
     private let lock: ProcessLock?
+    /// Held while the database is open with `durability: .relaxed`.
+    private let mark: LockFile?
     private let group = CommitGroup()
     private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
     private let inlineWrites = InlineWork()
@@ -43,12 +45,13 @@ final class HistoryDatabase: Sendable {
     private static let openings = Locked(0)
 
     /// - Parameters:
+    ///   - mark: The mark of a database with `durability: .relaxed`.
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
+        mark: LockFile? = nil, state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
@@ -57,6 +60,7 @@ final class HistoryDatabase: Sendable {
         self.configuration = configuration
         self.writer = writer
         self.lock = lock
+        self.mark = mark
         let known = KnownFormat(schemaVersion: state?.schemaVersion)
         format = FormatWatch(known)
         inlineReader = ReadConnection(writer, known)
@@ -385,5 +389,6 @@ final class HistoryDatabase: Sendable {
     private func closeWriter() throws {
         writer.inDatabase { _ in cache.releaseStatements() }
         try writer.close()
+        mark?.unlock()
     }
 }

@@ -17,8 +17,10 @@ struct HistoryFiles: Sendable {
     private(set) var database: String
     private(set) var writeAheadLog: String
     private(set) var sharedMemory: String
-    /// The folder that holds them.
+    /// The folder that holds them, and everything that a salvage makes.
     private(set) var folder: String
+    /// How the names of files that a salvage makes begin.
+    private(set) var salvageStem: String
 
     /// Names the files of a history in a folder of its own.
     init(directory: URL) {
@@ -39,6 +41,7 @@ struct HistoryFiles: Sendable {
         folder = directory.path
         self.database = database.path
         self.stem = stem
+        salvageStem = stem
         writeAheadLog = self.database + "-wal"
         sharedMemory = self.database + "-shm"
     }
@@ -49,7 +52,7 @@ struct HistoryFiles: Sendable {
     private let prefix: String
 
     /// Whether the folder is the history's own, and so every file of our names in it.
-    var haveTheirFolder: Bool { prefix.isEmpty }
+    var haveTheirFolder: Bool { prefix.isEmpty && salvageStem == stem }
 
     var lock: String { path("\(stem).lock") }
     var attachments: URL { subfolder("attachments") }
@@ -57,11 +60,11 @@ struct HistoryFiles: Sendable {
     var writers: URL { subfolder("writers") }
 
     /// How the names of files begin that were set aside as damaged.
-    var setAsidePrefix: String { "\(stem).damaged-" }
+    var setAsidePrefix: String { "\(salvageStem).damaged-" }
     /// How the names of new databases begin that have not been moved into place.
-    var newPrefix: String { "\(stem).new-" }
+    var newPrefix: String { "\(salvageStem).new-" }
     /// A path for a new database that nothing else has.
-    func newDatabase() -> String { path("\(newPrefix)\(UUID().uuidString.lowercased()).sqlite") }
+    func newDatabase() -> String { folder + "/\(newPrefix)\(UUID().uuidString.lowercased()).sqlite" }
 
     private func subfolder(_ name: String) -> URL {
         directory.appendingPathComponent(prefix + name, isDirectory: true)
@@ -88,10 +91,10 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Writes new names in the folder to the disk.
+    /// Writes new names beside the database to the disk.
     func synchronizeDirectory() throws {
-        try Self.onDisk(directory, doing: "synchronise the folder") {
-            try OpenFolder(path: directory.path).synchronize()
+        try Self.onDisk(URL(fileURLWithPath: folder), doing: "synchronise the folder") {
+            try OpenFolder(path: folder).synchronize()
         }
     }
 
@@ -103,14 +106,32 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Whether the log may hold commits without a sync between them: `durability: .relaxed` has been used.
+    /// Whether the log may hold commits without a sync between them: `durability: .relaxed` was used since the log was emptied.
     var mayHoldUnsyncedCommits: Bool { FileID(at: relaxedMark) != nil }
 
-    /// Marks the history as used with `durability: .relaxed`, durably. The mark stays: the end of the last such process is unknown.
-    func noteUnsyncedCommits() throws {
-        guard !mayHoldUnsyncedCommits else { return }
-        try makeFile(at: relaxedMark)
-        try Self.onDisk(directory, doing: "note the durability in") { try OpenFolder(path: folder).synchronize() }
+    /// Marks the history as used with `durability: .relaxed`, durably, until the returned lock is released. Under the process lock.
+    func noteUnsyncedCommits() throws -> LockFile {
+        if !mayHoldUnsyncedCommits {
+            try makeFile(at: relaxedMark)
+            try Self.onDisk(directory, doing: "note the durability in") { try OpenFolder(path: folder).synchronize() }
+        }
+        let mark = try LockFile(path: relaxedMark)
+        guard try mark.tryLock(shared: true) else {
+            throw RecollectError(.busy, "\(relaxedMark) is locked; end the other program or try again later")
+        }
+        return mark
+    }
+
+    /// Removes the mark of `noteUnsyncedCommits` if no process uses the history with `.relaxed` any more. Under the process lock.
+    /// - Parameter emptyLog: Empties the log, durably. Returns whether it is empty.
+    func removeRelaxedMark(_ emptyLog: () throws -> Bool) throws {
+        guard mayHoldUnsyncedCommits, try LockFile(path: relaxedMark).tryLock(), try emptyLog() else { return }
+        let name = URL(fileURLWithPath: relaxedMark).lastPathComponent
+        try Self.onDisk(URL(fileURLWithPath: relaxedMark), doing: "remove") {
+            let folder = try OpenFolder(path: folder)
+            try folder.remove(name)
+            try folder.synchronize()
+        }
     }
 
     /// Lies beside the log, under every name of the database.
@@ -136,7 +157,8 @@ struct HistoryFiles: Sendable {
         var shared: FileID?
     }
 
-    /// The same files where the database is named by a symbolic link: SQLite keeps its log beside the file that the link leads to.
+    /// The same files where the database is named by a symbolic link: SQLite keeps its log beside the file that the link leads to, and a
+    /// salvage works there, under names that begin with that file's.
     var resolved: HistoryFiles {
         var status = stat()
         guard lstat(database, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(database, nil)
@@ -149,6 +171,7 @@ struct HistoryFiles: Sendable {
         files.writeAheadLog = files.database + "-wal"
         files.sharedMemory = files.database + "-shm"
         files.folder = URL(fileURLWithPath: files.database).deletingLastPathComponent().path
+        files.salvageStem = files.databaseName
         return files
     }
 
@@ -194,12 +217,14 @@ struct HistoryFiles: Sendable {
     /// The files that hold parts of a history and belong to none: those that were set aside, and those that an interrupted salvage
     /// left. Under the process lock, when nothing is being salvaged.
     func remains() throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: directory.path).filter(isRemains)
+        let files = resolved
+        return try FileManager.default.contentsOfDirectory(atPath: files.folder).filter(files.isRemains)
     }
 
     /// The names of the damaged files set aside.
     func setAside() throws -> [String] {
-        try remains().filter { $0.hasPrefix(setAsidePrefix) }.sorted()
+        let files = resolved
+        return try files.remains().filter { $0.hasPrefix(files.setAsidePrefix) }.sorted()
     }
 
     private func isRemains(_ name: String) -> Bool {
@@ -208,15 +233,16 @@ struct HistoryFiles: Sendable {
 
     /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
     func remove(_ name: String) throws {
-        guard isRemains(name), !name.contains("/") else { return }
-        try Self.onDisk(URL(fileURLWithPath: path(name)), doing: "remove") {
+        let files = resolved
+        guard files.isRemains(name), !name.contains("/") else { return }
+        try Self.onDisk(URL(fileURLWithPath: files.folder + "/" + name), doing: "remove") {
             do {
-                try OpenFolder(path: directory.path).remove(name)
+                try OpenFolder(path: files.folder).remove(name)
             } catch let failure as POSIXFailure where failure.number == ENOENT {
                 return
             }
         }
-        try synchronizeDirectory()
+        try files.synchronizeDirectory()
     }
 
     private static func stamp(_ date: Date) -> String {

@@ -105,8 +105,8 @@ struct HistoryOpening {
         }
         // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
         guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
-        let end = try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
-            try DamagedPages.endOfLog(in: OpenFolder(path: files.directory.path), database: files.databaseName)
+        let end = try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "look at the log in") {
+            try DamagedPages.endOfLog(in: OpenFolder(path: files.folder), database: files.databaseName)
         }
         switch end {
         case .nothing: return .whole
@@ -120,20 +120,20 @@ struct HistoryOpening {
         let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
         do {
             var state = try writer.inDatabase(OpeningState.init)
-            if state.map(Schema.isCurrent) != true {
-                try writer.inDatabase(refuseNewer)
-                try writer.inDatabase(setMode)
+            let isCurrent = state.map(Schema.isCurrent) ?? false
+            if !isCurrent { try writer.inDatabase(refuseNewer) }
+            let mark = configuration.durability == .full ? nil : try files.noteUnsyncedCommits()
+            try writer.inDatabase(setMode)
+            if !isCurrent {
                 try update(writer)
                 state = try writer.inDatabase(OpeningState.init)
-            } else {
-                try writer.inDatabase(setMode)
             }
-            if emptiesLog { try writer.inDatabase(emptyLog) }
+            if mark == nil { try writer.inDatabase { try emptyLog($0, hasCutCommit: emptiesLog) } }
             if try writer.inDatabase({ try saveAbandonedReplies($0, hasDrafts: state?.hasDrafts ?? true) }) {
                 state = try writer.inDatabase(OpeningState.init)
             }
             return HistoryDatabase(
-                files: files, configuration: configuration, writer: writer, lock: lock, state: state
+                files: files, configuration: configuration, writer: writer, lock: lock, mark: mark, state: state
             ) { [path = files.database, configuration] in
                 var reading = Self.connections(configuration)
                 reading.readonly = true
@@ -159,16 +159,18 @@ struct HistoryOpening {
     }
 
     private func setMode(_ db: Database) throws {
-        if configuration.durability != .full { try files.noteUnsyncedCommits() }
         try db.run("PRAGMA journal_mode = WAL")
         try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
     }
 
     /// Empties a log with parts of an interrupted commit at its end. SQLite would overwrite some of them, and a later salvage would
-    /// take the rest for the newest pages.
-    private func emptyLog(_ db: Database) throws {
+    /// take the rest for the newest pages. Also empties a log that may hold commits without a sync: from then on every damaged frame
+    /// shows.
+    private func emptyLog(_ db: Database, hasCutCommit: Bool) throws {
+        let log = WriteAheadLog(configuration: configuration)
         do {
-            try WriteAheadLog(configuration: configuration).truncate(db)
+            try files.removeRelaxedMark { try log.truncate(db) }
+            if hasCutCommit { try log.truncate(db) }
         } catch  where !error.spoilsConnection {
             configuration.logger.debug("the log stays as it is: \(error)")
         }

@@ -93,7 +93,7 @@ final class ProcessLock: Sendable {
 }
 
 /// An open lock file. Closing it releases its lock.
-private final class LockFile: Sendable {
+final class LockFile: Sendable {
     let id: FileID
     private let descriptor: Int32
     private let path: String
@@ -121,8 +121,10 @@ private final class LockFile: Sendable {
         close(descriptor)
     }
 
-    func tryLock() throws -> Bool {
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+    /// Locks the file if no other lock is in the way. Returns whether it did.
+    /// - Parameter shared: Whether other shared locks are allowed.
+    func tryLock(shared: Bool = false) throws -> Bool {
+        if flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
         guard errno == EWOULDBLOCK || errno == EINTR else { throw RecollectError(.last, doing: "lock", path: path) }
         return false
     }

@@ -41,8 +41,7 @@ extension SQLiteHistoryStore {
         }
         return traces
             + (try await blocking {
-                try files.contents().compactMap { name in
-                    let path = files.directory.appendingPathComponent(name).path
+                try files.contents().compactMap { name, path in
                     let places: RawBytes.Places
                     do {
                         places = try bytes.places(inFile: path)
@@ -53,7 +52,8 @@ extension SQLiteHistoryStore {
                     }
                     guard let first = places.first else { return nil }
                     let isOwn =
-                        name == database + "-wal" ? isLive : used.contains(URL(fileURLWithPath: path).lastPathComponent)
+                        name.hasSuffix("-wal") && path == files.resolved.writeAheadLog
+                        ? isLive : used.contains(URL(fileURLWithPath: path).lastPathComponent)
                     return WordTrace(
                         kind: .bytes, file: name, offset: first, count: places.count, isLive: isOwn)
                 }
@@ -104,22 +104,22 @@ extension SQLiteHistoryStore {
 }
 
 extension HistoryFiles {
-    /// All files that hold parts of the history but the database itself, by their paths in the folder.
-    fileprivate func contents() throws -> [String] {
+    /// All files with content of the history except the database: names and paths, by name.
+    fileprivate func contents() throws -> [(name: String, path: String)] {
         let manager = FileManager.default
-        var names = try remains()
-        let log = URL(fileURLWithPath: writeAheadLog).lastPathComponent
-        if manager.fileExists(atPath: writeAheadLog) { names.append(log) }
+        let files = resolved
+        var names = try files.remains().map { ($0, files.folder + "/" + $0) }
+        if manager.fileExists(atPath: files.writeAheadLog) {
+            names.append((files.databaseName + "-wal", files.writeAheadLog))
+        }
         if manager.fileExists(atPath: attachments.path) {
             names += try manager.subpathsOfDirectory(atPath: attachments.path)
-                .map { attachments.lastPathComponent + "/" + $0 }
-                .filter { name in
+                .map { (attachments.lastPathComponent + "/" + $0, attachments.path + "/" + $0) }
+                .filter { _, path in
                     var isFolder: ObjCBool = false
-                    return manager.fileExists(
-                        atPath: directory.appendingPathComponent(name).path, isDirectory: &isFolder)
-                        && !isFolder.boolValue
+                    return manager.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
                 }
         }
-        return names.sorted()
+        return names.sorted { $0.0 < $1.0 }
     }
 }

@@ -41,6 +41,29 @@ import Testing
         #expect(try await salvaged(cut, damaging: 0..<size) == first + new)
     }
 
+    @Test("after relaxed durability, damage to the log of a full one hides no commit")
+    func relaxedBefore() async throws {
+        let before = folder.history(durability: .relaxed)
+        try await before.append(messages(0..<2), to: scope)
+        await before.close()
+        let mark = folder.file("history.sqlite-relaxed").path
+        let user = try LockFile(path: mark)
+        #expect(try user.tryLock(shared: true))
+        let beside = folder.history()
+        try await beside.append(messages(2..<4), to: scope)
+        await beside.close()
+        #expect(FileManager.default.fileExists(atPath: mark))
+        user.unlock()
+        let store = folder.history()
+        for start in stride(from: 4, to: 60, by: 2) {
+            try await store.append(messages(start..<start + 2), to: scope)
+        }
+        #expect(!FileManager.default.fileExists(atPath: mark))
+        let middle = try Data(contentsOf: folder.file("history.sqlite-wal")).count / 2
+        let kept = try await salvaged(folder.url, damaging: middle..<middle + 1, of: "history.sqlite-wal")
+        #expect(kept == messages(0..<60))
+    }
+
     @Test("what a power cut left of a commit in the log is not taken for newer than what is saved later")
     func cutCommit() async throws {
         let store = folder.history()

@@ -117,6 +117,45 @@ import Testing
         #expect(history.events.takeUnheard().map(\.kind) == [.salvaged])
     }
 
+    @Test(
+        "a damaged database or log behind a symbolic link is salvaged beside the file",
+        arguments: ["history.sqlite", "big.sqlite"],
+        [0, 4096 * 4 + 100, -1])
+    func symbolicLink(name: String, damage: Int) async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<40), to: scope)
+        await store.close()
+        let elsewhere = try TemporaryFolder()
+        let link = folder.file("history.sqlite")
+        try FileManager.default.moveItem(at: link, to: elsewhere.file(name))
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: elsewhere.file(name))
+        let linked = folder.history()
+        for number in 40..<60 { try await linked.append(messages(number..<number + 1), to: scope) }
+        // The files of a process that was killed.
+        let copy = try TemporaryFolder()
+        for file in [name, name + "-wal"] {
+            try FileManager.default.copyItem(at: elsewhere.file(file), to: copy.file(file))
+        }
+        let links = try TemporaryFolder()
+        try FileManager.default.copyItem(at: folder.file("history.lock"), to: links.file("history.lock"))
+        try FileManager.default.createSymbolicLink(
+            at: links.file("history.sqlite"), withDestinationURL: copy.file(name))
+        let damaged = copy.file(damage < 0 ? name + "-wal" : name)
+        var bytes = try Data(contentsOf: damaged)
+        let start = damage < 0 ? bytes.count / 2 : damage
+        for index in start..<start + 16 { bytes[index] ^= 0x5A }
+        try bytes.write(to: damaged)
+        let history = links.history()
+        let page = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+        #expect(page.elements.map(\.message) == messages(0..<60))
+        #expect(try links.names.contains("history.sqlite") && !links.names.contains { $0.contains("damaged") })
+        for event in history.events.takeUnheard() {
+            let aside = try #require(event.setAside)
+            #expect(FileManager.default.fileExists(atPath: aside.path))
+        }
+        #expect(try FileID(at: links.file("history.sqlite").path) == FileID(at: copy.file(name).path))
+    }
+
     @Test("an empty database file beside the history's lock is damage")
     func emptyBesideLock() async throws {
         let store = folder.history()

@@ -18,8 +18,8 @@ struct Salvage {
     /// - Throws: `newerSchema` where a newer version wrote it; what writing the new database throws, a full disk say. The damaged
     ///   files are untouched then.
     func run() throws {
-        try HistoryFiles.onDisk(files.directory, doing: "salvage the history in") {
-            try replace(in: OpenFolder(path: files.directory.path))
+        try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "salvage the history in") {
+            try replace(in: OpenFolder(path: files.folder))
         }
     }
 
@@ -44,8 +44,8 @@ struct Salvage {
     /// Finishes the renames of a salvage that was killed, if there is one, and removes what killed salvages left half made. The first
     /// thing that every opening does.
     func finishInterrupted() throws {
-        try HistoryFiles.onDisk(files.directory, doing: "finish the salvage in") {
-            try finish(in: OpenFolder(path: files.directory.path))
+        try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "finish the salvage in") {
+            try finish(in: OpenFolder(path: files.folder))
         }
     }
 
@@ -74,7 +74,7 @@ struct Salvage {
         }
         events.post(
             StoreEvent(
-                kind: .salvaged, setAside: files.directory.appendingPathComponent(loss.setAside),
+                kind: .salvaged, setAside: URL(fileURLWithPath: files.folder).appendingPathComponent(loss.setAside),
                 recoveredMessages: loss.recoveredMessages, lostMessages: loss.lostMessages, lostSessions: loss.sessions)
         )
         if loss.isLoss {
@@ -156,10 +156,10 @@ extension HistoryFiles {
     /// The database's name in its folder.
     var databaseName: String { URL(fileURLWithPath: database).lastPathComponent }
     /// Says that a new database is complete and which renames are to be done.
-    var salvageMarker: String { "\(stem).salvaging.json" }
+    var salvageMarker: String { "\(salvageStem).salvaging.json" }
     /// How the names of new databases begin until they are complete.
-    var salvagingPrefix: String { "\(stem).salvaging-" }
-    private var lossPrefix: String { "\(stem).loss-" }
+    var salvagingPrefix: String { "\(salvageStem).salvaging-" }
+    private var lossPrefix: String { "\(salvageStem).loss-" }
 
     /// Whether a missing or empty database had content once. A log proves it. So does an empty file beside the lock, attachments, or
     /// locks of writers: a new database is complete when it gets its name.
@@ -176,7 +176,7 @@ extension HistoryFiles {
 
     /// Whether a file is what a killed salvage left. Earlier versions copied databases to mend them.
     func isLeftover(_ name: String) -> Bool {
-        name.hasPrefix(salvagingPrefix) || name.hasPrefix("\(stem).mending-")
+        name.hasPrefix(salvagingPrefix) || name.hasPrefix("\(salvageStem).mending-")
     }
 
     /// What tells of the messages that were lost with a file that was set aside.
@@ -192,10 +192,12 @@ extension HistoryFiles {
 
     /// What was lost with the files that are still set aside, the oldest first.
     func losses() throws -> [HistoryLoss] {
-        guard let folder = try? OpenFolder(path: directory.path) else { return [] }
+        let files = resolved
+        guard let folder = try? OpenFolder(path: files.folder) else { return [] }
         let names = Set(try folder.names())
         return try names.sorted().compactMap { name in
-            guard let setAside = setAside(ofLossRecord: name), names.contains(where: { $0.hasPrefix(setAside) }) else {
+            guard let setAside = files.setAside(ofLossRecord: name), names.contains(where: { $0.hasPrefix(setAside) })
+            else {
                 return nil
             }
             let file = try folder.file(name, forWriting: false)
