@@ -15,6 +15,22 @@ func hold(_ arguments: [String]) async throws {
     }
 }
 
+/// `read FOLDER USER SESSION`: reads a session's messages and says `read N`, or `failed CODE`.
+func read(_ arguments: [String]) async {
+    let history = SQLiteHistoryStore(
+        directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
+    do {
+        let count = try await history.messages(
+            of: ConversationID(userId: arguments[1], sessionId: arguments[2]), agentId: nil,
+            page: PageRequest(limit: 100_000)
+        ).elements.count
+        let listed = try await history.conversations(of: arguments[1], page: PageRequest(limit: 10)).elements.count
+        say(listed == 1 ? "read \(count)" : "listed \(listed)")
+    } catch {
+        say("failed \((error as? RecollectError)?.code.rawValue ?? "\(error)")")
+    }
+}
+
 /// `delete FOLDER USER SESSION`: deletes a session and says `deleted`.
 func delete(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(

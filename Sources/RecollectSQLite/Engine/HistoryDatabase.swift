@@ -45,10 +45,11 @@ final class HistoryDatabase: Sendable {
     /// - Parameters:
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
+    ///   - unlocked: The files, where the connections take no locks.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
+        state: OpeningState? = nil, cannotWrite: RecollectError? = nil, unlocked: UnlockedFiles? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
@@ -59,8 +60,10 @@ final class HistoryDatabase: Sendable {
         self.lock = lock
         let known = KnownFormat(schemaVersion: state?.schemaVersion)
         format = FormatWatch(known)
-        inlineReader = ReadConnection(writer, known)
-        readers = openReader.map { open in ReadConnections { ReadConnection(try open(), known) } }
+        inlineReader = ReadConnection(writer, known, unlocked: unlocked)
+        readers = openReader.map { open in
+            ReadConnections { ReadConnection(try open(), known, unlocked: unlocked) }
+        }
         guardian = files.map(FileGuard.init(files:))
         id = guardian?.databaseID
         log = WriteAheadLog(configuration: configuration)

@@ -115,7 +115,12 @@ struct HistoryOpening {
 
     /// Opens the writer's connection and brings the database up to date.
     private func connect(_ lock: ProcessLock, emptiesLog: Bool) throws -> HistoryDatabase {
-        let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
+        let database = files.database
+        let writer = try DatabaseQueue(
+            path: database,
+            configuration: Self.connections(configuration) {
+                try $0.allocateLogIndex(beside: database)
+            })
         do {
             var state = try writer.inDatabase(OpeningState.init)
             if state.map(Schema.isCurrent) != true {
@@ -226,7 +231,10 @@ struct HistoryOpening {
     }
 
     /// How every connection is set up.
-    static func connections(_ configuration: HistoryConfiguration) -> Configuration {
+    /// - Parameter begin: Called before the connection's first look at the database.
+    static func connections(
+        _ configuration: HistoryConfiguration, begin: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) -> Configuration {
         var connections = Configuration()
         connections.label = "recollect.history"
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
@@ -234,6 +242,7 @@ struct HistoryOpening {
         connections.prepareDatabase { db in
             // GRDB's authorizer serves its observations. Nothing here observes, and preparing a statement is twice as fast without.
             sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
+            try begin(db)
             let code = sqlite3_exec(
                 db.sqliteConnection,
                 """
