@@ -88,6 +88,13 @@ struct HistoryOpening {
                     + "changed; replace the other names by copies")
         }
         let header = try DatabaseHeader.read(files.database)
+        if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
+            throw RecollectError(
+                .foreignStore,
+                "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
+                    + "name another folder for the history")
+        }
+        try files.setForeignLogAside().map(events.post)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
             guard try !files.wasEmptied() else { return .damaged }
@@ -95,12 +102,6 @@ struct HistoryOpening {
             return .whole
         }
         guard DatabaseHeader.isDatabase(header) else { return .damaged }
-        guard Schema.isOurs(header) else {
-            throw RecollectError(
-                .foreignStore,
-                "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
-                    + "name another folder for the history")
-        }
         // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
         guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
         let end = try HistoryFiles.onDisk(files.directory, doing: "look at the log in") {
