@@ -166,7 +166,9 @@ extension HistoryFiles {
         if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
         guard FileManager.default.fileExists(atPath: database) else { return false }
         return try [attachments, writers].contains { folder in
-            guard FileManager.default.fileExists(atPath: folder.path) else { return false }
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue
+            else { return false }
             return try OpenFolder(path: folder.path).names().contains { !$0.hasPrefix(".") }
         }
     }
