@@ -15,6 +15,15 @@ func hold(_ arguments: [String]) async throws {
     }
 }
 
+/// `lock FOLDER`: holds a history's process lock for as long as it lives, and says `locked` when it does.
+func lock(_ arguments: [String]) throws {
+    let files = HistoryFiles(directory: URL(fileURLWithPath: arguments[0]))
+    try ProcessLock(path: files.lock).withLock(timeout: 1000) {
+        say("locked")
+        while true { pause() }
+    }
+}
+
 /// `read FOLDER USER SESSION`: reads a session's messages and says `read N`, or `failed CODE`.
 func read(_ arguments: [String]) async {
     let history = SQLiteHistoryStore(

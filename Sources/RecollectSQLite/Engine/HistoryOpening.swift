@@ -28,7 +28,7 @@ struct HistoryOpening {
     private func openToWrite(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
         try files.makeDirectory()
         try refuseStranger()
-        let lock = try ProcessLock(path: files.lock)
+        let lock = try ProcessLock(path: files.lock, logger: configuration.logger)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
