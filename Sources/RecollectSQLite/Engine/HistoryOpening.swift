@@ -34,7 +34,8 @@ struct HistoryOpening {
             // Another process may have salvaged it already: then another file is there now.
             let isKnown = damaged != nil && damaged == FileID(at: files.database)
             let found: Look = isKnown ? .damaged : try look()
-            if found == .damaged { try salvage() }
+            let isSalvaged = found == .damaged || found == .unreadable
+            if isSalvaged { try salvage(isUnreadable: found == .unreadable) }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
@@ -43,8 +44,8 @@ struct HistoryOpening {
                 do {
                     database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
                     return database
-                } catch  where error.isCorruption && found != .damaged {
-                    if isLast { try salvage() }
+                } catch  where error.isCorruption && !isSalvaged {
+                    if isLast { try salvage(isUnreadable: error.isUnreadable) }
                 }
             }
             return nil
@@ -69,6 +70,8 @@ struct HistoryOpening {
     /// The state of the files before SQLite opens them.
     private enum Look {
         case whole, damaged
+        /// The first bytes cannot be read, several times in a row.
+        case unreadable
         /// The log ends with parts of a commit: a power cut interrupted it.
         case wholeButForTheLog
     }
@@ -87,7 +90,7 @@ struct HistoryOpening {
                 "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
                     + "changed; replace the other names by copies")
         }
-        let header = try DatabaseHeader.read(files.database)
+        guard let header = try readHeader() else { return .unreadable }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
             throw RecollectError(
                 .foreignStore,
@@ -111,6 +114,22 @@ struct HistoryOpening {
         case .nothing: return .whole
         case .cutCommit: return .wholeButForTheLog
         case .hiddenCommits: return .damaged
+        }
+    }
+
+    /// Reads the first bytes; `nil` if the system refuses to read them three times in 100 ms.
+    private func readHeader() throws -> [UInt8]? {
+        for _ in 0..<2 {
+            do {
+                return try DatabaseHeader.read(files.database)
+            } catch let error as RecollectError where error.code == .inputOutput {
+                usleep(50_000)
+            }
+        }
+        do {
+            return try DatabaseHeader.read(files.database)
+        } catch let error as RecollectError where error.code == .inputOutput {
+            return nil
         }
     }
 
@@ -266,7 +285,9 @@ struct HistoryOpening {
     }
 
     /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
-    private func salvage() throws {
-        try Salvage(files: files, configuration: configuration, events: events).run()
+    /// - Parameter isUnreadable: Whether it counts as damaged only because it could not be read. If it can be read by now, `inputOutput`
+    ///   is thrown and nothing is changed.
+    private func salvage(isUnreadable: Bool) throws {
+        try Salvage(files: files, configuration: configuration, events: events).run(isUnreadable: isUnreadable)
     }
 }

@@ -67,8 +67,9 @@ final class DamagedPages {
     }
 
     /// Confirms that unreadable pages are damaged: see `DamagedFile`.
-    func confirm() throws {
-        try file.confirm()
+    /// - Parameter isUnreadable: Whether there must be such pages.
+    func confirm(isUnreadable: Bool) throws {
+        try file.confirm(isUnreadable: isUnreadable && log.isReadable)
         try log.confirm()
     }
 
