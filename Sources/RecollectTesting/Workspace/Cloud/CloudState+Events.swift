@@ -56,14 +56,18 @@ extension CloudState {
 
     /// What comes to a device that is behind the service.
     private func taken(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
-        var events: [CloudEvent] = []
-        for path in entries.keys.sorted() {
-            guard disk.known[path] != entries[path]?.head, !disk.edited.contains(path), canTake(path, disk) else {
-                continue
-            }
-            events.append(disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path))
-        }
-        return events
+        let paths = entries.keys.filter { isAwaited($0, disk) }.sorted()
+        return paths.map { arrival(of: $0, at: device, disk) }
+    }
+
+    // Inlined into a loop, this ends swiftc 6.3.1 with an ownership error when it optimizes.
+    @inline(never)
+    private func arrival(of path: ByteString, at device: String, _ disk: SimulatedDisk) -> CloudEvent {
+        disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path)
+    }
+
+    private func isAwaited(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
+        disk.known[path] != entries[path]?.head && !disk.edited.contains(path) && canTake(path, disk)
     }
 
     /// The contents that a device asked for.
