@@ -65,14 +65,14 @@ import Testing
             try FileManager.default.copyItem(at: folder.file(name), to: copy.file(name))
         }
         var log = try Data(contentsOf: copy.file("history.sqlite-wal"))
-        // The log's header, and the first frame's count of pages.
-        log.replaceSubrange(0..<16, with: noise(16, seed: 2))
-        log.replaceSubrange(36..<40, with: [0x7F, 0xFF, 0xFF, 0xFF])
+        // Behind a damaged frame, the checksum of the last one proves nothing.
+        let frame = 24 + 4096
+        log.replaceSubrange(log.count - 2 * frame..<log.count - 2 * frame + 24, with: noise(24, seed: 2))
+        log.replaceSubrange(log.count - frame + 4..<log.count - frame + 8, with: [0x7F, 0xFF, 0xFF, 0xFF])
         try log.write(to: copy.file("history.sqlite-wal"))
         let pages = try DamagedPages(
             folder: OpenFolder(path: copy.url.path), database: "history.sqlite", hasUnsyncedCommits: false)
-        let sizes = try ["history.sqlite", "history.sqlite-wal"].map { try Data(contentsOf: copy.file($0)).count }
-        #expect(pages.count <= sizes.reduce(0, +) / 4096)
+        #expect(pages.count < 1000)
         await history.close()
     }
 }

@@ -25,9 +25,9 @@ final class DamagedPages {
         // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
         let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
         size = sizes.first ?? 4096
-        // Each page lies in the file or in the log: a damaged commit may name any count.
-        let most = (file.size + log.size) / size
-        count = max(file.size / size, logged.pageSize == size ? min(logged.pageCount, most) : 0)
+        // The last page that is there. A damaged commit may state any count.
+        let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
+        count = max(file.size / size, logged.pageSize == size ? last : 0)
     }
 
     /// The content of a log behind SQLite's last valid frame.
