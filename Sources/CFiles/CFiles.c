@@ -23,6 +23,11 @@ int recollect_sync_file_system(int folder) {
     return -1;
 }
 
+int recollect_allocate_mapped(void *start, unsigned long size) {
+    errno = ENOSYS;
+    return -1;
+}
+
 static int begins_with(const char *name, const char *prefix) { return strncmp(name, prefix, strlen(prefix)) == 0; }
 
 static int is_users(const char *name) {
@@ -41,6 +46,7 @@ static int set_attribute(int file, const char *name, const void *value, size_t s
 }
 #else
 #include <linux/fs.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +61,15 @@ int recollect_rename_exclusively(int old_folder, const char *old, int new_folder
 
 int recollect_sync_file_system(int folder) {
     return syncfs(folder);
+}
+
+// Its number, since Linux 5.14: headers may be older than the kernel.
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+int recollect_allocate_mapped(void *start, unsigned long size) {
+    return madvise(start, size, MADV_POPULATE_WRITE);
 }
 
 static int is_users(const char *name) { return strncmp(name, "user.", 5) == 0; }

@@ -73,10 +73,13 @@
                 var facts: [String] = []
                 if let count = event.recoveredMessages { facts.append("\(Format.count(count, "message")) recovered") }
                 if let count = event.lostMessages { facts.append("\(Format.count(count, "message")) lost") }
-                if let file = event.setAside { facts.append("the damaged file is now \(file.path)") }
+                if let file = event.setAside {
+                    facts.append("the \(event.kind == .salvaged ? "damaged " : "")file is now \(file.path)")
+                }
                 let what =
                     switch event.kind {
                     case .salvaged: "the history was damaged and has been salvaged"
+                    case .foreignFile: "a file that is none of the history's had the name of its log"
                     case .interruptedReply: "a reply that was cut off has been saved as far as it had come"
                     case .missingFile: "a file of the history was missing"
                     case .rebuiltIndex: "the search index was made anew"

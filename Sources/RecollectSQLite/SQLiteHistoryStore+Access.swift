@@ -25,9 +25,32 @@ extension SQLiteHistoryStore {
             try canSettle && Settling.isBehind($0) ? nil : .some(body($0))
         }
         if let settled { return settled }
-        return try await database.write { db in
-            try Settling.settle(db)
-            return try body(db)
+        do {
+            return try await database.write { db in
+                try Settling.settle(db)
+                return try body(db)
+            }
+        } catch let error as DatabaseError where error.hasNoSpace {
+            return try await readSettledWithoutSpace(in: database, body)
+        }
+    }
+
+    /// Settles in a transaction of its own and reads there. Where only its commit fails, the result is good: it is what the committed
+    /// messages give.
+    private func readSettledWithoutSpace<Value: Sendable>(
+        in database: HistoryDatabase, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
+        let result = Locked<Value?>(nil)
+        do {
+            return try await database.write(alone: true) { db in
+                try Settling.settle(db)
+                let value = try body(db)
+                result.withLock { $0 = value }
+                return value
+            }
+        } catch let error as DatabaseError where error.hasNoSpace {
+            guard let value = result.withLock({ $0 }) else { throw error }
+            return value
         }
     }
 

@@ -285,8 +285,14 @@ public final class SQLiteHistoryStore: HistoryStore {
         var limit = 1000
         while try await database.read({ try SearchIndex.isBehind($0) }) {
             let bite = limit
-            let taken = try await ContinuousClock().measure {
-                _ = try await database.write { try SearchIndex.advance($0, limit: bite) }
+            let taken: Duration
+            do {
+                taken = try await ContinuousClock().measure {
+                    _ = try await database.write { try SearchIndex.advance($0, limit: bite) }
+                }
+            } catch let error as DatabaseError where error.hasNoSpace {
+                // A full disk stops no search: it finds what was indexed.
+                return
             }
             if taken < .milliseconds(100) {
                 limit = min(limit * 2, 20_000)

@@ -7,7 +7,7 @@ package enum FaultScenarios {
         [
             HistoryUse.firstOpening, HistoryUse.foreignFolder, HistoryUse.savingTurns, HistoryUse.savingRelaxed,
             HistoryUse.openingAndClosing,
-            HistoryUse.attachments, HistoryUse.unsyncedPicture,
+            HistoryUse.attachments, HistoryUse.unsyncedPicture, HistoryUse.unsyncedFolder,
             HistoryUse.importing, HistoryUse.replies, HistoryUse.deletion, HistoryUse.deletionRelaxed,
             HistoryUse.trimsOfACrowd, HistoryUse.savingAndClosing,
         ] + HistoryUse.salvages + FilesUse.all + [

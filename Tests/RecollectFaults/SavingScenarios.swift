@@ -88,6 +88,19 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
+    /// A picture for a folder that another process had just made when it was killed: nobody has synced the folder's name.
+    static let unsyncedFolder = CrashScenario("a folder of pictures that a killed save left") { run in
+        let history = open(run.folder)
+        try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
+        try OpenFolder(path: place(in: run.folder).path).makeFolder("attachments")
+        let hash = Attachment.sha256(of: pictureBytes(1, of: "w"))
+        try OpenFolder(path: place(in: run.folder).path).folder("attachments").makeFolder(String(hash.prefix(2)))
+        try await run.save([picture(1, of: "w")], to: scope("s"), in: history)
+        await history.close()
+    } reopen: {
+        try await Reading()($0)
+    }
+
     /// A batch as an import saves it, larger than a page of the log, with long texts.
     static let importing = CrashScenario("import") { run in
         let history = open(run.folder)

@@ -11,12 +11,13 @@ package final class CuttableDisk {
     package let url: URL
     private let image: URL
 
-    package init(in folder: URL) throws {
+    /// - Parameter blockSize: The size of the file system's blocks, in bytes.
+    package init(in folder: URL, blockSize: Int = 4096) throws {
         url = folder.appendingPathComponent("mounted")
         image = folder.appendingPathComponent("image")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         try Data(count: 16 << 20).write(to: image)
-        try run("mkfs.ext4", "-q", "-F", image.path)
+        try run("mkfs.ext4", "-q", "-F", "-m", "0", "-b", "\(blockSize)", image.path)
         try run("mount", "-o", "loop", image.path, url.path)
     }
 

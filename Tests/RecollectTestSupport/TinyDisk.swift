@@ -18,6 +18,11 @@ package final class TinyDisk {
         try run("mount", "-o", "remount,size=\(kilobytes)k", url.path)
     }
 
+    /// Fills the disk with a file of the name `filler`.
+    package func fill() {
+        fillDisk(at: url)
+    }
+
     package func makeReadOnly() throws {
         try run("mount", "-o", "remount,ro", url.path)
     }
@@ -32,6 +37,17 @@ package final class TinyDisk {
             return false
         #endif
     }()
+}
+
+/// Fills the file system of a folder with a file of the name `filler`, to the last byte.
+package func fillDisk(at folder: URL) {
+    var size = 1 << 20
+    while size > 0 {
+        let handle = open(folder.appendingPathComponent("filler").path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        let bytes = [UInt8](repeating: 1, count: size)
+        if write(handle, bytes, size) < size { size /= 2 }
+        close(handle)
+    }
 }
 
 /// Runs a command and throws if it fails.

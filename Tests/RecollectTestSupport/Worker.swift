@@ -43,6 +43,16 @@ package final class Worker: @unchecked Sendable {
         Foundation.kill(process.processIdentifier, signal)
     }
 
+    /// The process's number.
+    package var id: Int32 { process.processIdentifier }
+
+    /// Stops the worker and returns when it is stopped.
+    package func stop() throws {
+        send(SIGSTOP)
+        var status = siginfo_t()
+        guard waitid(P_PID, id_t(id), &status, WSTOPPED | WNOWAIT) == 0 else { throw CocoaError(.featureUnsupported) }
+    }
+
     /// Waits for the end and gives all that the worker said, whole lines only.
     package func finish() async -> [String] {
         await waiting { self.hearTheRest() }

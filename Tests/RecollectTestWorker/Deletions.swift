@@ -15,6 +15,31 @@ func hold(_ arguments: [String]) async throws {
     }
 }
 
+/// `lock FOLDER`: holds a history's process lock for as long as it lives, and says `locked` when it does.
+func lock(_ arguments: [String]) throws {
+    let files = HistoryFiles(directory: URL(fileURLWithPath: arguments[0]))
+    try ProcessLock(path: files.lock).withLock(timeout: 1000) {
+        say("locked")
+        while true { pause() }
+    }
+}
+
+/// `read FOLDER USER SESSION`: reads a session's messages and says `read N`, or `failed CODE`.
+func read(_ arguments: [String]) async {
+    let history = SQLiteHistoryStore(
+        directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
+    do {
+        let count = try await history.messages(
+            of: ConversationID(userId: arguments[1], sessionId: arguments[2]), agentId: nil,
+            page: PageRequest(limit: 100_000)
+        ).elements.count
+        let listed = try await history.conversations(of: arguments[1], page: PageRequest(limit: 10)).elements.count
+        say(listed == 1 ? "read \(count)" : "listed \(listed)")
+    } catch {
+        say("failed \((error as? RecollectError)?.code.rawValue ?? "\(error)")")
+    }
+}
+
 /// `delete FOLDER USER SESSION`: deletes a session and says `deleted`.
 func delete(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(

@@ -22,6 +22,8 @@ enum RecollectTestWorker {
         case "journal": try await journal(Array(arguments.dropFirst()))
         case "entries": try await entries(Array(arguments.dropFirst()))
         case "hold": try await hold(Array(arguments.dropFirst()))
+        case "lock": try lock(Array(arguments.dropFirst()))
+        case "read": await read(Array(arguments.dropFirst()))
         case "delete": try await delete(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
@@ -29,7 +31,7 @@ enum RecollectTestWorker {
         case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace|explored|faults …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|lock|read|delete|lines|workspace|explored|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

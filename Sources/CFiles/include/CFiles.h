@@ -12,6 +12,12 @@ int recollect_exchange(int left_folder, const char *left, int right_folder, cons
 /// Returns 0, or -1 with `errno` set: `EEXIST` where it is; `EINVAL` or `ENOSYS` where the file system cannot.
 int recollect_rename_exclusively(int old_folder, const char *old, int new_folder, const char *new_name);
 
+/// Allocates the blocks of a mapped part of a file, as writing to it would.
+///
+/// Returns 0, or -1 with `errno` set: `EFAULT` where writing would end the process with SIGBUS because the disk is full, another
+/// number where the system cannot do this.
+int recollect_allocate_mapped(void *start, unsigned long size);
+
 /// Returns when all that was written so far to the file system of an open folder is on the disk, whoever wrote it.
 ///
 /// Returns 0, or -1 with `errno` set; `ENOSYS` where the system cannot.

@@ -18,6 +18,8 @@ public struct StoreEvent: Sendable {
         public static let droppedSameRole = Kind(rawValue: "droppedSameRole")
         /// A damaged file was set aside and what could be read was kept.
         public static let salvaged = Kind(rawValue: "salvaged")
+        /// A file that Recollect did not write had the name of one of its own; it was set aside and is never removed.
+        public static let foreignFile = Kind(rawValue: "foreignFile")
         /// Something was missing when the store opened: a write-ahead log, for instance.
         public static let missingFile = Kind(rawValue: "missingFile")
         /// The files of an open store were replaced or removed by another program; the store goes on with those that are there now.

@@ -29,6 +29,18 @@ package struct FileStamp: Hashable, Sendable {
         nanoseconds = Int64(time.tv_nsec)
     }
 
+    /// The stamp of the file at a path, through symbolic links; `nil` where there is none.
+    package init?(at path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether the last change is more than so many seconds from a moment, in either direction: clocks are set back.
+    package func isOlder(than age: Double, at now: Date) -> Bool {
+        abs(now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9) > age
+    }
+
     /// Whether the last change is longer ago than the coarsest tick of a file system, two seconds: until then another change may
     /// leave the same stamp. A change in the future is none that rests.
     func isResting(at now: Date) -> Bool {

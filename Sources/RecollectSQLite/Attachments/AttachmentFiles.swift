@@ -38,18 +38,28 @@ extension ConversationMessage {
 /// Attachments as files in `attachments/ab/abcdef….`.
 struct AttachmentFiles: AttachmentKeeping {
     let directory: URL
+    /// The folders with names that are on the disk.
+    private let durableFolders = DurableFolders()
+
+    init(directory: URL) {
+        self.directory = directory
+    }
 
     func keep(_ bytes: Data) throws -> String {
         let hash = Attachment.sha256(of: bytes)
         let folder = url(of: hash).deletingLastPathComponent()
         if isWhole(hash) {
             // Its writer may not have synced the name yet, or was killed before that.
-            try HistoryFiles.onDisk(folder, doing: "synchronise") { try OpenFolder(path: folder.path).synchronize() }
+            try onDisk(folder, doing: "synchronise") {
+                try OpenFolder(path: folder.path).synchronize()
+                try synchronizeNames(of: folder)
+            }
             return hash
         }
         // A damaged file gives way to these bytes, which also repairs older messages with this attachment.
-        return try HistoryFiles.onDisk(folder, doing: "keep an attachment in") {
+        return try onDisk(folder, doing: "keep an attachment in") {
             let open = try OpenFolder.make(path: folder.path)
+            try synchronizeNames(of: folder)
             for attempt in 1... {
                 do {
                     _ = try open.replace(hash) { try $0.write(Array(bytes), at: 0) }
@@ -61,6 +71,37 @@ struct AttachmentFiles: AttachmentKeeping {
             }
             return hash
         }
+    }
+
+    /// Writes the names of a folder and of `attachments` to the disk. Another process may have made them a moment ago, or been killed
+    /// before it synced them.
+    private func synchronizeNames(of folder: URL) throws {
+        for folder in [folder, directory] {
+            try durableFolders.add(folder.path) {
+                try OpenFolder(path: folder.deletingLastPathComponent().path).synchronize()
+            }
+        }
+    }
+
+    /// Turns the failure of a system call into an error. Where a file has a folder's name, the error names it.
+    private func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try HistoryFiles.onDisk(place, doing: action, body)
+        } catch let error as RecollectError where error.code == .cannotOpen {
+            let file = [directory, place].first {
+                FileManager.default.fileExists(atPath: $0.path) && !Self.isFolder($0)
+            }
+            guard let file else { throw error }
+            throw RecollectError(
+                .cannotOpen,
+                "\(file.path) is not a folder, and attachments are kept in a folder of that name; it was left untouched; "
+                    + "move it away and try again", cause: error.cause)
+        }
+    }
+
+    private static func isFolder(_ url: URL) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     func read(_ sha256: String) throws -> Data {
@@ -98,7 +139,7 @@ struct AttachmentFiles: AttachmentKeeping {
                 let folder = try OpenFolder(path: folder.path)
                 try folder.remove(sha256)
                 try folder.synchronize()
-            } catch let failure as POSIXFailure where failure.number == ENOENT {
+            } catch let failure as POSIXFailure where failure.number == ENOENT || failure.number == ENOTDIR {
                 return
             }
         }
@@ -116,15 +157,14 @@ struct AttachmentFiles: AttachmentKeeping {
 
     /// Every attachment that is kept. Files of other names are not Recollect's and are passed over.
     func all() throws -> [(hash: String, byteCount: Int)] {
-        let manager = FileManager.default
-        guard manager.fileExists(atPath: directory.path) else { return [] }
-        return try manager.contentsOfDirectory(atPath: directory.path).flatMap { name -> [(String, Int)] in
-            let folder = directory.appendingPathComponent(name).path
-            var isFolder: ObjCBool = false
-            guard name.utf8.count == 2, manager.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
-            else { return [] }
-            return try manager.contentsOfDirectory(atPath: folder).filter(Self.isHash)
-                .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
+        guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
+        return try onDisk(directory, doing: "list the attachments in") {
+            try OpenFolder(path: directory.path).names().sorted().flatMap { name -> [(String, Int)] in
+                let folder = directory.appendingPathComponent(name)
+                guard name.utf8.count == 2, Self.isFolder(folder) else { return [] }
+                return try OpenFolder(path: folder.path).names().filter(Self.isHash)
+                    .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
+            }
         }
     }
 
@@ -135,6 +175,18 @@ struct AttachmentFiles: AttachmentKeeping {
     /// A name that comes from a row or a caller becomes a path only if it is a hash.
     static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+    }
+}
+
+/// The folders with names that are on the disk, as far as one store knows.
+private final class DurableFolders: Sendable {
+    private let known = Locked<Set<FileID>>([])
+
+    /// Adds a folder after it was synced; does nothing for a known one.
+    func add(_ path: String, synchronizing synchronize: () throws -> Void) throws {
+        guard let id = FileID(at: path), !known.withLock({ $0.contains(id) }) else { return }
+        try synchronize()
+        known.withLock { _ = $0.insert(id) }
     }
 }
 

@@ -39,10 +39,16 @@ extension Error {
         (self as? DatabaseError)?.extendedResultCode == .SQLITE_CORRUPT_VTAB
     }
 
-    /// Whether SQLite says that the database's bytes are not what they should be.
+    /// Whether SQLite says that the database's bytes are not what they should be, or cannot be read.
     var isCorruption: Bool {
         guard let error = self as? DatabaseError, !isIndexDamage else { return false }
-        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+        return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB || isUnreadable
+    }
+
+    /// Whether bytes of the database or the log cannot be read. SQLite reports some such failures as corruption instead.
+    var isUnreadable: Bool {
+        guard let error = self as? DatabaseError else { return false }
+        return [.SQLITE_IOERR_READ, .SQLITE_IOERR_CORRUPTFS].contains(error.extendedResultCode)
     }
 
     /// Whether the connection must not be used again: what a failed sync left on the disk is unknown until it is read anew.

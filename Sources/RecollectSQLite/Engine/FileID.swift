@@ -20,6 +20,13 @@ struct FileID: Hashable, Sendable {
         self.init(id)
     }
 
+    /// The identity as the Linux kernel lists it in `/proc/locks`.
+    var listed: String {
+        String(
+            format: "%02x:%02x:%llu", UInt32(truncatingIfNeeded: device >> 32), UInt32(truncatingIfNeeded: device),
+            inode)
+    }
+
     fileprivate init(_ id: recollect_file_id) {
         device = id.device
         inode = id.inode

@@ -48,10 +48,12 @@ final class HistoryDatabase: Sendable {
     ///   - mark: The mark of a database with `durability: .relaxed`.
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
+    ///   - unlocked: The files, where the connections take no locks.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
         mark: LockFile? = nil, state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
+        unlocked: UnlockedFiles? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
@@ -63,8 +65,10 @@ final class HistoryDatabase: Sendable {
         self.mark = mark
         let known = KnownFormat(schemaVersion: state?.schemaVersion)
         format = FormatWatch(known)
-        inlineReader = ReadConnection(writer, known)
-        readers = openReader.map { open in ReadConnections { ReadConnection(try open(), known) } }
+        inlineReader = ReadConnection(writer, known, unlocked: unlocked)
+        readers = openReader.map { open in
+            ReadConnections { ReadConnection(try open(), known, unlocked: unlocked) }
+        }
         guardian = files.map(FileGuard.init(files:))
         id = guardian?.databaseID
         log = WriteAheadLog(configuration: configuration)

@@ -29,13 +29,14 @@ struct HistoryOpening {
         try files.makeDirectory()
         try refuseStranger()
         let isKnown = FileID(at: files.lock) != nil
-        let lock = try ProcessLock(path: files.lock)
+        let lock = try ProcessLock(path: files.lock, logger: configuration.logger)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
             let isDamaged = damaged != nil && damaged == FileID(at: files.database)
             let found: Look = isDamaged ? .damaged : try look(isKnown: isKnown)
-            if found == .damaged { try salvage() }
+            let isSalvaged = found == .damaged || found == .unreadable
+            if isSalvaged { try salvage(isUnreadable: found == .unreadable) }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
@@ -44,8 +45,8 @@ struct HistoryOpening {
                 do {
                     database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
                     return database
-                } catch  where error.isCorruption && found != .damaged {
-                    if isLast { try salvage() }
+                } catch  where error.isCorruption && !isSalvaged {
+                    if isLast { try salvage(isUnreadable: error.isUnreadable) }
                 }
             }
             return nil
@@ -70,6 +71,8 @@ struct HistoryOpening {
     /// The state of the files before SQLite opens them.
     private enum Look {
         case whole, damaged
+        /// The first bytes cannot be read, several times in a row.
+        case unreadable
         /// The log ends with parts of a commit: a power cut interrupted it.
         case wholeButForTheLog
     }
@@ -89,7 +92,14 @@ struct HistoryOpening {
                 "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
                     + "changed; replace the other names by copies")
         }
-        let header = try DatabaseHeader.read(files.database)
+        guard let header = try readHeader() else { return .unreadable }
+        if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
+            throw RecollectError(
+                .foreignStore,
+                "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
+                    + "name another folder for the history")
+        }
+        try files.setForeignLogAside().map(events.post)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
             guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged }
@@ -97,12 +107,6 @@ struct HistoryOpening {
             return .whole
         }
         guard DatabaseHeader.isDatabase(header) else { return .damaged }
-        guard Schema.isOurs(header) else {
-            throw RecollectError(
-                .foreignStore,
-                "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
-                    + "name another folder for the history")
-        }
         // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
         guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
         let end = try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "look at the log in") {
@@ -115,9 +119,30 @@ struct HistoryOpening {
         }
     }
 
+    /// Reads the first bytes; `nil` if the system refuses to read them three times in 100 ms.
+    private func readHeader() throws -> [UInt8]? {
+        for _ in 0..<2 {
+            do {
+                return try DatabaseHeader.read(files.database)
+            } catch let error as RecollectError where error.code == .inputOutput {
+                usleep(50_000)
+            }
+        }
+        do {
+            return try DatabaseHeader.read(files.database)
+        } catch let error as RecollectError where error.code == .inputOutput {
+            return nil
+        }
+    }
+
     /// Opens the writer's connection and brings the database up to date.
     private func connect(_ lock: ProcessLock, emptiesLog: Bool) throws -> HistoryDatabase {
-        let writer = try DatabaseQueue(path: files.database, configuration: Self.connections(configuration))
+        let database = files.database
+        let writer = try DatabaseQueue(
+            path: database,
+            configuration: Self.connections(configuration) {
+                try $0.allocateLogIndex(beside: database)
+            })
         do {
             var state = try writer.inDatabase(OpeningState.init)
             let isCurrent = state.map(Schema.isCurrent) ?? false
@@ -230,7 +255,10 @@ struct HistoryOpening {
     }
 
     /// How every connection is set up.
-    static func connections(_ configuration: HistoryConfiguration) -> Configuration {
+    /// - Parameter begin: Called before the connection's first look at the database.
+    static func connections(
+        _ configuration: HistoryConfiguration, begin: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) -> Configuration {
         var connections = Configuration()
         connections.label = "recollect.history"
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
@@ -238,6 +266,7 @@ struct HistoryOpening {
         connections.prepareDatabase { db in
             // GRDB's authorizer serves its observations. Nothing here observes, and preparing a statement is twice as fast without.
             sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
+            try begin(db)
             let code = sqlite3_exec(
                 db.sqliteConnection,
                 """
@@ -260,7 +289,9 @@ struct HistoryOpening {
     }
 
     /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
-    private func salvage() throws {
-        try Salvage(files: files, configuration: configuration, events: events).run()
+    /// - Parameter isUnreadable: Whether it counts as damaged only because it could not be read. If it can be read by now, `inputOutput`
+    ///   is thrown and nothing is changed.
+    private func salvage(isUnreadable: Bool) throws {
+        try Salvage(files: files, configuration: configuration, events: events).run(isUnreadable: isUnreadable)
     }
 }

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Logging
 import RecollectCore
 
 #if canImport(Darwin)
@@ -29,11 +30,14 @@ final class ProcessLock: Sendable {
     private static let takings = Locked<UInt64>(0)
 
     private let path: String
+    private let logger: Logger?
     private let state: Locked<State>
 
     /// Opens the lock file, and creates it where it is missing.
-    init(path: String) throws {
+    /// - Parameter logger: Where a wait of more than two seconds is told.
+    init(path: String, logger: Logger? = nil) throws {
         self.path = path
+        self.logger = logger
         state = Locked(State(file: try LockFile(path: path)))
     }
 
@@ -80,15 +84,32 @@ final class ProcessLock: Sendable {
     func acquire(timeout: Int) throws {
         if try tryAcquire() { return }
         var pause: UInt32 = 50
-        let deadline = DispatchTime.now() + .milliseconds(timeout)
+        let start = DispatchTime.now()
+        let deadline = start + .milliseconds(timeout)
+        var isTold = false
         while try !tryAcquire() {
-            guard DispatchTime.now() < deadline else {
-                throw RecollectError(
-                    .busy, "\(path) has been locked for \(timeout) ms; end the other process or try again later")
+            guard DispatchTime.now() < deadline else { throw busy(for: timeout) }
+            if !isTold, DispatchTime.now() > start + .seconds(2) {
+                isTold = true
+                logger?.warning(
+                    "waiting for a history's lock, held by \(LockHolder(of: path)?.description ?? "an unknown process")"
+                )
             }
             usleep(pause)
             pause = min(pause * 2, 2000)
         }
+    }
+}
+
+extension ProcessLock {
+    private func busy(for timeout: Int) -> RecollectError {
+        let holder = LockHolder(of: path)
+        let advice =
+            holder?.isStopped ?? false
+            ? "continue that process (kill -CONT) or end it" : "end that process or try again later"
+        return RecollectError(
+            .busy, "\(path) has been locked for \(timeout) ms by \(holder?.description ?? "another process"); \(advice)"
+        )
     }
 }
 

@@ -7,16 +7,26 @@ import RecollectCore
 final class ReadConnection: Sendable {
     private let queue: DatabaseQueue
     private let format: FormatWatch
+    private let unlocked: UnlockedFiles?
 
-    /// - Parameter queue: The connection. It may also serve writes.
-    init(_ queue: DatabaseQueue, _ known: KnownFormat) {
+    /// - Parameters:
+    ///   - queue: The connection. It may also serve writes.
+    ///   - unlocked: The files, for a connection that takes no locks.
+    init(_ queue: DatabaseQueue, _ known: KnownFormat, unlocked: UnlockedFiles? = nil) {
         self.queue = queue
+        self.unlocked = unlocked
         format = FormatWatch(known)
     }
 
     /// Reads. Blocks.
-    /// - Throws: `DatabaseRetired` for a newer format, in place of the result or of the failure.
+    /// - Throws: `DatabaseRetired` for a newer format, and for files that changed under a connection without locks, in place of the
+    ///   result or of the failure.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
+        guard let unlocked else { return try readNow(body) }
+        return try unlocked.reading { try readNow(body) }
+    }
+
+    private func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.unsafeRead { db in
             let result = Result { try body(db) }
             _ = try format.look(db)

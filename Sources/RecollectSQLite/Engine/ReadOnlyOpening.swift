@@ -12,43 +12,53 @@ struct ReadOnlyOpening {
 
     func open() throws -> HistoryDatabase {
         guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
-        for path in [plain, immutable] {
-            if let path, let database = try? open(path) { return database }
+        if let database = try? openShared() { return database }
+        // Another process may write at this moment.
+        for _ in 0..<3 {
+            if let database = try? openUnlocked() { return database }
         }
-        // The log can be read only through an index, which must be made: beside a copy.
-        guard let copy = try? DatabaseCopy(of: files.database) else { throw cause }
-        // The connection holds the file: its name goes at once, and so no process that ends leaves a copy.
-        return try withExtendedLifetime(copy) {
-            try open(DatabaseCopy.uri(copy.path, "immutable=1"), opensReaders: false)
-        }
+        throw cause
     }
 
-    /// SQLite reads the log where its index is there already, of a process that has the history open.
-    private var plain: String? {
-        HistoryCheck.size(of: files.sharedMemory) > 0 ? files.database : nil
+    /// Opens the database where the log's index is there already, of a process that has the history open.
+    private func openShared() throws -> HistoryDatabase {
+        guard HistoryCheck.size(of: files.sharedMemory) >= LogIndex.regionSize else { throw cause }
+        return try open(files.database) { [database = files.database] in try $0.allocateLogIndex(beside: database) }
     }
 
-    /// A database without a log is complete.
-    private var immutable: String? {
-        HistoryCheck.size(of: files.writeAheadLog) == 0 ? DatabaseCopy.uri(files.database, "immutable=1") : nil
+    /// Opens the files without locks: each read checks that no process has changed them.
+    ///
+    /// A database without a log is complete. With a log, SQLite keeps the log's index in the process's memory: this takes exclusive
+    /// locking, which needs a file system without locks on a disk that cannot be written, and for several readers.
+    private func openUnlocked() throws -> HistoryDatabase {
+        let unlocked = try UnlockedFiles(files)
+        if HistoryCheck.size(of: files.writeAheadLog) == 0 {
+            return try open(DatabaseCopy.uri(files.database, "immutable=1"), unlocked: unlocked)
+        }
+        return try open(DatabaseCopy.uri(files.database, "vfs=unix-none"), unlocked: unlocked) {
+            try $0.run("PRAGMA locking_mode = EXCLUSIVE")
+        }
     }
 
     /// - Parameters:
     ///   - path: A path, or a URI for SQLite.
-    ///   - opensReaders: Whether further connections may be opened by the path.
-    private func open(_ path: String, opensReaders: Bool = true) throws -> HistoryDatabase {
+    ///   - unlocked: The files, where the connections take no locks.
+    ///   - begin: Called before a connection's first look at the database.
+    private func open(
+        _ path: String, unlocked: UnlockedFiles? = nil,
+        begin: @escaping @Sendable (Database) throws -> Void = { _ in }
+    ) throws -> HistoryDatabase {
         let connect: @Sendable () throws -> DatabaseQueue = { [configuration] in
-            var reading = HistoryOpening.connections(configuration)
+            var reading = HistoryOpening.connections(configuration, begin: begin)
             reading.readonly = true
             return try DatabaseQueue(path: path, configuration: reading)
         }
         let connection = try connect()
-        try connection.inDatabase { db in
-            guard let state = try OpeningState(db), Schema.isCurrent(state) else { throw cause }
-        }
+        let look = { try connection.inDatabase { try OpeningState($0).map(Schema.isCurrent) ?? false } }
+        guard try unlocked?.reading(look) ?? look() else { throw cause }
         return HistoryDatabase(
             files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,
-            openReader: opensReaders ? connect : nil)
+            unlocked: unlocked, openReader: connect)
     }
 }
 

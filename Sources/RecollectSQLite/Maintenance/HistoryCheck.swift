@@ -22,10 +22,12 @@ enum HistoryCheck {
             sqliteVersion: String(cString: sqlite3_libversion()), migrations: migrations,
             users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
             conversations: try count("SELECT count(*) FROM conversation", db),
-            messages: try count("SELECT count(*) FROM message", db),
+            messages: try count(
+                "SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)", db),
             messagesToIndex: try count(
                 """
                 SELECT count(*) FROM message WHERE sequence > ifnull((SELECT indexed_through FROM search_state), 0)
+                AND conversation_id IN (SELECT id FROM conversation)
                 """, db),
             databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
             problems: try integrity(db) + counts(db) + ids(db) + content(db))

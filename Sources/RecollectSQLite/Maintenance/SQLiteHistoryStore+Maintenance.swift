@@ -16,7 +16,12 @@ extension SQLiteHistoryStore {
                     return HistoryCheck.unreadable(error)
                 }
             }
-            checked.report.problems += try await database.withWriterConnection { try HistoryCheck.indexProblems($0) }
+            // Only a connection that may write can ask for them.
+            if database.cannotWrite == nil {
+                checked.report.problems += try await database.withWriterConnection {
+                    try HistoryCheck.indexProblems($0)
+                }
+            }
             return checked
         }
         var report = checked.report

@@ -238,44 +238,6 @@ import Testing
         }
     }
 
-    @Test(
-        "a history on a read-only disk can be read, listed and searched, with or without a log",
-        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"), arguments: [false, true])
-    func readOnlyDisk(hasLog: Bool) async throws {
-        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 8192)
-        let directory = disk.url.appendingPathComponent("history")
-        let history = SQLiteHistoryStore(directory: directory)
-        try await history.append(messages(0..<20), to: scope)
-        _ = try await history.search(SearchQuery(userId: "ann", text: "text"))
-        if hasLog {
-            // What a crash leaves: a log, and no index of it.
-            let copy = try TemporaryFolder()
-            for suffix in ["", "-wal"] {
-                try FileManager.default.copyItem(
-                    at: directory.appendingPathComponent("history.sqlite\(suffix)"),
-                    to: copy.file("history.sqlite\(suffix)"))
-            }
-            await history.close()
-            for suffix in ["", "-wal"] {
-                let file = directory.appendingPathComponent("history.sqlite\(suffix)")
-                try? FileManager.default.removeItem(at: file)
-                try FileManager.default.copyItem(at: copy.file("history.sqlite\(suffix)"), to: file)
-            }
-        } else {
-            await history.close()
-        }
-        try disk.makeReadOnly()
-        let reader = SQLiteHistoryStore(directory: directory)
-        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
-        let open = try await reader.read { try $0.optionalText("SELECT file FROM pragma_database_list") }
-        // A copy that is read has no name that a killed process could leave.
-        #expect(FileManager.default.fileExists(atPath: try #require(open)) == !hasLog)
-        #expect(try await reader.conversations(of: "ann", page: PageRequest(limit: 5)).elements.count == 1)
-        #expect(try await reader.search(SearchQuery(userId: "ann", text: "text")).elements.count == 20)
-        await expectError(.readOnly) { try await reader.append(messages(20..<22), to: scope) }
-        await reader.close()
-    }
-
     @Test("a database with a second hard link, which would have a log of its own, is read and not written")
     func hardLink() async throws {
         let history = folder.history()
@@ -292,31 +254,5 @@ import Testing
         }
         try FileManager.default.removeItem(at: link)
         try await history.append(messages(2..<4), to: scope)
-    }
-
-    @Test(
-        "a history on a full disk can be read, and written again when there is space",
-        .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
-    func fullDisk() async throws {
-        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
-        let directory = disk.url.appendingPathComponent("history")
-        let history = SQLiteHistoryStore(directory: directory)
-        try await history.append(messages(0..<20), to: scope)
-        await history.close()
-        let filler = disk.url.appendingPathComponent("filler")
-        var size = 1024 * 1024
-        while size >= 512 {
-            let handle = open(filler.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-            let bytes = [UInt8](repeating: 1, count: size)
-            if write(handle, bytes, size) < size { size /= 2 }
-            close(handle)
-        }
-        let reader = SQLiteHistoryStore(directory: directory)
-        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<20))
-        await expectError(.diskFull) { try await reader.append(messages(20..<22), to: scope) }
-        try FileManager.default.removeItem(at: filler)
-        try await reader.append(messages(20..<22), to: scope)
-        #expect(try await reader.window(of: scope, maxMessages: nil) == messages(0..<22))
-        await reader.close()
     }
 }

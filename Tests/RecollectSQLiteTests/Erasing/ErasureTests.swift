@@ -169,6 +169,7 @@ import Testing
         let left = try await history.erasure()
         #expect(left.conversations == 1 && left.isIndexPending && left.isLogPending)
         #expect(try await history.conversation(scope.conversation) == nil)
+        #expect(try await history.check().messages == 0)
         #expect(try await history.conversations(of: "ann", page: PageRequest(limit: 5)).elements.isEmpty)
         #expect(try await history.window(of: scope, maxMessages: nil).isEmpty)
         #expect(try await history.search(SearchQuery(userId: "ann", text: "quetzalcoatl")).elements.isEmpty)

@@ -24,6 +24,9 @@ final class DamagedFile {
         size = try file.size()
     }
 
+    /// Whether everything that was asked for could be read.
+    var isReadable: Bool { unreadable.isEmpty }
+
     /// The bytes at an offset: fewer than `count` where the file ends, none where it cannot be read.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard let file, unreadable[offset] == nil else { return [] }
@@ -36,11 +39,13 @@ final class DamagedFile {
     }
 
     /// Confirms that the unreadable parts are damaged.
-    /// - Throws: `inputOutput` if any of them is readable now, or if more than half of the file is unreadable.
-    func confirm() throws {
-        guard let file, !unreadable.isEmpty else { return }
+    /// - Parameter isUnreadable: Whether there must be such parts.
+    /// - Throws: `inputOutput` if any of them is readable now, if more than half of the file is unreadable, or if there must be some
+    ///   and there are none.
+    func confirm(isUnreadable: Bool = false) throws {
+        guard let file, isUnreadable || !unreadable.isEmpty else { return }
         let isPassing = unreadable.contains { offset, count in (try? file.read(at: offset, count: count)) != nil }
-        guard !isPassing, unreadable.values.reduce(0, +) * 2 <= size else {
+        guard !isPassing, !unreadable.isEmpty, unreadable.values.reduce(0, +) * 2 <= size else {
             throw RecollectError(
                 .inputOutput,
                 "\(file.path) could not be read; nothing was changed; check the disk and try again")

@@ -25,7 +25,9 @@ final class DamagedPages {
         // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
         let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
         size = sizes.first ?? 4096
-        count = max(file.size / size, logged.pageSize == size ? logged.pageCount : 0)
+        // The last page that is there. A damaged commit may state any count.
+        let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
+        count = max(file.size / size, logged.pageSize == size ? last : 0)
     }
 
     /// The content of a log behind SQLite's last valid frame.
@@ -47,6 +49,15 @@ final class DamagedPages {
         return log.hidesCommits ? .hiddenCommits : log.hasHiddenCommit ? .cutCommit : .nothing
     }
 
+    /// Whether something else than a log has the log's name: a person's notes, for instance. An empty file and one of zeros alone are
+    /// logs without commits.
+    static func hasForeignLog(in folder: OpenFolder, database: String) throws -> Bool {
+        let file = try open(database + "-wal", in: folder)
+        let isForeign = !DamagedLog.isLog(file)
+        try file.confirm()
+        return isForeign
+    }
+
     private static func open(_ name: String, in folder: OpenFolder) throws -> DamagedFile {
         do {
             return try DamagedFile(folder.file(name, forWriting: false))
@@ -56,8 +67,9 @@ final class DamagedPages {
     }
 
     /// Confirms that unreadable pages are damaged: see `DamagedFile`.
-    func confirm() throws {
-        try file.confirm()
+    /// - Parameter isUnreadable: Whether there must be such pages.
+    func confirm(isUnreadable: Bool) throws {
+        try file.confirm(isUnreadable: isUnreadable && log.isReadable)
         try log.confirm()
     }
 
@@ -129,7 +141,7 @@ private struct DamagedLog {
         let stated = Int(header.bigEndian32(8))
         pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
         if !isWhole { previous = nil }
-        let salt = isWhole ? Array(header[16..<24]) : self.salt(file, end)
+        let salt = isWhole ? Array(header[16..<24]) : Self.salt(file) ?? []
         var waiting: [UInt32: Int] = [:]
         // Of what is damaged: anything, a commit's last frame.
         var (isBroken, isCommitBroken) = (false, false)
@@ -168,20 +180,43 @@ private struct DamagedLog {
         }
     }
 
+    /// Whether a file is a log, as far as damage leaves it: the first bytes are a log's, the length is that of whole frames, or two
+    /// adjacent frames have equal salts. Files without commits are logs, too.
+    static func isLog(_ file: DamagedFile) -> Bool {
+        let header = file.bytes(at: 0, count: 32)
+        // An unreadable beginning says nothing.
+        guard header.count == min(32, file.size), header.contains(where: { $0 != 0 }) else { return true }
+        if header.count >= 4, header.bigEndian32(0) & ~1 == 0x377F_0682 { return true }
+        if header.count == 32 {
+            if header.bigEndian32(4) == 3_007_000 || header.bigEndian32(8) == 4096 { return true }
+            if file.size > 32, (file.size - 32).isMultiple(of: frameSize) { return true }
+        }
+        return adjacentSalt(file) != nil
+    }
+
+    /// The length of a frame with a page of the size that every database of ours has.
+    private static let frameSize = 24 + 4096
+
     /// The salt of a log with a damaged header: that of the first two adjacent frames with equal salts. Frames with another salt behind
     /// them are older: they were written before the log was restarted.
-    private func salt(_ file: DamagedFile, _ end: Int) -> [UInt8] {
-        var first: [UInt8]?
+    private static func salt(_ file: DamagedFile) -> [UInt8]? {
+        adjacentSalt(file) ?? salts(file).first { _ in true }
+    }
+
+    private static func adjacentSalt(_ file: DamagedFile) -> [UInt8]? {
         var last: [UInt8]?
-        for offset in stride(from: 32, to: end, by: 24 + pageSize) {
-            let head = file.bytes(at: offset, count: 24)
-            guard head.count == 24 else { continue }
-            let salt = Array(head[8..<16])
+        for salt in salts(file) {
             if salt == last { return salt }
             last = salt
-            first = first ?? salt
         }
-        return first ?? []
+        return nil
+    }
+
+    private static func salts(_ file: DamagedFile) -> some Sequence<[UInt8]> {
+        stride(from: 32, to: file.size, by: frameSize).lazy.compactMap { offset in
+            let head = file.bytes(at: offset, count: 24)
+            return head.count == 24 ? Array(head[8..<16]) : nil
+        }
     }
 
     /// The running checksum of a log.

@@ -15,19 +15,20 @@ struct Salvage {
 
     /// Salvages the database at the path.
     ///
-    /// - Throws: `newerSchema` where a newer version wrote it; what writing the new database throws, a full disk say. The damaged
-    ///   files are untouched then.
-    func run() throws {
+    /// - Parameter isUnreadable: Whether the only known damage is that it could not be read.
+    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where it can be read again; what writing the new database
+    ///   throws, a full disk say. The damaged files are untouched then.
+    func run(isUnreadable: Bool = false) throws {
         try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "salvage the history in") {
-            try replace(in: OpenFolder(path: files.folder))
+            try replace(in: OpenFolder(path: files.folder), isUnreadable: isUnreadable)
         }
     }
 
-    private func replace(in folder: OpenFolder) throws {
+    private func replace(in folder: OpenFolder, isUnreadable: Bool) throws {
         try removeLeftovers(in: folder)
         let names = SalvageNames(stamp: HistoryFiles.newStamp(), files)
         do {
-            let result = try copy(to: names.salvaged, folder)
+            let result = try copy(to: names.salvaged, folder, isUnreadable: isUnreadable)
             let loss = HistoryLoss(
                 setAside: names.setAside, date: Date(millisecondsSince1970: Date().millisecondsSince1970),
                 recoveredMessages: result.recovered, lostMessages: result.lost, sessions: result.sessions)
@@ -106,7 +107,7 @@ struct Salvage {
 
     /// Makes the new database, one file that is on the disk when this returns.
     private func copy(
-        to name: String, _ folder: OpenFolder
+        to name: String, _ folder: OpenFolder, isUnreadable: Bool
     ) throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
         try folder.makeFile(name).synchronize()
         var connection = Configuration()
@@ -128,7 +129,7 @@ struct Salvage {
             let result = try copy.run()
             try copy.writer.commit()
             try UnallocatedSpace(db)?.clear()
-            try pages.confirm()
+            try pages.confirm(isUnreadable: isUnreadable)
             return result
         }
         try queue.close()
@@ -169,7 +170,9 @@ extension HistoryFiles {
         guard FileManager.default.fileExists(atPath: database) else { return false }
         if isKnown { return true }
         return try [attachments, writers].contains { folder in
-            guard FileManager.default.fileExists(atPath: folder.path) else { return false }
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue
+            else { return false }
             return try OpenFolder(path: folder.path).names().contains { !$0.hasPrefix(".") }
         }
     }

@@ -30,31 +30,57 @@ extension CloudState {
     /// Uploads over the quota, downloads that stall, and what a full or case-folding disk cannot take are not among them: they happen when
     /// the reason is gone.
     func pending() -> [CloudEvent] {
-        disks.keys.sorted().flatMap { device -> [CloudEvent] in
-            guard let disk = disks[device], disk.isSyncing else { return [] }
-            var events: [CloudEvent] = disk.unwritten.keys.sorted().map { .finishWriting(device, $0) }
-            for path in disk.edited.sorted() {
-                let composed = SimulatedDisk.composed(path)
-                if composed != path && disk.known[path] == nil {
-                    if disk.files[path] == nil || disk.files[composed] == nil { events.append(.compose(device, path)) }
-                } else if !isTooMuch(path, from: disk) {
-                    events.append(.upload(device, path))
-                }
-            }
-            events += disk.resolved.keys.sorted().map { .resolve(device, $0) }
-            let behind = entries.filter { disk.known[$0.key] != $0.value.head && !disk.edited.contains($0.key) }.keys
-            for path in behind.sorted() where canTake(path, disk) {
-                events.append(disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path))
-            }
-            if behaviour.downloads != .stalled {
-                let asked = disk.files.filter {
-                    $0.value.state == .downloading && disk.known[$0.key] == entries[$0.key]?.head
-                }
-                events += asked.keys.sorted().filter { disk.hasRoom(for: disk.files[$0]?.bytes.count ?? 0, at: $0) }
-                    .map { .download(device, $0) }
-            }
-            return events
+        var events: [CloudEvent] = []
+        for device in disks.keys.sorted() {
+            guard let disk = disks[device], disk.isSyncing else { continue }
+            events += sent(by: device, disk) + taken(by: device, disk) + downloaded(by: device, disk)
         }
+        return events
+    }
+
+    /// What a device finishes and sends to the service.
+    private func sent(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
+        var events: [CloudEvent] = []
+        for path in disk.unwritten.keys.sorted() { events.append(.finishWriting(device, path)) }
+        for path in disk.edited.sorted() {
+            let composed = SimulatedDisk.composed(path)
+            if composed != path && disk.known[path] == nil {
+                if disk.files[path] == nil || disk.files[composed] == nil { events.append(.compose(device, path)) }
+            } else if !isTooMuch(path, from: disk) {
+                events.append(.upload(device, path))
+            }
+        }
+        for path in disk.resolved.keys.sorted() { events.append(.resolve(device, path)) }
+        return events
+    }
+
+    /// What comes to a device that is behind the service.
+    private func taken(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
+        let paths = entries.keys.filter { isAwaited($0, disk) }.sorted()
+        return paths.map { arrival(of: $0, at: device, disk) }
+    }
+
+    // Inlined into a loop, this ends swiftc 6.3.1 with an ownership error when it optimizes.
+    @inline(never)
+    private func arrival(of path: ByteString, at device: String, _ disk: SimulatedDisk) -> CloudEvent {
+        disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path)
+    }
+
+    private func isAwaited(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
+        disk.known[path] != entries[path]?.head && !disk.edited.contains(path) && canTake(path, disk)
+    }
+
+    /// The contents that a device asked for.
+    private func downloaded(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
+        guard behaviour.downloads != .stalled else { return [] }
+        var events: [CloudEvent] = []
+        for path in disk.files.keys.sorted() {
+            guard let file = disk.files[path], file.state == .downloading, disk.known[path] == entries[path]?.head,
+                disk.hasRoom(for: file.bytes.count, at: path)
+            else { continue }
+            events.append(.download(device, path))
+        }
+        return events
     }
 
     /// What may happen besides.

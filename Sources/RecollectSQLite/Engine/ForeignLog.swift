@@ -1,0 +1,20 @@
+import Foundation
+import RecollectCore
+
+extension HistoryFiles {
+    /// Gives another name to a file under the log's name that is no log. SQLite would take it for an empty log, overwrite it, and remove
+    /// it in the end.
+    ///
+    /// Under the process lock, before SQLite opens the database. Returns the event to post; `nil` where there was no such file.
+    func setForeignLogAside() throws -> StoreEvent? {
+        try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "set aside") {
+            let folder = try OpenFolder(path: folder)
+            guard try DamagedPages.hasForeignLog(in: folder, database: databaseName) else { return nil }
+            let name = "\(databaseName).foreign-\(Self.newStamp())-wal"
+            try folder.rename(databaseName + "-wal", to: name)
+            try folder.synchronize()
+            return StoreEvent(
+                kind: .foreignFile, setAside: URL(fileURLWithPath: folder.path(of: name), isDirectory: false))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import CFiles
+import Foundation
+import GRDB
+import GRDBSQLite
+import RecollectCore
+
+/// The index of a write-ahead log: the file `-shm`, which SQLite maps into memory.
+enum LogIndex {
+    /// The size of SQLite's parts of it, in bytes. The first one serves a log of 16 MB.
+    static let regionSize = 32768
+
+    /// The size of what SQLite allocates at a time, in bytes: it writes the last byte of each such piece.
+    fileprivate static let allocation: UInt = 4096
+}
+
+extension Database {
+    /// Makes the log's index where it is missing, with all blocks of its first part. Before the connection's first look at the
+    /// database.
+    ///
+    /// On a file system of smaller blocks than 4 KB, SQLite leaves holes in the index. If the disk is full when it writes to one of
+    /// them, the system ends the process with SIGBUS.
+    /// - Throws: `diskFull`.
+    func allocateLogIndex(beside path: String) throws {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0, status.f_frsize < LogIndex.allocation else { return }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        guard sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
+            let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
+            let map = methods.pointee.xShmMap
+        else { return }
+        var region: UnsafeMutableRawPointer?
+        let code = map(file, 0, Int32(LogIndex.regionSize), 1, &region)
+        guard code == SQLITE_OK, let region else {
+            _ = methods.pointee.xShmUnmap(file, 0)
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+        // Older kernels and other systems cannot do this; the mapping stays for SQLite to use.
+        guard recollect_allocate_mapped(region, UInt(LogIndex.regionSize)) != 0, errno == EFAULT else { return }
+        _ = methods.pointee.xShmUnmap(file, 0)
+        throw RecollectError(POSIXFailure(ENOSPC), doing: "make the index of the log beside", path: path)
+    }
+}

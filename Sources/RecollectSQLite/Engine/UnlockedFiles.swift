@@ -1,0 +1,41 @@
+import Foundation
+import RecollectCore
+
+/// The files of a history that is read without locks, as they were at its opening.
+///
+/// SQLite would mix the pages of two states if another process wrote. So the files are compared before and after each read, and
+/// what was read of changed files is dropped.
+struct UnlockedFiles: Sendable {
+    private let paths: [String]
+    private let stamps: [FileStamp?]
+
+    /// Takes the files as they are. Waits some milliseconds where they were changed a moment ago: a further change could give the
+    /// same stamps.
+    /// - Throws: `DatabaseRetired` if they change all the time.
+    init(_ files: HistoryFiles) throws {
+        paths = [files.database, files.writeAheadLog]
+        for _ in 0..<10 {
+            let stamps = paths.map(FileStamp.init(at:))
+            let now = Date()
+            if stamps.allSatisfy({ $0?.isOlder(than: 0.02, at: now) ?? true }) {
+                self.stamps = stamps
+                return
+            }
+            usleep(10_000)
+        }
+        throw DatabaseRetired()
+    }
+
+    /// Reads from the files.
+    /// - Throws: `DatabaseRetired` if they have changed, in place of the result or of the failure.
+    func reading<Value>(_ body: () throws -> Value) throws -> Value {
+        try check()
+        let result = Result { try body() }
+        try check()
+        return try result.get()
+    }
+
+    private func check() throws {
+        guard paths.map(FileStamp.init(at:)) == stamps else { throw DatabaseRetired() }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Files in the way of the folders of attachments.
+@Suite("The folder of attachments") struct AttachmentFolderTests {
+    private let folder: TemporaryFolder
+    private let bytes = Data("a picture".utf8)
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private var picture: ConversationMessage {
+        let attachment = Attachment(mediaType: "image/png", content: .inline(bytes))
+        return ConversationMessage(id: "picture", role: .user, parts: [.attachment(attachment)])
+    }
+
+    @Test("a file of a folder's name is named by the error, stays, and stops nothing else", arguments: [false, true])
+    func fileInTheWay(isInner: Bool) async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        let hash = Attachment.sha256(of: bytes)
+        let file = folder.file(isInner ? "attachments/\(hash.prefix(2))" : "attachments")
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("notes".utf8).write(to: file)
+        let uses: [() async throws -> Void] = [
+            { _ = try await history.append([picture], to: scope) },
+            { _ = try await history.check() },
+            { try await history.repair() },
+        ]
+        for use in isInner ? Array(uses.prefix(1)) : uses {
+            do {
+                try await use()
+                Issue.record("nothing was thrown")
+            } catch let error as RecollectError {
+                #expect(error.code == .cannotOpen)
+                #expect(error.message.contains("\(file.path) is not a folder"), "\(error)")
+            }
+        }
+        #expect(try Data(contentsOf: file) == Data("notes".utf8))
+        try await history.append(messages(2..<4), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
+        try FileManager.default.removeItem(at: file)
+        try await history.append([picture], to: scope)
+        #expect(try await history.attachment(sha256: hash) == bytes)
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("a deletion whose attachments have no folder any more is finished")
+    func deleting() async throws {
+        let history = folder.history()
+        try await history.append([picture], to: scope)
+        try FileManager.default.moveItem(at: folder.file("attachments"), to: folder.file("moved"))
+        try Data("notes".utf8).write(to: folder.file("attachments"))
+        try await history.deleteConversation(scope.conversation)
+        #expect(try await history.waitUntilErased(atMost: .seconds(20)).isComplete)
+        #expect(try Data(contentsOf: folder.file("attachments")) == Data("notes".utf8))
+    }
+}

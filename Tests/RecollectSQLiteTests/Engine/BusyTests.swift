@@ -1,0 +1,36 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// What is told of a process that holds the lock for too long.
+@Suite("A lock that is held") struct BusyTests {
+    #if os(Linux)
+        @Test("a save that waits for a stopped process fails as busy, and names the process", arguments: [false, true])
+        func stoppedHolder(isStopped: Bool) async throws {
+            let folder = try TemporaryFolder()
+            let history = SQLiteHistoryStore(
+                directory: folder.url, configuration: HistoryConfiguration(indexesInBackground: false, busyTimeout: 200)
+            )
+            try await history.append(messages(0..<2), to: scope)
+            let holder = try Worker(["lock", folder.url.path])
+            #expect(await holder.wait(forLines: 1) == ["locked"])
+            if isStopped { try holder.stop() }
+            do {
+                try await history.append(messages(2..<4), to: scope)
+                Issue.record("saved under another process's lock")
+            } catch let error as RecollectError {
+                #expect(error.code == .busy)
+                #expect(error.message.contains("process \(holder.id)"), "\(error)")
+                #expect(error.message.contains("stopped") == isStopped, "\(error)")
+            }
+            #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+            holder.kill()
+            _ = await holder.finish()
+            try await history.append(messages(2..<4), to: scope)
+            #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
+        }
+    #endif
+}

@@ -1,0 +1,78 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A file that Recollect did not write is neither overwritten nor removed, whatever its name.
+@Suite("Files under the log's name") struct ForeignLogTests {
+    private let folder: TemporaryFolder
+    private var log: URL { folder.file("history.sqlite-wal") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test(
+        "a file that is no log is kept under another name, with an event",
+        arguments: [1, 2000],
+        ["closed", "relaxed", "missing", "damaged"])
+    func notALog(lines: Int, database: String) async throws {
+        let text = String(repeating: "Buy milk, and mind the cat.\n", count: lines)
+        let history = folder.history(durability: database == "relaxed" ? .relaxed : .full)
+        if database != "missing" {
+            try await history.append(messages(0..<4), to: scope)
+            await history.close()
+        }
+        if database == "damaged" {
+            var bytes = try Data(contentsOf: folder.file("history.sqlite"))
+            bytes.replaceSubrange(0..<100, with: noise(100, seed: 1))
+            try bytes.write(to: folder.file("history.sqlite"))
+        }
+        try Data(text.utf8).write(to: log)
+        #expect(try await history.window(of: scope, maxMessages: nil) == (database == "missing" ? [] : messages(0..<4)))
+        try await history.append(messages(4..<6), to: scope)
+        await history.close()
+        let events = history.events.takeUnheard()
+        #expect(events.map(\.kind) == (database == "damaged" ? [.foreignFile, .salvaged] : [.foreignFile]))
+        let aside = try #require(events.first?.setAside)
+        #expect(try String(contentsOf: aside, encoding: .utf8) == text)
+        // Nor is it removed with what deletions leave.
+        try await history.deleteConversation(scope.conversation)
+        try await history.repair()
+        await history.close()
+        #expect(try String(contentsOf: aside, encoding: .utf8) == text)
+    }
+
+    @Test("an empty log and a log of zeros are logs", arguments: [0, 10, 32, 5000])
+    func zeros(size: Int) async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<4), to: scope)
+        await history.close()
+        try Data(count: size).write(to: log)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
+        await history.close()
+        #expect(history.events.takeUnheard().isEmpty)
+    }
+
+    @Test("a damaged commit that names an impossible count of pages does not hold a salvage up")
+    func impossibleCount() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<4), to: scope)
+        let copy = try TemporaryFolder()
+        for name in ["history.sqlite", "history.sqlite-wal"] {
+            try FileManager.default.copyItem(at: folder.file(name), to: copy.file(name))
+        }
+        var log = try Data(contentsOf: copy.file("history.sqlite-wal"))
+        // Behind a damaged frame, the checksum of the last one proves nothing.
+        let frame = 24 + 4096
+        log.replaceSubrange(log.count - 2 * frame..<log.count - 2 * frame + 24, with: noise(24, seed: 2))
+        log.replaceSubrange(log.count - frame + 4..<log.count - frame + 8, with: [0x7F, 0xFF, 0xFF, 0xFF])
+        try log.write(to: copy.file("history.sqlite-wal"))
+        let pages = try DamagedPages(
+            folder: OpenFolder(path: copy.url.path), database: "history.sqlite", hasUnsyncedCommits: false)
+        #expect(pages.count < 1000)
+        await history.close()
+    }
+}
