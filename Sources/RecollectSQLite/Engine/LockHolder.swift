@@ -10,24 +10,40 @@ struct LockHolder: CustomStringConvertible {
     init?(of path: String) {
         guard let id = FileID(at: path)?.listed else { return nil }
         // The list is read in pieces, and misses some locks when others come and go meanwhile.
-        let found = (0..<10).lazy.compactMap { _ in Self.holder(of: id) }.first
+        let found = (0..<20).lazy.compactMap { attempt in
+            if attempt > 0 { usleep(2000) }
+            return Self.holder(of: id)
+        }.first
         // A process of another namespace has the number 0 or -1.
         guard let found, found > 0 else { return nil }
         process = found
         // 1234 (name) T 1 …: the name may hold anything.
-        let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+        let status = Self.content(of: "/proc/\(process)/stat")
         let state = status.split(separator: ")").last?.split(separator: " ").first ?? ""
         isStopped = state == "T" || state == "t"
     }
 
     private static func holder(of id: String) -> Int32? {
-        guard let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return nil }
+        let locks = content(of: "/proc/locks")
         // 1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF
         for line in locks.split(separator: "\n") {
             let fields = line.split(separator: " ")
             if fields.count > 5, fields[1] == "FLOCK", fields[5] == id { return Int32(fields[4]) }
         }
         return nil
+    }
+
+    /// The content of a file of the kernel's, which comes in pieces of some kilobytes; empty if it cannot be read.
+    private static func content(of path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "" }
+        defer { close(descriptor) }
+        var (bytes, piece) = ([UInt8](), [UInt8](repeating: 0, count: 65536))
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += piece[..<count]
+        }
     }
 
     var description: String { isStopped ? "process \(process), which is stopped" : "process \(process)" }
