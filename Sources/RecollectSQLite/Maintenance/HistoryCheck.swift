@@ -203,7 +203,7 @@ enum HistoryCheck {
             return [
                 .init(
                     kind: "messagesLost",
-                    message: "a damaged database could not be read; how much was lost is not known; \(end)")
+                    message: "parts of a damaged database could not be read; how much was lost is not known; \(end)")
             ]
         }
         var problems = loss.sessions.map { session in

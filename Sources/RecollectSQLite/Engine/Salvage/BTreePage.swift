@@ -1,15 +1,17 @@
-/// A page of rows, or of entries of an index, as SQLite's file format lays it out (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// A page of a tree of rows or of entries, as SQLite's file format lays it out (https://sqlite.org/fileformat2.html#b_tree_pages).
 ///
 /// Any bytes may come as a page. A cell that does not fit in it is left out.
 struct BTreePage {
     enum Kind {
         case rows
         case entries
+        /// An interior page of a tree of rows: it has keys and children alone.
+        case keys
     }
 
     /// A row or an entry as far as it lies on its page.
     struct Cell {
-        /// The row's number; 0 for an entry.
+        /// The row's number, or the greatest one in the child; 0 for an entry.
         let key: Int64
         /// The size of the whole record in bytes.
         let size: Int
@@ -17,27 +19,65 @@ struct BTreePage {
         let local: [UInt8]
         /// The page on which the record goes on; `nil` if all of it is here.
         let overflow: Int?
+        /// The page with what comes before this cell; `nil` on a leaf.
+        let child: Int?
+        /// Where the cell lies on its page.
+        fileprivate let place: Range<Int>
     }
 
     let kind: Kind
+    /// The page with what comes after the last cell; `nil` on a leaf.
+    let lastChild: Int?
     private let bytes: [UInt8]
-    private let hasChildren: Bool
+    private let start: Int
     private let pointers: Range<Int>
 
     /// - Parameter isFirst: whether it is the file's first page, where the file's header comes before the page's.
     init?(_ bytes: [UInt8], isFirst: Bool) {
         let start = isFirst ? 100 : 0
+        let hasChildren: Bool
         switch bytes[start] {
         case 0x0D: (kind, hasChildren) = (.rows, false)
         case 0x0A: (kind, hasChildren) = (.entries, false)
         case 0x02: (kind, hasChildren) = (.entries, true)
+        case 0x05: (kind, hasChildren) = (.keys, true)
         default: return nil
         }
         let first = start + (hasChildren ? 12 : 8)
         let end = first + 2 * Int(bytes.bigEndian16(start + 3))
         guard end <= bytes.count else { return nil }
         pointers = first..<end
+        lastChild = hasChildren ? Int(bytes.bigEndian32(start + 8)) : nil
         self.bytes = bytes
+        self.start = start
+    }
+
+    /// Whether the cells, the free space between them, and the space before them make up the page exactly.
+    var isWellFormed: Bool {
+        let cells = Array(cells)
+        guard cells.count * 2 == pointers.count else { return false }
+        let stated = Int(bytes.bigEndian16(start + 5))
+        let content = stated == 0 ? 65536 : stated
+        guard content >= pointers.upperBound, content <= bytes.count else { return false }
+        var places = cells.map(\.place)
+        var free = Int(bytes.bigEndian16(start + 1))
+        while free > 0 {
+            guard free >= content, free + 4 <= bytes.count else { return false }
+            let size = Int(bytes.bigEndian16(free + 2))
+            guard size >= 4 else { return false }
+            places.append(free..<free + size)
+            let next = Int(bytes.bigEndian16(free))
+            guard next == 0 || next > free else { return false }
+            free = next
+        }
+        places.sort { $0.lowerBound < $1.lowerBound }
+        var (end, gaps) = (content, 0)
+        for place in places {
+            guard place.lowerBound >= end else { return false }
+            gaps += place.lowerBound - end
+            end = place.upperBound
+        }
+        return end <= bytes.count && gaps + bytes.count - end == Int(bytes[start + 7])
     }
 
     /// The cells in their order.
@@ -49,7 +89,17 @@ struct BTreePage {
     }
 
     private func cell(at start: Int) -> Cell? {
-        var offset = start + (hasChildren ? 4 : 0)
+        var offset = start
+        var child: Int?
+        if lastChild != nil {
+            guard start + 4 <= bytes.count else { return nil }
+            child = Int(bytes.bigEndian32(start))
+            offset += 4
+        }
+        if kind == .keys {
+            guard let key = bytes.variableInteger(at: &offset) else { return nil }
+            return Cell(key: key, size: 0, local: [], overflow: nil, child: child, place: place(start, offset))
+        }
         guard let size = bytes.variableInteger(at: &offset), size > 0, size <= Int64(Int32.max) else { return nil }
         var key: Int64 = 0
         if kind == .rows {
@@ -62,8 +112,12 @@ struct BTreePage {
         guard end + (isWhole ? 0 : 4) <= bytes.count else { return nil }
         return Cell(
             key: key, size: Int(size), local: Array(bytes[offset..<end]),
-            overflow: isWhole ? nil : Int(bytes.bigEndian32(end)))
+            overflow: isWhole ? nil : Int(bytes.bigEndian32(end)), child: child,
+            place: place(start, end + (isWhole ? 0 : 4)))
     }
+
+    /// No cell takes fewer than 4 bytes.
+    private func place(_ start: Int, _ end: Int) -> Range<Int> { start..<max(end, start + 4) }
 
     /// How much of a record lies on its page.
     private func localSize(of size: Int) -> Int {

@@ -73,6 +73,14 @@ final class DamagedPages {
         try log.confirm()
     }
 
+    /// Whether what is read of a page may be an older version: a later one is damaged.
+    func isStale(_ number: Int) -> Bool {
+        logged.pageSize == size && logged.isStale(UInt32(number))
+    }
+
+    /// Whether there is a stale page.
+    private(set) lazy var hasStalePages = logged.hasDamage && count > 0 && (1...count).contains(where: isStale)
+
     /// The bytes of a page, from 1 on; `nil` where they cannot be read.
     func bytes(ofPage number: Int) -> [UInt8]? {
         guard number >= 1, number <= count else { return nil }
@@ -91,158 +99,19 @@ final class DamagedPages {
     }
 
     /// A row's or entry's whole record; `nil` where a page of it is missing.
-    func payload(of cell: BTreePage.Cell) -> [UInt8]? {
+    /// - Parameter isCurrent: Whether a stale page counts as missing.
+    func payload(of cell: BTreePage.Cell, isCurrent: Bool = false) -> [UInt8]? {
         var payload = cell.local
         guard var next = cell.overflow else { return payload }
         guard cell.size <= count * size else { return nil }
         payload.reserveCapacity(cell.size)
         while payload.count < cell.size {
-            guard let page = bytes(ofPage: next) else { return nil }
+            guard let page = bytes(ofPage: next), !isCurrent || !isStale(next) else { return nil }
             next = Int(page.bigEndian32(0))
             payload += page[4...].prefix(cell.size - payload.count)
         }
         // The last page of a chain names no other.
         return next == 0 ? payload : nil
-    }
-}
-
-/// Which pages a write-ahead log holds, found without trusting more of it than its checksums prove.
-///
-/// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
-/// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
-/// follows them.
-///
-/// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
-/// than those before it. Reading then ends at the gap.
-private struct DamagedLog {
-    private(set) var pageSize = 0
-    private(set) var pageCount = 0
-    /// Where in the log the last whole version of a page begins.
-    private(set) var offsets: [UInt32: Int] = [:]
-    /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
-    private(set) var hidesCommits = false
-    /// Whether there is at least one commit behind a damaged frame.
-    private(set) var hasHiddenCommit = false
-
-    static func isPageSize(_ size: Int) -> Bool {
-        size >= 512 && size <= 65536 && size & (size - 1) == 0
-    }
-
-    init(_ file: DamagedFile, hasUnsyncedCommits: Bool) {
-        let end = file.size
-        guard end > 32 else { return }
-        var header = file.bytes(at: 0, count: 32)
-        if header.count < 32 { header = [UInt8](repeating: 0, count: 32) }
-        let magic = header.bigEndian32(0)
-        let isBigEndian = magic == 0x377F_0683
-        var previous: Checksum? = Checksum()
-        previous?.add(header[0..<24], isBigEndian)
-        let isWhole = magic & ~1 == 0x377F_0682 && previous == Checksum(header, at: 24)
-        let stated = Int(header.bigEndian32(8))
-        pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
-        if !isWhole { previous = nil }
-        let salt = isWhole ? Array(header[16..<24]) : Self.salt(file) ?? []
-        var waiting: [UInt32: Int] = [:]
-        // Of what is damaged: anything, a commit's last frame.
-        var (isBroken, isCommitBroken) = (false, false)
-        for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
-            let frame = file.bytes(at: offset, count: 24 + pageSize)
-            guard frame.count == 24 + pageSize, Array(frame[8..<16]) == salt else {
-                if hasUnsyncedCommits { break }
-                (previous, isBroken) = (nil, true)
-                continue
-            }
-            let stored = Checksum(frame, at: 16)
-            var computed = previous
-            computed?.add(frame[0..<8], isBigEndian)
-            computed?.add(frame[24...], isBigEndian)
-            previous = stored
-            if let computed {
-                if computed != stored {
-                    // Either this page is damaged, or what follows was never committed: then no commit follows.
-                    isBroken = true
-                    if frame.bigEndian32(4) > 0 { isCommitBroken = true }
-                    if hasUnsyncedCommits { break }
-                    continue
-                }
-                // The next commit begins when the one before was synced.
-                if hasHiddenCommit || isCommitBroken { hidesCommits = true }
-                // Without its first bytes SQLite takes the whole log for empty.
-                if !isWhole, frame.bigEndian32(4) > 0 { hidesCommits = true }
-            }
-            waiting[frame.bigEndian32(0)] = offset + 24
-            let committed = frame.bigEndian32(4)
-            guard committed > 0 else { continue }
-            hasHiddenCommit = isBroken
-            offsets.merge(waiting) { $1 }
-            waiting = [:]
-            pageCount = Int(committed)
-        }
-    }
-
-    /// Whether a file is a log, as far as damage leaves it: the first bytes are a log's, the length is that of whole frames, or two
-    /// adjacent frames have equal salts. Files without commits are logs, too.
-    static func isLog(_ file: DamagedFile) -> Bool {
-        let header = file.bytes(at: 0, count: 32)
-        // An unreadable beginning says nothing.
-        guard header.count == min(32, file.size), header.contains(where: { $0 != 0 }) else { return true }
-        if header.count >= 4, header.bigEndian32(0) & ~1 == 0x377F_0682 { return true }
-        if header.count == 32 {
-            if header.bigEndian32(4) == 3_007_000 || header.bigEndian32(8) == 4096 { return true }
-            if file.size > 32, (file.size - 32).isMultiple(of: frameSize) { return true }
-        }
-        return adjacentSalt(file) != nil
-    }
-
-    /// The length of a frame with a page of the size that every database of ours has.
-    private static let frameSize = 24 + 4096
-
-    /// The salt of a log with a damaged header: that of the first two adjacent frames with equal salts. Frames with another salt behind
-    /// them are older: they were written before the log was restarted.
-    private static func salt(_ file: DamagedFile) -> [UInt8]? {
-        adjacentSalt(file) ?? salts(file).first { _ in true }
-    }
-
-    private static func adjacentSalt(_ file: DamagedFile) -> [UInt8]? {
-        var last: [UInt8]?
-        for salt in salts(file) {
-            if salt == last { return salt }
-            last = salt
-        }
-        return nil
-    }
-
-    private static func salts(_ file: DamagedFile) -> some Sequence<[UInt8]> {
-        stride(from: 32, to: file.size, by: frameSize).lazy.compactMap { offset in
-            let head = file.bytes(at: offset, count: 24)
-            return head.count == 24 ? Array(head[8..<16]) : nil
-        }
-    }
-
-    /// The running checksum of a log.
-    private struct Checksum: Equatable {
-        private var first: UInt32 = 0
-        private var second: UInt32 = 0
-
-        init() {}
-
-        init(_ bytes: [UInt8], at offset: Int) {
-            (first, second) = (bytes.bigEndian32(offset), bytes.bigEndian32(offset + 4))
-        }
-
-        mutating func add(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) {
-            bytes.withUnsafeBytes { bytes in
-                for offset in stride(from: 0, to: bytes.count, by: 8) {
-                    first &+= Self.word(bytes, offset, isBigEndian) &+ second
-                    second &+= Self.word(bytes, offset + 4, isBigEndian) &+ first
-                }
-            }
-        }
-
-        private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int, _ isBigEndian: Bool) -> UInt32 {
-            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-            return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
-        }
     }
 }
 

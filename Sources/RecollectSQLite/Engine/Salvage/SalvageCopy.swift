@@ -7,20 +7,23 @@ import RecollectCore
 /// No page is needed to find another one: each is looked at by its number, and its rows tell which table they are of. So a damaged
 /// page costs what is on it. Memory does not grow with the messages: a few bytes for each page, one row at a time.
 ///
+/// Stale pages come last: a row that has moved to another page since is read there. They do not count for a table whose tree is whole.
+///
 /// 1. All pages are looked at. Rows are copied, but for messages, of whose pages the first number is noted.
 /// 2. Conversations whose rows are gone are made from what indexes know of them.
 /// 3. Messages are copied in the order of their numbers.
 /// 4. Indexes tell the agents of scopes whose rows are gone, and which messages are lost.
 final class SalvageCopy {
     let pages: DamagedPages
+    let trees: DamagedTrees
     let db: Database
     let writer: SalvageWriter
 
     /// Pages with messages, and the least number on each.
     private var messagePages: [(first: Int64, page: UInt32)] = []
-    private var indexPages: [UInt32] = []
+    private(set) var indexPages: [UInt32] = []
     /// The conversations of the scopes that messages name.
-    private var usedScopes: [Int64: Int64] = [:]
+    private(set) var usedScopes: [Int64: Int64] = [:]
     /// The greatest number of the feed that anything names.
     private var lastSequence: Int64 = 0
     private var lastMessage: Int64 = 0
@@ -28,6 +31,7 @@ final class SalvageCopy {
 
     init(_ pages: DamagedPages, into db: Database) throws {
         self.pages = pages
+        trees = DamagedTrees(pages)
         self.db = db
         writer = try SalvageWriter(db)
     }
@@ -56,8 +60,13 @@ final class SalvageCopy {
     // MARK: Rows
 
     private func copyRows() throws {
-        for number in 1...max(1, pages.count) {
-            guard let page = pages.page(number) else { continue }
+        try copyRows(areStale: false)
+        if pages.hasStalePages { try copyRows(areStale: true) }
+    }
+
+    private func copyRows(areStale: Bool) throws {
+        for number in 1...max(1, pages.count) where pages.isStale(number) == areStale {
+            guard let page = pages.page(number), page.kind != .keys else { continue }
             guard page.kind == .rows else {
                 indexPages.append(UInt32(number))
                 continue
@@ -69,6 +78,7 @@ final class SalvageCopy {
                     try look(at: head)
                     continue
                 }
+                guard !areStale || !trees.isWhole(table.rawValue) else { continue }
                 if table == .message {
                     first = min(first ?? .max, cell.key)
                     usedScopes[head.integer(2)] = head.integer(1)
@@ -84,7 +94,7 @@ final class SalvageCopy {
     private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws {
         switch table {
         case .conversation:
-            try db.run("INSERT OR REPLACE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
+            try db.run("INSERT OR IGNORE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
             // What follows the messages is derived from them.
             try writer.insert(
                 row, key, into: table,
@@ -117,76 +127,8 @@ final class SalvageCopy {
         }
     }
 
-    // MARK: What indexes know
-
-    private func forEachEntry(_ body: (SalvagedEntry) throws -> Void) throws {
-        for number in indexPages {
-            guard let page = pages.page(Int(number)) else { continue }
-            for cell in page.cells {
-                guard let payload = pages.payload(of: cell), let record = DamagedRecord(payload, size: cell.size),
-                    let entry = SalvagedEntry(record)
-                else { continue }
-                try body(entry)
-            }
-        }
-    }
-
-    /// Makes the conversations whose rows are gone, under the ids that indexes have of them; those that nothing knows under ids that
-    /// say so.
-    private func restoreConversations() throws {
-        try forEachEntry { entry in
-            switch entry {
-            case .conversation(let id, let user, let session, let moment):
-                if try !has("conversation", id) { try restore(id, user, session, moment) }
-                try db.run(
-                    """
-                    UPDATE conversation SET created_at = min(created_at, ?1), last_activity = max(last_activity, ?1),
-                    last_access = max(last_access, ?1) WHERE id = ?2 AND id IN temp.restored
-                    """, moment, id)
-            case .erasure(let kind, let number, let name): try Erasing.note(kind, number: number, name: name, db)
-            case .tag(let conversation, let tag):
-                try db.run("INSERT OR IGNORE INTO tag (conversation_id, tag) VALUES (?, ?)", conversation, tag)
-            default: break
-            }
-        }
-        var unknown = try unknownConversations()
-        if !unknown.isEmpty {
-            try forEachEntry { entry in
-                guard case .unique(let id, let user, let session) = entry, unknown.contains(id) else { return }
-                let isOther = try db.integer("SELECT 1 FROM change WHERE sequence = ? AND session_id = ?", id, session)
-                if isOther == nil { try restore(id, user, session, 0) }
-            }
-            unknown = try unknownConversations()
-        }
-        let users = try db.integer("SELECT count(DISTINCT user_id) FROM conversation") ?? 0
-        let only = users == 1 ? try db.optionalText("SELECT user_id FROM conversation LIMIT 1") : nil
-        for id in unknown.sorted() { try restore(id, only ?? "recovered", "recovered-\(id)", 0) }
-        try forEachEntry { entry in
-            guard case .title(let id, let title) = entry else { return }
-            try db.run(
-                "UPDATE conversation SET title = ? WHERE id = ? AND title IS NULL AND id IN temp.restored", title, id)
-        }
-        try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
-    }
-
-    private func has(_ table: String, _ id: Int64) throws -> Bool {
+    func has(_ table: String, _ id: Int64) throws -> Bool {
         try db.integer("SELECT 1 FROM \(table) WHERE \(table == "message" ? "sequence" : "id") = ?", id) != nil
-    }
-
-    private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
-        try db.run(
-            """
-            INSERT OR IGNORE INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
-            VALUES (?1, ?2, ?3, ?4, ?4, ?4, 0)
-            """, id, user, session, moment)
-        if db.changesCount > 0 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", id) }
-    }
-
-    private func unknownConversations() throws -> Set<Int64> {
-        let named = try db.integers("SELECT conversation_id FROM scope UNION SELECT conversation_id FROM draft")
-        // What was deleted stays deleted; its messages are removed with the rest of the erasing.
-        let deleted = try db.integers("SELECT number FROM erasure WHERE kind = ?", Erasing.Kind.conversation.rawValue)
-        return try Set(named + usedScopes.values).subtracting(deleted).filter { try !has("conversation", $0) }
     }
 
     /// Makes the scopes whose rows are gone, under names that say so until an index tells a better one.
@@ -203,15 +145,18 @@ final class SalvageCopy {
     // MARK: Messages
 
     private func copyMessages() throws {
-        messagePages.sort { $0.first < $1.first }
+        func isStale(_ page: UInt32) -> Bool { pages.isStale(Int(page)) }
+        messagePages.sort { isStale($0.page) == isStale($1.page) ? $0.first < $1.first : isStale($1.page) }
         var unsettled = 0
         for (_, number) in messagePages {
             guard let page = pages.page(Int(number)) else { continue }
+            let isStale = isStale(number)
             try writer.transactions {
                 for cell in page.cells {
                     guard let head = DamagedRecord(cell.local, size: cell.size), SalvagedTable(rowOf: head) == .message,
                         let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size)
                     else { continue }
+                    guard try !isStale || !isDeleted(row, cell.key) else { continue }
                     guard try writer.insertMessage(row, cell.key) else { continue }
                     isOutOfOrder = isOutOfOrder || cell.key < lastMessage
                     lastMessage = max(lastMessage, cell.key)
@@ -228,13 +173,26 @@ final class SalvageCopy {
         }
     }
 
+    /// Whether the feed names a message as deleted later than it was saved.
+    private func isDeleted(_ row: DamagedRecord, _ sequence: Int64) throws -> Bool {
+        guard let id = row.text(6) else { return false }
+        return try db.integer(
+            """
+            SELECT 1 FROM change JOIN conversation USING (user_id, session_id) JOIN scope ON scope.id = ?3
+            WHERE conversation.id = ?1 AND message_id = ?2 AND change.kind = ?5 AND sequence > ?4
+            AND (change.agent_id = scope.agent_id OR change.agent_id IS NULL OR scope.agent_id = ?6)
+            """, row.integer(1), id, row.integer(2), sequence, HistoryChange.Kind.messageDeleted.rawValue,
+            Self.placeholder(row.integer(2))) != nil
+    }
+
     /// Reads the index of places, which has an entry for each message, and the names of scopes.
     private func readPlaces() throws {
-        try forEachEntry { entry in
+        try forEachEntry { entry, isStale in
             switch entry {
             case .place(let scope, let sequence) where sequence > 0:
                 lastSequence = max(lastSequence, sequence)
-                if try !has("message", sequence) {
+                // A stale entry may be that of a deleted message.
+                if try !isStale && !has("message", sequence) {
                     try db.run("INSERT OR IGNORE INTO temp.lost VALUES (?, ?)", sequence, scope)
                 }
             case .named(let conversation, let name, let scope) where usedScopes[scope] == conversation:
@@ -273,6 +231,11 @@ final class SalvageCopy {
         try db.reserveFeedNumbers(through: lastSequence + 1_000_000)
     }
 
+    /// Whether it is known what is lost: no change lies on a stale page, except for derived tables, the feed, and what is to be erased.
+    private var isLossKnown: Bool {
+        !pages.hasStalePages || ["message", "conversation", "scope", "draft", "tag"].allSatisfy(trees.isWhole)
+    }
+
     /// How many messages each conversation has lost: as many as the index of places knows, or its count, whichever is more.
     private func losses() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
         var sessions: [SessionLoss] = []
@@ -294,6 +257,7 @@ final class SalvageCopy {
         let recovered = Int(
             try db.integer("SELECT count(*) FROM message WHERE conversation_id IN (SELECT id FROM conversation)") ?? 0)
         let isEmpty = try db.integer("SELECT 1 FROM conversation LIMIT 1") == nil
-        return (recovered, recovered == 0 && lost == 0 && isEmpty ? nil : lost, sessions)
+        let isKnown = isLossKnown && !(recovered == 0 && lost == 0 && isEmpty)
+        return (recovered, isKnown ? lost : nil, sessions)
     }
 }

@@ -1,0 +1,194 @@
+/// Which pages a write-ahead log holds, found without trusting more of it than its checksums prove.
+///
+/// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
+/// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
+/// follows them.
+///
+/// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
+/// than those before it. Reading then ends at the gap.
+///
+/// Where a committed frame is damaged, the page's older version stands in for it. Such a page is stale.
+struct DamagedLog {
+    private(set) var pageSize = 0
+    private(set) var pageCount = 0
+    /// Where in the log the last whole version of a page begins.
+    private(set) var offsets: [UInt32: Int] = [:]
+    /// Where the last damaged version of a page begins.
+    private var damaged: [UInt32: Int] = [:]
+    /// The last damaged frame of which the page is unknown: 0 for none.
+    private var unknown = 0
+    /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
+    private(set) var hidesCommits = false
+    /// Whether there is at least one commit behind a damaged frame.
+    private(set) var hasHiddenCommit = false
+
+    /// More pages than this are not taken for true where a frame is damaged.
+    private static let mostPages: UInt32 = 1 << 22
+
+    static func isPageSize(_ size: Int) -> Bool {
+        size >= 512 && size <= 65536 && size & (size - 1) == 0
+    }
+
+    /// Whether any committed frame is damaged.
+    var hasDamage: Bool { unknown > 0 || !damaged.isEmpty }
+
+    /// Whether a damaged frame may hold a later version of a page than the last whole one.
+    func isStale(_ page: UInt32) -> Bool {
+        max(damaged[page] ?? 0, unknown) > offsets[page] ?? 0
+    }
+
+    init(_ file: DamagedFile, hasUnsyncedCommits: Bool) {
+        let end = file.size
+        guard end > 32 else { return }
+        var header = file.bytes(at: 0, count: 32)
+        if header.count < 32 { header = [UInt8](repeating: 0, count: 32) }
+        let magic = header.bigEndian32(0)
+        let isBigEndian = magic == 0x377F_0683
+        var previous: Checksum? = Checksum()
+        previous?.add(header[0..<24], isBigEndian)
+        let isWhole = magic & ~1 == 0x377F_0682 && previous == Checksum(header, at: 24)
+        let stated = Int(header.bigEndian32(8))
+        pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
+        if !isWhole { previous = nil }
+        let salt = isWhole ? Array(header[16..<24]) : Self.salt(file) ?? []
+        // What a commit has yet to follow.
+        var (waiting, waitingDamaged): ([UInt32: Int], [UInt32: Int]) = ([:], [:])
+        var waitingUnknown = 0
+        // Of what is damaged: anything, a commit's last frame.
+        var (isBroken, isCommitBroken) = (false, false)
+        for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
+            let frame = file.bytes(at: offset, count: 24 + pageSize)
+            let isRead = frame.count == 24 + pageSize
+            let stored = isRead ? Checksum(frame, at: 16) : nil
+            var computed = isRead ? previous : nil
+            computed?.add(frame.prefix(8), isBigEndian)
+            computed?.add(frame.dropFirst(24), isBigEndian)
+            let hasSalt = isRead && Array(frame[8..<16]) == salt
+            // Of a frame with another salt, the checksum proves that the salt is damaged.
+            guard let stored, hasSalt || computed == stored else {
+                if hasUnsyncedCommits { break }
+                (previous, isBroken, waitingUnknown) = (nil, true, offset)
+                continue
+            }
+            var (page, committed) = (frame.bigEndian32(0), frame.bigEndian32(4))
+            defer { previous = stored }
+            if !hasSalt || computed != nil && computed != stored {
+                // Either this frame is damaged, or what follows was never committed: then no commit follows.
+                isBroken = true
+                if hasUnsyncedCommits { break }
+            }
+            if let computed {
+                if computed != stored {
+                    let head = previous?.head(before: frame[24...], end: stored, isBigEndian)
+                    // The page is whole if one of both numbers is as it was, and the other one can be true.
+                    if let head,
+                        head.page == page && head.committed <= Self.mostPages
+                            || head.committed == committed && (1...Self.mostPages).contains(head.page)
+                    {
+                        (page, committed) = head
+                    } else {
+                        if committed > 0 { isCommitBroken = true }
+                        waitingDamaged[page] = offset
+                        continue
+                    }
+                }
+                // The next commit begins when the one before was synced.
+                if hasHiddenCommit || isCommitBroken { hidesCommits = true }
+                // Without its first bytes SQLite takes the whole log for empty.
+                if !isWhole, committed > 0 { hidesCommits = true }
+            }
+            waiting[page] = offset + 24
+            guard committed > 0 else { continue }
+            hasHiddenCommit = isBroken
+            offsets.merge(waiting) { $1 }
+            damaged.merge(waitingDamaged) { $1 }
+            // A number of no page is not the one that was written.
+            let isUnknown = waitingDamaged.filter { $0.key == 0 || $0.key > committed }
+            unknown = max(unknown, waitingUnknown, isUnknown.values.max() ?? 0)
+            (waiting, waitingDamaged) = ([:], [:])
+            pageCount = Int(committed)
+        }
+    }
+
+    /// Whether a file is a log, as far as damage leaves it: the first bytes are a log's, the length is that of whole frames, or two
+    /// adjacent frames have equal salts. Files without commits are logs, too.
+    static func isLog(_ file: DamagedFile) -> Bool {
+        let header = file.bytes(at: 0, count: 32)
+        // An unreadable beginning says nothing.
+        guard header.count == min(32, file.size), header.contains(where: { $0 != 0 }) else { return true }
+        if header.count >= 4, header.bigEndian32(0) & ~1 == 0x377F_0682 { return true }
+        if header.count == 32 {
+            if header.bigEndian32(4) == 3_007_000 || header.bigEndian32(8) == 4096 { return true }
+            if file.size > 32, (file.size - 32).isMultiple(of: frameSize) { return true }
+        }
+        return adjacentSalt(file) != nil
+    }
+
+    /// The length of a frame with a page of the size that every database of ours has.
+    private static let frameSize = 24 + 4096
+
+    /// The salt of a log with a damaged header: that of the first two adjacent frames with equal salts. Frames with another salt behind
+    /// them are older: they were written before the log was restarted.
+    private static func salt(_ file: DamagedFile) -> [UInt8]? {
+        adjacentSalt(file) ?? salts(file).first { _ in true }
+    }
+
+    private static func adjacentSalt(_ file: DamagedFile) -> [UInt8]? {
+        var last: [UInt8]?
+        for salt in salts(file) {
+            if salt == last { return salt }
+            last = salt
+        }
+        return nil
+    }
+
+    private static func salts(_ file: DamagedFile) -> some Sequence<[UInt8]> {
+        stride(from: 32, to: file.size, by: frameSize).lazy.compactMap { offset in
+            let head = file.bytes(at: offset, count: 24)
+            return head.count == 24 ? Array(head[8..<16]) : nil
+        }
+    }
+
+    /// The running checksum of a log.
+    private struct Checksum: Equatable {
+        private var first: UInt32 = 0
+        private var second: UInt32 = 0
+
+        init() {}
+
+        init(_ bytes: [UInt8], at offset: Int) {
+            (first, second) = (bytes.bigEndian32(offset), bytes.bigEndian32(offset + 4))
+        }
+
+        mutating func add(_ bytes: ArraySlice<UInt8>, _ isBigEndian: Bool) {
+            bytes.withUnsafeBytes { bytes in
+                for offset in stride(from: 0, to: bytes.count, by: 8) {
+                    first &+= Self.word(bytes, offset, isBigEndian) &+ second
+                    second &+= Self.word(bytes, offset + 4, isBigEndian) &+ first
+                }
+            }
+        }
+
+        /// The numbers at the start of a frame that lead from here to the checksum at its end, if the page is whole.
+        func head(before page: ArraySlice<UInt8>, end: Checksum, _ isBigEndian: Bool) -> (
+            page: UInt32, committed: UInt32
+        ) {
+            var state = end
+            page.withUnsafeBytes { bytes in
+                for offset in stride(from: bytes.count - 8, through: 0, by: -8) {
+                    state.second &-= Self.word(bytes, offset + 4, isBigEndian) &+ state.first
+                    state.first &-= Self.word(bytes, offset, isBigEndian) &+ state.second
+                }
+            }
+            let page = state.first &- first &- second
+            let committed = state.second &- second &- state.first
+            // Both are big-endian in the frame, whatever the checksum is.
+            return isBigEndian ? (page, committed) : (page.byteSwapped, committed.byteSwapped)
+        }
+
+        private static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int, _ isBigEndian: Bool) -> UInt32 {
+            let word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+            return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
+        }
+    }
+}

@@ -1,0 +1,113 @@
+/// The trees of a damaged database, walked from their roots.
+///
+/// A tree is whole if every page of it is readable, well-formed and not stale. Then its rows are all that the table has: what other
+/// pages hold was deleted.
+final class DamagedTrees {
+    private let pages: DamagedPages
+    private var known: [String: Bool] = [:]
+
+    init(_ pages: DamagedPages) {
+        self.pages = pages
+    }
+
+    /// Whether the tree of a table is whole.
+    func isWhole(_ table: String) -> Bool {
+        if let known = known[table] { return known }
+        let object = schema?.first { $0.isTable && $0.name == table }
+        let isWhole = object.map { object in
+            let rows = SalvagedTable(rawValue: table)
+            // The other tables that are asked for have no numbers.
+            guard let rows else { return walk(object.root, .entries) { _, _ in true } }
+            return walk(object.root, .rows) { _, row in SalvagedTable(rowOf: row) == rows }
+        }
+        known[table] = isWhole ?? false
+        return isWhole ?? false
+    }
+
+    /// The numbers of all conversations, from the table or from an index of it; `nil` where none of them is whole.
+    private(set) lazy var conversations: Set<Int64>? = {
+        guard let schema else { return nil }
+        var numbers: Set<Int64> = []
+        let table = SalvagedTable.conversation
+        for object in schema where object.table == table.rawValue && !object.isPartial {
+            numbers = []
+            let isWhole =
+                if object.isTable {
+                    walk(object.root, .rows) { key, row in
+                        numbers.insert(key)
+                        return SalvagedTable(rowOf: row) == table
+                    }
+                } else {
+                    walk(object.root, .entries) { _, entry in
+                        // The last value of an entry is the number of its row.
+                        numbers.insert(entry.integer(entry.count - 1))
+                        return entry.kind(0) == .text && entry.kind(entry.count - 1) == .integer
+                    }
+                }
+            if isWhole { return numbers }
+        }
+        return nil
+    }()
+
+    // MARK: The schema
+
+    private struct Object {
+        let isTable: Bool
+        let name: String
+        let table: String
+        let root: Int
+        /// Whether an index leaves out rows.
+        let isPartial: Bool
+    }
+
+    /// The tables and indexes; `nil` where the schema's tree is not whole.
+    private lazy var schema: [Object]? = {
+        var objects: [Object] = []
+        let isWhole = walk(1, .rows) { _, row in
+            guard row.count == 5, let kind = row.text(0), let name = row.text(1), let table = row.text(2) else {
+                return false
+            }
+            let isPartial = row.text(4)?.contains("WHERE") ?? false
+            objects.append(
+                Object(
+                    isTable: kind == "table", name: name, table: table, root: Int(row.integer(3)),
+                    isPartial: isPartial))
+            return true
+        }
+        return isWhole ? objects : nil
+    }()
+
+    // MARK: Walking
+
+    /// Visits the rows or entries of a tree, in no particular order. Returns whether the tree is whole.
+    /// - Parameter isOfTree: Whether the tree may have a record, with its key.
+    private func walk(_ root: Int, _ kind: BTreePage.Kind, _ isOfTree: (Int64, DamagedRecord) -> Bool) -> Bool {
+        var visited: Set<Int> = []
+        var lastKey = Int64.min
+        func visit(_ number: Int, _ level: Int) -> Bool {
+            // SQLite itself takes a tree of more than 20 levels for damaged.
+            guard level <= 20, !pages.isStale(number), visited.insert(number).inserted, let page = pages.page(number),
+                page.kind == kind || page.kind == .keys && kind == .rows, page.isWellFormed
+            else { return false }
+            // Only the root of a table without rows is an empty leaf.
+            var isEmpty = page.lastChild == nil && number != root
+            for cell in page.cells {
+                isEmpty = false
+                if let child = cell.child {
+                    guard visit(child, level + 1) else { return false }
+                }
+                if kind == .rows {
+                    // A child's last row may have been deleted since.
+                    guard page.kind == .keys ? cell.key >= lastKey : cell.key > lastKey else { return false }
+                    lastKey = cell.key
+                }
+                guard page.kind != .keys else { continue }
+                guard let payload = pages.payload(of: cell, isCurrent: true),
+                    let record = DamagedRecord(payload, size: cell.size), isOfTree(cell.key, record)
+                else { return false }
+            }
+            return !isEmpty && (page.lastChild.map { visit($0, level + 1) } ?? true)
+        }
+        return visit(root, 1)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A conversation whose erasing a kill interrupted, and damage to what notes it.
+@Suite("Deleted conversations in a salvage") struct DeletedStaysDeletedTests {
+    private let folder: TemporaryFolder
+    private let deleted = Scope(userId: "ann", sessionId: "deleted", agentId: "a")
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let history = folder.history()
+        try await history.append(messages(0..<40), to: scope)
+        try await history.append(messages(0..<400, prefix: "d"), to: deleted)
+        try await history.append(messages(40..<60), to: scope)
+        // The deletion alone, as a process leaves it that ends right after its commit.
+        let conversation = deleted.conversation
+        #expect(try await history.write { try MessageDeletion.delete(conversation, $0) })
+        await history.close()
+        #expect(try Self.numbers("SELECT number FROM erasure WHERE number > 0", in: folder) == [2])
+    }
+
+    private static func numbers(_ query: String, in folder: TemporaryFolder) throws -> [Int] {
+        let queue = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        defer { try? queue.close() }
+        return try queue.read { try Int.fetchAll($0, sql: query) }
+    }
+
+    /// Opens the history after all pages of some tables and indexes are damaged.
+    private func damaged(_ names: [String]) async throws -> SQLiteHistoryStore {
+        let list = names.map { "'\($0)'" }.joined(separator: ", ")
+        let pages = try Self.numbers("SELECT pageno FROM dbstat WHERE name IN (\(list))", in: folder)
+        #expect(pages.count >= names.count)
+        var bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        for page in pages { bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: noise(4096, seed: 11)) }
+        try bytes.write(to: folder.file("history.sqlite"))
+        return try await folder.history().open()
+    }
+
+    private func expectDeleted(in history: SQLiteHistoryStore) async throws {
+        let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+        #expect(sessions.map(\.id.sessionId) == ["s"])
+        #expect(try await history.users() == ["ann"])
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<60))
+        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM message") } == 60)
+        #expect(try await history.read { try $0.integer("SELECT count(*) FROM scope") } == 1)
+        // What is found next has another number than what was deleted.
+        try await history.append(messages(0..<2), to: deleted)
+        #expect(try await history.window(of: deleted, maxMessages: nil) == messages(0..<2))
+        try await history.repair()
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test("a deleted conversation stays deleted where the page that notes its erasing is damaged")
+    func erasure() async throws {
+        let history = try await damaged(["erasure"])
+        let event = try #require(history.events.takeUnheard().first)
+        #expect(event.kind == .salvaged && event.lostMessages == 0 && event.recoveredMessages == 60)
+        try await expectDeleted(in: history)
+    }
+
+    @Test(
+        "one whole tree of conversations tells which are deleted",
+        arguments: [["conversation"], ["conversation", "conversation_by_activity", "sqlite_autoindex_conversation_1"]])
+    func oneTree(gone: [String]) async throws {
+        let history = try await damaged(["erasure"] + gone)
+        #expect(history.events.takeUnheard().map(\.lostMessages) == [0])
+        try await expectDeleted(in: history)
+    }
+
+    @Test("without a whole tree of conversations, messages are kept under a name that says so")
+    func noTree() async throws {
+        let history = try await damaged(["erasure", "sqlite_schema", "conversation"])
+        let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+        #expect(Set(sessions.map(\.id.sessionId)) == ["s", "recovered-2"])
+        #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
+    }
+}
