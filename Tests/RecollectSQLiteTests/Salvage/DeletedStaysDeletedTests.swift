@@ -88,11 +88,13 @@ import Testing
         var whole = try [UInt8](Data(contentsOf: folder.file("history.sqlite")))
         let starts = numbers.map { ($0 - 1) * 4096 }
         whole.replaceSubrange(starts[1]..<starts[1] + 4096, with: noise(4096, seed: 11))
-        let content = Int(whole.bigEndian16(starts[0] + 5))
-        #expect(content > 3500 && content < 4096)
-        for offset in Array(0..<10) + stride(from: content, to: 4096, by: 5) {
+        // The only row's cell; its number is the second byte.
+        #expect(whole.bigEndian16(starts[0] + 3) == 1)
+        let cell = Int(whole.bigEndian16(starts[0] + 8))
+        #expect(whole[starts[0] + cell + 1] == 1)
+        for offset in Array(0..<10) + Array(cell..<cell + 4) + stride(from: cell + 4, to: 4096, by: 5) {
             var bytes = whole
-            bytes[starts[0] + offset] ^= 1 << UInt8(offset % 8)
+            bytes[starts[0] + offset] ^= 0x04
             let place = folder.file("damaged")
             try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
             try Data(bytes).write(to: place.appendingPathComponent("history.sqlite"))

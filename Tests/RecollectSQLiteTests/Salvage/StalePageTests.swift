@@ -126,11 +126,11 @@ import Testing
         history = folder.history()
         let attachments = history.attachments
         #expect(try await history.write { try MessageDeletion.delete(old.conversation, $0) })
-        // All erasing but that of the log.
-        while try await history.write({ db in
-            try ErasingBite(attachments: attachments, files: nil, mergedPages: 100, length: .milliseconds(10)).run(db)
-                == .worked
-        }) {}
+        // All erasing but that of the log, in one commit: the page before still notes the conversation.
+        try await history.write { db in
+            let bite = ErasingBite(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
+            while try bite.run(db) == .worked {}
+        }
         try await history.append(long(60..<90), to: new)
         #expect(try await history.read { try MessageQueries.number(of: new.conversation, $0) } == 2)
         for number in 90..<93 { try await history.append(long(number..<number + 1), to: new) }
