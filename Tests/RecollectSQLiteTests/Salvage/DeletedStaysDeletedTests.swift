@@ -80,4 +80,34 @@ import Testing
         #expect(Set(sessions.map(\.id.sessionId)) == ["s", "recovered-2"])
         #expect(sessions.reduce(0) { $0 + $1.messageCount } == 460)
     }
+
+    @Test("a wrong bit among the rows of conversations makes no conversation a deleted one")
+    func wrongBit() async throws {
+        let numbers = try Self.numbers(
+            "SELECT rootpage FROM sqlite_schema WHERE name IN ('conversation', 'erasure') ORDER BY name", in: folder)
+        var whole = try [UInt8](Data(contentsOf: folder.file("history.sqlite")))
+        let starts = numbers.map { ($0 - 1) * 4096 }
+        whole.replaceSubrange(starts[1]..<starts[1] + 4096, with: noise(4096, seed: 11))
+        // The only row's cell; its number is the second byte.
+        #expect(whole.bigEndian16(starts[0] + 3) == 1)
+        let cell = Int(whole.bigEndian16(starts[0] + 8))
+        #expect(whole[starts[0] + cell + 1] == 1)
+        for offset in Array(0..<10) + Array(cell..<cell + 4) + stride(from: cell + 4, to: 4096, by: 5) {
+            var bytes = whole
+            bytes[starts[0] + offset] ^= 0x04
+            let place = folder.file("damaged")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            try Data(bytes).write(to: place.appendingPathComponent("history.sqlite"))
+            let history = SQLiteHistoryStore(
+                directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+            var count = 0
+            for user in try await history.users() {
+                let sessions = try await history.conversations(of: user, page: PageRequest(limit: 10)).elements
+                count += sessions.reduce(0) { $0 + $1.messageCount }
+            }
+            #expect(count >= 60, "byte \(offset)")
+            await history.close()
+            try FileManager.default.removeItem(at: place)
+        }
+    }
 }

@@ -42,13 +42,29 @@ import Testing
         }
         #expect(try await history.edit([edited], in: scope.conversation) == 1)
         for number in 132..<141 { try await history.append(long(number..<number + 1), to: scope) }
+        let copy = try copy()
+        await history.close()
+        return copy
+    }
+
+    /// Copies a history that is open, as a killed process leaves it.
+    private func copy() throws -> URL {
         let copy = folder.file("killed")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
         for name in ["history.sqlite", "history.sqlite-wal"] {
             try FileManager.default.copyItem(at: folder.file(name), to: copy.appendingPathComponent(name))
         }
-        await history.close()
         return copy
+    }
+
+    /// Opens a copy of a history with another log.
+    private func open(_ killed: URL, log: [UInt8]) throws -> SQLiteHistoryStore {
+        let place = folder.file("damaged")
+        if FileManager.default.fileExists(atPath: place.path) { try FileManager.default.removeItem(at: place) }
+        try FileManager.default.copyItem(at: killed, to: place)
+        try Data(log).write(to: place.appendingPathComponent("history.sqlite-wal"))
+        return SQLiteHistoryStore(
+            directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
     }
 
     /// The frames of a log before its last commit, and whether each is the last of its page.
@@ -70,17 +86,13 @@ import Testing
         let saved = long(0..<140).filter { !deleted.contains($0.id) }
         let frames = frames(log)
         // Frames that a later one replaces can do no harm, so a few of them are enough.
-        let chosen = frames.filter { $0.isLast || $0.index.isMultiple(of: 31) }
+        let chosen = frames.filter { $0.isLast || $0.index.isMultiple(of: 61) }
         #expect(chosen.filter(\.isLast).count > 10)
         var untold = 0
         for (index, isLast) in chosen {
-            let place = folder.file("damaged")
-            try FileManager.default.copyItem(at: killed, to: place)
             var bytes = log
             for offset in offsets { bytes[32 + index * Self.frame + offset] ^= 0x10 }
-            try Data(bytes).write(to: place.appendingPathComponent("history.sqlite-wal"))
-            let history = SQLiteHistoryStore(
-                directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+            let history = try open(killed, log: bytes)
             let kept = try await history.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 1000))
                 .elements.map(\.message)
             let isTold = try await history.losses().contains { $0.lostMessages != 0 }
@@ -91,7 +103,6 @@ import Testing
             #expect(Set(expected.map(\.id)).isSubset(of: kept.map(\.id)) || isTold, comment)
             if !isTold { untold += 1 }
             await history.close()
-            try FileManager.default.removeItem(at: place)
         }
         switch part {
         // Damage to what is derived costs nothing.
@@ -100,5 +111,49 @@ import Testing
         case "salt and page number": #expect(untold == 0)
         default: #expect(untold == chosen.count)
         }
+    }
+
+    @Test(
+        "one damaged frame brings no deleted conversation back and erases none that has its number, or the loss is told"
+    )
+    func numberGivenAgain() async throws {
+        var history = folder.history()
+        let old = Scope(userId: "ann", sessionId: "old", agentId: "a")
+        let new = Scope(userId: "ann", sessionId: "new", agentId: "a")
+        try await history.append(long(0..<20), to: scope)
+        try await history.append(long(20..<60), to: old)
+        await history.close()
+        history = folder.history()
+        let attachments = history.attachments
+        #expect(try await history.write { try MessageDeletion.delete(old.conversation, $0) })
+        // All erasing but that of the log, in one commit: the page before still notes the conversation.
+        try await history.write { db in
+            let bite = ErasingBite(attachments: attachments, files: nil, mergedPages: 100, length: .seconds(10))
+            while try bite.run(db) == .worked {}
+        }
+        try await history.append(long(60..<90), to: new)
+        #expect(try await history.read { try MessageQueries.number(of: new.conversation, $0) } == 2)
+        for number in 90..<93 { try await history.append(long(number..<number + 1), to: new) }
+        let killed = try copy()
+        await history.close()
+        let log = try [UInt8](Data(contentsOf: killed.appendingPathComponent("history.sqlite-wal")))
+        var untold = 0
+        let chosen = frames(log).filter(\.isLast)
+        for (index, _) in chosen {
+            var bytes = log
+            bytes[32 + index * Self.frame + 2000] ^= 0x10
+            let history = try open(killed, log: bytes)
+            #expect(try await history.waitUntilErased().isComplete)
+            let isTold = try await history.losses().contains { $0.lostMessages != 0 }
+            let sessions = try await history.conversations(of: "ann", page: PageRequest(limit: 10)).elements
+            let comment: Comment = "frame \(index)"
+            #expect(isTold || Set(sessions.map(\.id.sessionId)) == ["s", "new"], comment)
+            let kept = try await history.window(of: new, maxMessages: nil)
+            #expect(isTold || kept.prefix(32) == long(60..<92)[...], comment)
+            #expect(try await history.window(of: scope, maxMessages: nil) == long(0..<20), comment)
+            if !isTold { untold += 1 }
+            await history.close()
+        }
+        #expect(untold > 0 && untold < chosen.count)
     }
 }
