@@ -33,9 +33,9 @@ struct HistoryOpening {
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
-            let isDamaged = damaged != nil && damaged == FileID(at: files.database)
-            let found: Look = isDamaged ? .damaged : try look(isKnown: isKnown)
-            if found == .damaged { try salvage() }
+            let isReported = damaged != nil && damaged == FileID(at: files.database)
+            let found: Look = isReported ? .damaged : try look(isKnown: isKnown)
+            if found == .damaged, try !salvage(isReported: isReported, for: user) { return nil }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
@@ -45,7 +45,7 @@ struct HistoryOpening {
                     database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
                     return database
                 } catch  where error.isCorruption && found != .damaged {
-                    if isLast { try salvage() }
+                    if isLast { try salvage(isReported: true) }
                 }
             }
             return nil
@@ -257,8 +257,19 @@ struct HistoryOpening {
         return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
     }
 
+    /// Salvages while nothing in this process opens the database: a salvage opens and closes its file. Returns false, with nothing
+    /// done, where another opening came first.
+    private func salvage(isReported: Bool, for user: AnyObject) throws -> Bool {
+        let id = FileID(at: files.database)
+        if let id, !HistoryRegistry.shared.begin(id) { return false }
+        defer { if let id { HistoryRegistry.shared.finish(id, nil, user: user) } }
+        try salvage(isReported: isReported)
+        return true
+    }
+
     /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
-    private func salvage() throws {
-        try Salvage(files: files, configuration: configuration, events: events).run()
+    /// - Parameter isReported: Whether SQLite reported the damage, instead of the header or the log.
+    private func salvage(isReported: Bool) throws {
+        try Salvage(files: files, configuration: configuration, events: events).run(isReported: isReported)
     }
 }

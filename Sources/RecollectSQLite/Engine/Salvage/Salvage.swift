@@ -15,19 +15,22 @@ struct Salvage {
 
     /// Salvages the database at the path.
     ///
-    /// - Throws: `newerSchema` where a newer version wrote it; what writing the new database throws, a full disk say. The damaged
-    ///   files are untouched then.
-    func run() throws {
+    /// - Parameter isReported: Whether SQLite reported the damage. Then it is confirmed first (`ReportedDamage`).
+    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where it is not damaged; what writing the new database
+    ///   throws, a full disk say. The files are untouched then.
+    func run(isReported: Bool) throws {
         try HistoryFiles.onDisk(files.directory, doing: "salvage the history in") {
-            try replace(in: OpenFolder(path: files.directory.path))
+            try replace(in: OpenFolder(path: files.directory.path), isReported: isReported)
         }
     }
 
-    private func replace(in folder: OpenFolder) throws {
+    private func replace(in folder: OpenFolder, isReported: Bool) throws {
         try removeLeftovers(in: folder)
         let names = SalvageNames(stamp: HistoryFiles.newStamp(), files)
         do {
             let result = try copy(to: names.salvaged, folder)
+            // The copy has closed the damaged files, which would drop the locks of this connection.
+            if isReported { try ReportedDamage(files: files, configuration: configuration).confirm() }
             let loss = HistoryLoss(
                 setAside: names.setAside, date: Date(millisecondsSince1970: Date().millisecondsSince1970),
                 recoveredMessages: result.recovered, lostMessages: result.lost, sessions: result.sessions)
