@@ -33,20 +33,19 @@ struct HistoryOpening {
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
             // Another process may have salvaged it already: then another file is there now.
-            let isDamaged = damaged != nil && damaged == FileID(at: files.database)
-            let found: Look = isDamaged ? .damaged : try look(isKnown: isKnown)
-            let isSalvaged = found == .damaged || found == .unreadable
-            if isSalvaged { try salvage(isUnreadable: found == .unreadable) }
+            let isReported = damaged != nil && damaged == FileID(at: files.database)
+            let found: Look = isReported ? .damaged(.reported) : try look(isKnown: isKnown)
+            if case .damaged(let evidence) = found, try !salvage(evidence, for: user) { return nil }
             guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
             // SQLite reports some failed reads as corruption. Those pass; damage stays.
             for isLast in [false, true] {
                 do {
-                    database = try connect(lock, emptiesLog: found == .wholeButForTheLog)
+                    database = try connect(lock, emptiesLog: found.hasCutCommit)
                     return database
-                } catch  where error.isCorruption && !isSalvaged {
-                    if isLast { try salvage(isUnreadable: error.isUnreadable) }
+                } catch  where error.isCorruption && !found.isDamaged {
+                    if isLast { try salvage(error.isUnreadable ? .unreadable : .reported) }
                 }
             }
             return nil
@@ -70,11 +69,18 @@ struct HistoryOpening {
 
     /// The state of the files before SQLite opens them.
     private enum Look {
-        case whole, damaged
-        /// The first bytes cannot be read, several times in a row.
-        case unreadable
+        case whole
+        case damaged(Salvage.Evidence)
         /// The log ends with parts of a commit: a power cut interrupted it.
         case wholeButForTheLog
+
+        var isDamaged: Bool {
+            if case .damaged = self { true } else { false }
+        }
+
+        var hasCutCommit: Bool {
+            if case .wholeButForTheLog = self { true } else { false }
+        }
     }
 
     /// Reads the first bytes of the file, and the log. Writes nothing before the file is known to be ours.
@@ -92,7 +98,7 @@ struct HistoryOpening {
                 "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
                     + "changed; replace the other names by copies")
         }
-        guard let header = try readHeader() else { return .unreadable }
+        guard let header = try readHeader() else { return .damaged(.unreadable) }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
             throw RecollectError(
                 .foreignStore,
@@ -102,11 +108,11 @@ struct HistoryOpening {
         try files.setForeignLogAside().map(events.post)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
-            guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged }
+            guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged(.certain) }
             try makeDatabase()
             return .whole
         }
-        guard DatabaseHeader.isDatabase(header) else { return .damaged }
+        guard DatabaseHeader.isDatabase(header) else { return .damaged(.certain) }
         // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
         guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
         let end = try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "look at the log in") {
@@ -115,7 +121,7 @@ struct HistoryOpening {
         switch end {
         case .nothing: return .whole
         case .cutCommit: return .wholeButForTheLog
-        case .hiddenCommits: return .damaged
+        case .hiddenCommits: return .damaged(.certain)
         }
     }
 
@@ -288,10 +294,19 @@ struct HistoryOpening {
         return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
     }
 
+    /// Salvages while nothing in this process opens the database: a salvage opens and closes its file. Returns false, with nothing
+    /// done, where another opening came first.
+    private func salvage(_ evidence: Salvage.Evidence, for user: AnyObject) throws -> Bool {
+        let id = FileID(at: files.database)
+        if let id, !HistoryRegistry.shared.begin(id) { return false }
+        defer { if let id { HistoryRegistry.shared.finish(id, nil, user: user) } }
+        try salvage(evidence)
+        return true
+    }
+
     /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
-    /// - Parameter isUnreadable: Whether it counts as damaged only because it could not be read. If it can be read by now, `inputOutput`
-    ///   is thrown and nothing is changed.
-    private func salvage(isUnreadable: Bool) throws {
-        try Salvage(files: files, configuration: configuration, events: events).run(isUnreadable: isUnreadable)
+    /// - Parameter evidence: How the damage was found. For `unreadable` and `reported`, `inputOutput` is thrown if it passed.
+    private func salvage(_ evidence: Salvage.Evidence) throws {
+        try Salvage(files: files, configuration: configuration, events: events).run(evidence)
     }
 }

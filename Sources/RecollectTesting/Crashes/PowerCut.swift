@@ -1,4 +1,8 @@
 /// What is on the disk after a power cut: what is certain, and some of what was done since.
+///
+/// A write may be torn. A disk finishes the sector that it is writing, so bytes that the file has already are replaced by whole sectors:
+/// in practice that is "powersafe overwrite", which SQLite relies on as well (https://www.sqlite.org/psow.html). A file's length is the
+/// file system's own record and is written apart, so the file may end at any byte that a write adds.
 struct PowerCut: Sendable {
     /// Which of the many outcomes: 0 keeps only what is certain, 1 all but what a torn last write left out, others are drawn.
     let variant: Int
@@ -22,20 +26,23 @@ struct PowerCut: Sendable {
             for (index, change) in changes.enumerated() where Int.random(in: 0..<4, using: &generator) < share {
                 let isLast = index == changes.count - 1
                 let isTorn = isLast && (variant == 1 || Bool.random(using: &generator))
-                let kept = isTorn ? Self.torn(change, &generator) : change
+                let size = contents[number]?.count ?? 0
+                let kept = isTorn ? Self.torn(change, in: size, &generator) : change
                 DiskImage.apply(kept, to: &contents[number, default: []])
             }
         }
         return DiskImage(names: names, contents: contents)
     }
 
-    /// The beginning of a write, to a sector's end or to any byte.
+    /// The beginning of a write that the cut interrupted: up to any byte behind the file's end, and within the file up to the end of
+    /// a sector.
+    /// - Parameter size: The length of the file before the write.
     private static func torn(
-        _ change: DiskImage.ContentChange, _ generator: inout SeededGenerator
+        _ change: DiskImage.ContentChange, in size: Int, _ generator: inout SeededGenerator
     ) -> DiskImage.ContentChange {
         guard case .write(let offset, let bytes) = change, bytes.count > 1 else { return change }
-        var count = Int.random(in: 0..<bytes.count, using: &generator)
-        if Bool.random(using: &generator) { count -= (offset + count) % sector }
-        return .write(offset: offset, bytes: Array(bytes.prefix(max(0, count))))
+        var end = Int.random(in: offset..<offset + bytes.count, using: &generator)
+        if end < size || Bool.random(using: &generator) { end -= end % sector }
+        return .write(offset: offset, bytes: Array(bytes.prefix(max(0, end - offset))))
     }
 }

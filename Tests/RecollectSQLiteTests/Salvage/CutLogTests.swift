@@ -26,7 +26,9 @@ import Testing
         let start = 32 + Int(Double(bytes.count / frame) * place) * frame
         bytes.replaceSubrange(start..<start + frame, with: Data(count: frame))
         try bytes.write(to: log)
-        // With another durability than the one that wrote it.
+        // With another durability than the one that wrote it, and beside a process with that one: the log is not emptied.
+        let user = try LockFile(path: cut.appendingPathComponent("history.sqlite-relaxed").path)
+        #expect(try user.tryLock(shared: true))
         let history = SQLiteHistoryStore(directory: cut)
         let first = try await kept(in: history)
         #expect(first == messages(0..<first.count))

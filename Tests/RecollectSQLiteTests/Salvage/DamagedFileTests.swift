@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RecollectTestSupport
 import Testing
 
@@ -43,5 +44,24 @@ import Testing
         #expect(file.bytes(at: -1, count: 1000).isEmpty)
         #expect(file.bytes(at: 0, count: 10_000).count == 10_000)
         try file.confirm()
+    }
+
+    @Test("a database that SQLite reports as damaged, and that is whole, stays where it is")
+    func wholeDatabase() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<40), to: scope)
+        let tries = Locked(0)
+        await expectError(.inputOutput) {
+            try await history.connection.perform { _ in
+                tries.withLock { $0 += 1 }
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
+        }
+        #expect(tries.withLock { $0 } == 2, "tried again before any salvage")
+        let names = try folder.names
+        #expect(!names.contains { $0.contains("damaged") || $0.contains("salvaging") }, "\(names)")
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<40))
+        try await history.append(messages(40..<42), to: scope)
+        #expect(history.events.takeUnheard().isEmpty)
     }
 }

@@ -131,4 +131,38 @@ struct DiskImageTests {
         #expect(found.isSubset(of: [[], [1], [1, 2], [1, 2, 3]]))
         #expect(found.count > 2)
     }
+
+    /// What power cuts leave of a file with `size` certain bytes, of which `count` are then written anew from `offset` on: how
+    /// long the file is, and how many of the new bytes are there.
+    private func outcomes(size: Int, offset: Int, count: Int) throws -> Set<[Int]> {
+        let image = try image(of: [
+            RecordedStep(action: .makeFile, path: "a", file: file),
+            RecordedStep(action: .write, path: "a", file: file, bytes: [UInt8](repeating: 1, count: size)),
+            RecordedStep(action: .syncFile, path: "a", file: file),
+            RecordedStep(action: .syncFolder),
+            RecordedStep(
+                action: .write, path: "a", file: file, number: offset, bytes: [UInt8](repeating: 2, count: count)),
+        ])
+        var found: Set<[Int]> = []
+        for variant in 0..<400 {
+            let bytes = PowerCut(variant: variant, seed: 5).image(of: image).contents[0] ?? []
+            let new = bytes.filter { $0 == 2 }.count
+            #expect(bytes[offset..<min(offset + new, bytes.count)].allSatisfy { $0 == 2 })
+            found.insert([bytes.count, new])
+        }
+        return found
+    }
+
+    @Test("within a file, a torn write ends with a sector; behind the file's end, anywhere")
+    func torn() throws {
+        #expect(try outcomes(size: 600, offset: 0, count: 32) == [[600, 0], [600, 32]])
+        #expect(
+            try outcomes(size: 2000, offset: 500, count: 1000) == [
+                [2000, 0], [2000, 12], [2000, 524], [2000, 1000],
+            ])
+        let longer = try outcomes(size: 600, offset: 0, count: 1000)
+        #expect(longer.contains([600, 0]) && longer.contains([600, 512]) && longer.contains([1000, 1000]))
+        #expect(longer.allSatisfy { [0, 512].contains($0[1]) || $0[1] >= 600 && $0[0] == $0[1] })
+        #expect(longer.count { $0[0] > 600 && !$0[0].isMultiple(of: 512) } > 20)
+    }
 }

@@ -9,26 +9,37 @@ import RecollectCore
 ///
 /// Everything blocks, and runs under the process lock while this process has no connection to the database.
 struct Salvage {
+    /// How damage was found.
+    enum Evidence {
+        /// In the bytes of the header or of the log.
+        case certain
+        /// The system refused to read the first bytes. If everything is readable at the end of the salvage, that has passed.
+        case unreadable
+        /// SQLite reported it. It is confirmed at the end of the salvage (`ReportedDamage`).
+        case reported
+    }
+
     let files: HistoryFiles
     let configuration: HistoryConfiguration
     let events: StoreEvents
 
     /// Salvages the database at the path.
     ///
-    /// - Parameter isUnreadable: Whether the only known damage is that it could not be read.
-    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where it can be read again; what writing the new database
-    ///   throws, a full disk say. The damaged files are untouched then.
-    func run(isUnreadable: Bool = false) throws {
+    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where the evidence passed; what writing the new database
+    ///   throws, a full disk say. The files are untouched then.
+    func run(_ evidence: Evidence) throws {
         try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "salvage the history in") {
-            try replace(in: OpenFolder(path: files.folder), isUnreadable: isUnreadable)
+            try replace(in: OpenFolder(path: files.folder), evidence)
         }
     }
 
-    private func replace(in folder: OpenFolder, isUnreadable: Bool) throws {
+    private func replace(in folder: OpenFolder, _ evidence: Evidence) throws {
         try removeLeftovers(in: folder)
         let names = SalvageNames(stamp: HistoryFiles.newStamp(), files)
         do {
-            let result = try copy(to: names.salvaged, folder, isUnreadable: isUnreadable)
+            let result = try copy(to: names.salvaged, folder, isUnreadable: evidence == .unreadable)
+            // The copy has closed the damaged files, which would drop the locks of this connection.
+            if evidence == .reported { try ReportedDamage(files: files, configuration: configuration).confirm() }
             let loss = HistoryLoss(
                 setAside: names.setAside, date: Date(millisecondsSince1970: Date().millisecondsSince1970),
                 recoveredMessages: result.recovered, lostMessages: result.lost, sessions: result.sessions)

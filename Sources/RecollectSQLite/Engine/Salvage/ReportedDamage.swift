@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+import RecollectCore
+
+/// Damage that SQLite reported while it used a database.
+///
+/// SQLite reports some failed reads and writes as corruption, several times in a row on a failing disk. Those pass; damage stays. So a
+/// salvage asks SQLite once more, with a new connection, before it renames anything.
+///
+/// Under the process lock, while this process has no other connection to the database.
+struct ReportedDamage {
+    let files: HistoryFiles
+    let configuration: HistoryConfiguration
+
+    /// How many times the database is checked, and the pause between, in microseconds: a disk may still be failing.
+    private static let checks = 3
+    private static let pause: UInt32 = 100_000
+
+    /// Confirms the damage.
+    /// - Throws: `inputOutput` if a check of the whole database finds nothing wrong, or cannot read it.
+    func confirm() throws {
+        for number in 1...Self.checks {
+            if number > 1 { usleep(Self.pause) }
+            guard try isWhole() else { continue }
+            throw RecollectError(
+                .inputOutput,
+                "\(files.database): SQLite reported damage, but the database is whole; nothing was changed; check the disk "
+                    + "and try again")
+        }
+    }
+
+    private func isWhole() throws -> Bool {
+        var reading = HistoryOpening.connections(configuration)
+        reading.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: files.database, configuration: reading)
+            // What was read is known by then.
+            defer { try? queue.close() }
+            return try queue.inDatabase { try $0.optionalText("PRAGMA integrity_check(1)") == "ok" }
+        } catch let error as DatabaseError where !error.isCorruption {
+            throw RecollectError(error, store: files.directory.path)
+        } catch  where error.isCorruption {
+            return false
+        }
+    }
+}
