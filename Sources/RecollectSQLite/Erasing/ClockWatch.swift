@@ -9,10 +9,20 @@ import GRDB
     import Glibc
 #endif
 
-/// Whether the clock can be trusted with deleting what it says is old.
+/// The time by which `retention: .days` judges what is old.
 ///
-/// A clock that is a day ahead of what it last showed, plus the time that has passed since, has jumped or the device was off.
-/// Nothing is deleted until it has stood for a day.
+/// A clock can be wrong, and a deletion cannot be undone. So the trusted time goes on with the system's uptime and never faster, however
+/// often the clock is looked at: small jumps do not add up. A clock that is more than a day ahead of it must first stand for a day of
+/// uptime; nothing is deleted meanwhile. A second jump starts the day anew.
+///
+/// - The first clock that a history meets must stand for a day too. The messages' own times prove nothing: they may be of the same
+///   wrong clock.
+/// - A restart begins the uptime anew, and how long the device was off is unknown. If that was more than a day, the clock must stand for
+///   a day again: a history that was not opened for 100 days deletes old messages a day of uptime later. After a restart, a jump
+///   cannot be told from being off. So the day goes on, but only for the time that the clock showed first: what came since must
+///   stand for a day of its own.
+/// - The uptime is one machine's, so this is no guard for a history that machines use in turns.
+/// - A trusted clock that is set back stays trusted: less is old then.
 enum ClockWatch {
     private static let day: Int64 = 86_400_000
 
@@ -27,36 +37,61 @@ enum ClockWatch {
         return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
     }
 
-    /// Notes what the clock shows and tells whether it can be trusted. In a write transaction.
+    /// Notes the clock, and returns the trusted time, in milliseconds since 1970: never later than `now`. `nil` while the clock has to
+    /// stand. In a write transaction.
     /// - Parameters:
-    ///   - now: what the clock shows, in milliseconds since 1970.
-    ///   - uptime: how long the system has been up, in milliseconds.
-    static func isTrusted(now: Int64, uptime: Int64, _ db: Database) throws -> Bool {
-        let row = try db.sql("SELECT seen, uptime, jumped_at FROM clock")
-        defer { row.reset() }
-        guard try row.step() else {
-            // Nothing is known of a new history, and there is nothing in it that the clock could have jumped over.
-            try set(now: now, uptime: uptime, jumpedAt: nil, db)
-            return true
+    ///   - now: The clock, in milliseconds since 1970.
+    ///   - uptime: How long the system has been up, in milliseconds.
+    static func trustedTime(now: Int64, uptime: Int64, _ db: Database) throws -> Int64? {
+        guard let last = try Note(db) else {
+            try Note(time: now, uptime: uptime, jumpedAt: now).save(db)
+            return nil
         }
-        let (seen, seenUptime) = (row.integer(0), row.integer(1))
-        var jumpedAt = row.optionalInteger(2)
-        let hasRestarted = uptime < seenUptime
-        let passed = hasRestarted ? uptime : uptime - seenUptime
-        if now > seen + passed + day {
-            // Across a restart nobody knows how long the device was off, so a jump does not begin the day anew.
-            if !hasRestarted || jumpedAt == nil { jumpedAt = now }
+        let hasRestarted = uptime < last.uptime
+        // After a restart at least this much has passed.
+        let expected = last.time + (hasRestarted ? uptime : uptime - last.uptime)
+        let isAhead = now > expected + day
+        var note = Note(time: min(now, expected), uptime: uptime, jumpedAt: last.jumpedAt)
+        if let jumpedAt = last.jumpedAt {
+            // Without a restart the waiting is shorter than the uptime.
+            let wasOff = hasRestarted || last.time - jumpedAt >= last.uptime
+            if now < jumpedAt || isAhead && !wasOff {
+                note = Note(time: now, uptime: uptime, jumpedAt: now)
+            } else if note.time - jumpedAt >= day {
+                note.jumpedAt = nil
+            }
+        } else if isAhead {
+            note = Note(time: now, uptime: uptime, jumpedAt: now)
         }
-        // The clock was set back.
-        if let jump = jumpedAt, now < jump { jumpedAt = nil }
-        if let jump = jumpedAt, now - jump >= day { jumpedAt = nil }
-        row.reset()
-        try set(now: now, uptime: uptime, jumpedAt: jumpedAt, db)
-        return jumpedAt == nil
+        try note.save(db)
+        return note.jumpedAt == nil ? note.time : nil
     }
 
-    private static func set(now: Int64, uptime: Int64, jumpedAt: Int64?, _ db: Database) throws {
-        try db.run(
-            "INSERT OR REPLACE INTO clock (id, seen, uptime, jumped_at) VALUES (1, ?, ?, ?)", now, uptime, jumpedAt)
+    /// The row of `clock`.
+    private struct Note {
+        /// The trusted time, or, while the clock has to stand, the time of the jump plus the uptime since.
+        var time: Int64
+        var uptime: Int64
+        /// What the clock showed when it jumped; `nil` if it did not.
+        var jumpedAt: Int64?
+
+        init(time: Int64, uptime: Int64, jumpedAt: Int64?) {
+            self.time = time
+            self.uptime = uptime
+            self.jumpedAt = jumpedAt
+        }
+
+        init?(_ db: Database) throws {
+            let row = try db.sql("SELECT seen, uptime, jumped_at FROM clock")
+            defer { row.reset() }
+            guard try row.step() else { return nil }
+            self.init(time: row.integer(0), uptime: row.integer(1), jumpedAt: row.optionalInteger(2))
+        }
+
+        func save(_ db: Database) throws {
+            try db.run(
+                "INSERT OR REPLACE INTO clock (id, seen, uptime, jumped_at) VALUES (1, ?, ?, ?)", time, uptime, jumpedAt
+            )
+        }
     }
 }

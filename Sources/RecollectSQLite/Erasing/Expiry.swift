@@ -15,13 +15,15 @@ struct Expiry {
     /// How many messages are deleted in a bite.
     private static let bite = 64
 
-    /// Under `retention: .days`: deletes discarded conversations and messages that are older, if the clock can be trusted. Returns
+    /// Under `retention: .days`: deletes discarded conversations and messages that are older, by the trusted time (`ClockWatch`). Returns
     /// how many messages were deleted.
     @discardableResult
     func deleteOlder(thanDays days: Int, now: Date, uptime: Int64) async throws -> Int {
         let now = now.millisecondsSince1970
-        guard try await database.write({ try ClockWatch.isTrusted(now: now, uptime: uptime, $0) }) else { return 0 }
-        let moment = now - 86_400_000 * Int64(days)
+        guard let time = try await database.write({ try ClockWatch.trustedTime(now: now, uptime: uptime, $0) }) else {
+            return 0
+        }
+        let moment = time - 86_400_000 * Int64(days)
         _ = try await deleteDiscarded(before: moment)
         return try await deleteOlder(than: moment)
     }

@@ -65,9 +65,12 @@ import Testing
         let old = ConversationMessage(
             id: "old", role: .user, text: "old", timestamp: Date(timeIntervalSinceNow: -8 * 86400))
         let new = ConversationMessage(
-            id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -6 * 86400))
+            id: "new", role: .user, text: "new", timestamp: Date(timeIntervalSinceNow: -5 * 86400))
         try await history.append([old, new], to: scope)
         _ = try await history.expireNow()
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 2, "the clock has not stood for a day")
+        let moment = Date(timeIntervalSinceNow: 86_400 * 1.01)
+        _ = try await history.expireNow(now: moment, uptime: ClockWatch.uptime + 87_264_000)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["new"])
     }
 

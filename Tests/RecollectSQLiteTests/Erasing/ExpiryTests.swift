@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -42,44 +43,149 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    @Test("a clock that jumped ahead deletes nothing until it has stood for a day")
-    func jump() async throws {
+    /// A history under `retention: .days(30)` with four messages that are ten days old. No clock was noted in it yet.
+    private func kept() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .days(30)))
-        let hour: Int64 = 3_600_000
-        var uptime = 100 * hour
         // The upkeep of the opened history has noted the clock of this machine.
         _ = try await history.latestChange()
         await history.upkeep.work(atMost: .seconds(5))
         try await history.write { try $0.run("DELETE FROM clock") }
         try await history.append(aged(0..<4, days: 10), to: scope)
-        #expect(try await history.expireNow(now: now, uptime: uptime) == 0)
-        uptime += hour
-        let wrong = now.addingTimeInterval(365 * day)
-        #expect(try await history.expireNow(now: wrong, uptime: uptime) == 0)
-        #expect(try await history.expireNow(now: wrong.addingTimeInterval(3600), uptime: uptime + hour) == 0)
-        // Set right again: nothing was lost, and what then grows old goes.
-        #expect(try await history.expireNow(now: now.addingTimeInterval(3 * 3600), uptime: uptime + 3 * hour) == 0)
-        let later = now.addingTimeInterval(21 * day)
-        #expect(try await history.expireNow(now: later, uptime: uptime + 21 * 24 * hour) == 4)
+        return history
     }
 
-    @Test("what the clock shows is trusted as long as it goes with the time that the system is up")
+    /// How many messages go when so many hours have passed since the test began, the clock is ahead by so many, and the system has been
+    /// up for so many.
+    private func expired(
+        _ history: SQLiteHistoryStore, hours: Double, ahead: Double = 0, uptime: Double
+    ) async throws -> Int {
+        try await history.expireNow(
+            now: now.addingTimeInterval((hours + ahead) * 3600), uptime: Int64(uptime * 3_600_000))
+    }
+
+    @Test("a clock that jumped ahead deletes nothing until it has stood for a day")
+    func jump() async throws {
+        let history = try await kept()
+        #expect(try await expired(history, hours: 0, uptime: 100) == 0)
+        #expect(try await expired(history, hours: 24, uptime: 124) == 0)
+        let year: Double = 365 * 24
+        #expect(try await expired(history, hours: 25, ahead: year, uptime: 125) == 0)
+        #expect(try await expired(history, hours: 26, ahead: year, uptime: 126) == 0)
+        // Set right again: nothing was lost, and what then grows old goes.
+        #expect(try await expired(history, hours: 27, uptime: 127) == 0)
+        #expect(try await expired(history, hours: 60, uptime: 160) == 0)
+        #expect(try await expired(history, hours: 21 * 24, uptime: 100 + 21 * 24) == 4)
+    }
+
+    @Test("the first clock that a history with messages meets is not trusted before it has stood for a day")
+    func firstClock() async throws {
+        let history = try await kept()
+        let wrong: Double = 100 * 24
+        #expect(try await expired(history, hours: 0, ahead: wrong, uptime: 100) == 0)
+        // What is saved meanwhile has the wrong time too, and proves nothing.
+        try await history.append(
+            [ConversationMessage(role: .user, text: "now", timestamp: now.addingTimeInterval(wrong * 3600))],
+            to: scope)
+        #expect(try await expired(history, hours: 23, ahead: wrong, uptime: 123) == 0)
+        #expect(try await expired(history, hours: 24, ahead: wrong, uptime: 124) == 4)
+    }
+
+    @Test("a second jump is not the time that the first has to stand, also after a restart")
+    func secondJump() async throws {
+        let history = try await kept()
+        #expect(try await expired(history, hours: 0, uptime: 100) == 0)
+        #expect(try await expired(history, hours: 24, uptime: 124) == 0)
+        #expect(try await expired(history, hours: 25, ahead: 100 * 24, uptime: 125) == 0)
+        #expect(try await expired(history, hours: 26, ahead: 102 * 24, uptime: 126) == 0)
+        #expect(try await expired(history, hours: 27, ahead: 104 * 24, uptime: 0.1) == 0, "restarted")
+        #expect(try await expired(history, hours: 28, ahead: 106 * 24, uptime: 1.1) == 0)
+        #expect(try await expired(history, hours: 49, ahead: 106 * 24, uptime: 22.1) == 0)
+        #expect(
+            try await expired(history, hours: 52, ahead: 106 * 24, uptime: 25.1) == 4, "a day since the second jump")
+    }
+
+    @Test("small jumps do not add up")
+    func smallJumps() async throws {
+        let history = try await kept()
+        #expect(try await expired(history, hours: 0, uptime: 100) == 0)
+        #expect(try await expired(history, hours: 24, uptime: 124) == 0)
+        for number in 1...60 {
+            let minute = 24 + Double(number) / 60
+            let count = try await expired(
+                history, hours: minute, ahead: Double(number) * 23, uptime: 100 + minute)
+            #expect(count == 0, "jump \(number)")
+        }
+    }
+
+    /// The trusted time in hours, for a clock and an uptime in hours.
+    private func trusted(_ history: SQLiteHistoryStore, clock: Int64, uptime: Int64) async throws -> Int64? {
+        let hour: Int64 = 3_600_000
+        return try await history.write {
+            try ClockWatch.trustedTime(now: clock * hour, uptime: uptime * hour, $0).map { $0 / hour }
+        }
+    }
+
+    @Test("the trusted time goes on with the uptime, and a clock ahead of it stands for a day first")
     func clock() async throws {
         let history = memory()
-        let hour: Int64 = 3_600_000
-        func isTrusted(_ now: Int64, _ uptime: Int64) async throws -> Bool {
-            try await history.write { try ClockWatch.isTrusted(now: now * hour, uptime: uptime * hour, $0) }
+        #expect(try await trusted(history, clock: 1000, uptime: 10) == nil, "nothing is known yet")
+        #expect(try await trusted(history, clock: 1023, uptime: 33) == nil)
+        #expect(try await trusted(history, clock: 1024, uptime: 34) == 1024)
+        #expect(try await trusted(history, clock: 1200, uptime: 210) == 1200, "asleep or unused for days")
+        #expect(try await trusted(history, clock: 1230, uptime: 220) == 1210, "less than a day ahead")
+        #expect(try await trusted(history, clock: 9000, uptime: 221) == nil)
+        #expect(try await trusted(history, clock: 9023, uptime: 244) == nil)
+        #expect(try await trusted(history, clock: 9024, uptime: 245) == 9024, "it has stood for a day")
+        #expect(try await trusted(history, clock: 8000, uptime: 246) == 8000, "set back")
+        #expect(try await trusted(history, clock: 9000, uptime: 247) == nil, "and ahead again")
+        #expect(try await trusted(history, clock: 8002, uptime: 248) == nil, "set back while it has to stand")
+        #expect(try await trusted(history, clock: 8026, uptime: 272) == 8026)
+        #expect(try await trusted(history, clock: 10_426, uptime: 1) == nil, "off for 100 days")
+        #expect(try await trusted(history, clock: 10_448, uptime: 23) == nil)
+        #expect(try await trusted(history, clock: 10_450, uptime: 25) == 10_450, "a day later")
+    }
+
+    @Test("a device that is shut down each night and at weekends deletes some days late, and never early")
+    func nights() async throws {
+        let history = memory()
+        var latest: Int64 = 0
+        for day in Int64(0)..<60 where day % 7 < 5 {
+            for hour in Int64(0)...8 {
+                let clock = 1000 + day * 24 + hour
+                guard let time = try await trusted(history, clock: clock, uptime: hour) else { continue }
+                #expect(time <= clock)
+                latest = max(latest, time)
+            }
+            if day > 14 { #expect(1000 + day * 24 - latest < 8 * 24, "day \(day)") }
         }
-        #expect(try await isTrusted(1000, 10), "nothing is known yet")
-        #expect(try await isTrusted(1200, 210), "asleep or unused for days")
-        #expect(try await isTrusted(1230, 220), "less than a day ahead")
-        #expect(try await !isTrusted(9000, 221))
-        #expect(try await !isTrusted(9023, 244))
-        #expect(try await isTrusted(9024, 245), "it has stood for a day")
-        #expect(try await !isTrusted(20_000, 246))
-        #expect(try await !isTrusted(30_000, 247), "a second jump begins anew")
-        #expect(try await isTrusted(9100, 248), "set back")
-        #expect(try await !isTrusted(9300, 3), "off for a week, perhaps")
-        #expect(try await isTrusted(9500, 2), "and again")
+    }
+
+    @Test("whatever a clock shows for less than a day in all makes nothing look older than it is", arguments: 1...60)
+    func wrongClocks(seed: UInt64) async throws {
+        let history = memory()
+        var generator = SeededGenerator(seed: seed)
+        var (time, uptime): (Int64, Int64) = (100_000, 50)
+        for _ in 0..<40 {
+            // The clock is right for two days, then wrong in many ways for less than a day.
+            var left: Int64 = 48
+            while left > 0 {
+                let step = Int64.random(in: 1...12, using: &generator)
+                (time, uptime, left) = (time + step, uptime + step, left - step)
+                let shown = try await trusted(history, clock: time, uptime: uptime)
+                #expect(shown ?? 0 <= time)
+            }
+            if Bool.random(using: &generator) {
+                (time, uptime) = (time + Int64.random(in: 0...2000, using: &generator), 0)
+            }
+            left = 18
+            while left > 0 {
+                let step = Int64.random(in: 0...5, using: &generator)
+                (time, uptime, left) = (time + step, uptime + step, left - max(1, step))
+                if Int.random(in: 0..<6, using: &generator) == 0 { uptime = 0 }
+                let wrong = Int64.random(in: -3000...3000, using: &generator)
+                let shown = try await trusted(history, clock: time + wrong, uptime: uptime)
+                #expect(shown ?? 0 <= time, "seed \(seed)")
+            }
+        }
     }
 }

@@ -349,6 +349,9 @@ import Testing
         ]
         try await sessions.updateSessionMessages(id: "s", messages: transcript)
         _ = try await history.expireNow()
+        // The first clock that a history meets must stand for a day.
+        _ = try await history.expireNow(
+            now: Date(timeIntervalSinceNow: 86_400 * 1.01), uptime: ClockWatch.uptime + 87_264_000)
         #expect(try await sessions.getSession(id: "s")?.messages.map(\.content) == ["new"])
         transcript.append(ChatMessage(role: .user, content: "newer"))
         transcript.removeFirst()
