@@ -3,28 +3,30 @@ import RecollectCore
 
 /// What a session storage has shown or saved of each session: what the next save is compared with.
 ///
-/// The transcripts of the sessions used last are kept whole, sharing their texts with the UI that shows them; of others the
-/// ids alone, because only what was shown or saved may be removed.
+/// Only an entry that was shown or saved may be removed, and only one that differs from what was shown or saved was edited by the UI.
+/// The transcripts of the sessions used last are kept whole and share their texts with the UI. Of all others an id and a hash are
+/// kept for each entry, 24 bytes, so that the same rules hold for them.
 final class KnownTranscripts: Sendable {
     /// How many transcripts are kept whole.
     static let limit = 16
 
     private struct Known {
-        /// `nil` where only the ids are kept.
-        var entries: [ChatMessage]?
-        var ids: Set<UUID> = []
+        var entries = KnownEntries.whole([])
         /// `nil` where it is not known which messages entries belong to.
         var owners: [UUID: Transcript.Owner]?
         /// Counts saves, so that what was read before a save does not take its place.
         var version = 0
-
-        var allIDs: Set<UUID> { entries.map { Set($0.map(\.id)) } ?? ids }
     }
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
         /// Those whose transcripts are kept whole, the last used at the end.
         var whole: [ByteString] = []
+
+        mutating func remove(_ session: ByteString) -> Known? {
+            whole.removeAll { $0 == session }
+            return sessions.removeValue(forKey: session)
+        }
     }
 
     private let state = Locked(State())
@@ -49,8 +51,7 @@ final class KnownTranscripts: Sendable {
     func finish(_ reading: Reading, with transcript: Transcript) {
         update(reading.session) { known in
             guard known.version == reading.version else { return }
-            known.ids = []
-            known.entries = transcript.entries
+            known.entries = .whole(transcript.entries)
             known.owners = transcript.owners
         }
     }
@@ -58,22 +59,17 @@ final class KnownTranscripts: Sendable {
     func beginSaving(_ id: String, _ transcript: [ChatMessage]) -> Saving {
         let session = ByteString(id)
         let known = state.withLock { $0.sessions[session] }
-        let difference =
-            if let entries = known?.entries {
-                TranscriptDifference(from: entries, to: transcript)
-            } else {
-                TranscriptDifference(knownIDs: known?.ids ?? [], to: transcript)
-            }
+        let difference = TranscriptDifference(from: known?.entries ?? .whole([]), to: transcript)
         return Saving(
             session: session, version: known?.version ?? 0, difference: difference, owners: known?.owners)
     }
 
     func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {
         update(saving.session) { known in
-            // Saves that overlap may end in another order than they were committed in: no one knows what lies there.
+            // Saves that overlap may end in another order than they were committed in.
             let isAlone = known.version == saving.version
-            known.ids = isAlone ? [] : known.allIDs.union(saving.difference.transcript.map(\.id))
-            known.entries = isAlone ? saving.difference.transcript : nil
+            let transcript = saving.difference.transcript
+            known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
             known.owners = isAlone ? owners : nil
             known.version += 1
         }
@@ -81,21 +77,21 @@ final class KnownTranscripts: Sendable {
 
     func move(_ id: String, to newId: String) {
         state.withLock { state in
-            guard id != newId, let moved = state.sessions.removeValue(forKey: ByteString(id)) else { return }
-            // Two that became one are read anew; what was shown of either may still be removed.
+            guard id != newId, let moved = state.remove(ByteString(id)) else { return }
+            // Where two became one, the messages of one may stand between those of the other.
             let other = state.sessions[ByteString(newId)]
-            let ids = moved.allIDs.union(other?.allIDs ?? [])
             state.sessions[ByteString(newId)] = Known(
-                ids: ids, version: max(moved.version, other?.version ?? 0) + 1)
+                entries: moved.entries.united(with: other?.entries ?? .whole([])),
+                version: max(moved.version, other?.version ?? 0) + 1)
         }
     }
 
     func forget(_ id: String) {
-        state.withLock { $0.sessions[ByteString(id)] = nil }
+        state.withLock { _ = $0.remove(ByteString(id)) }
     }
 
     func forgetAll() {
-        state.withLock { $0.sessions = [:] }
+        state.withLock { $0 = State() }
     }
 
     private func update(_ session: ByteString, _ change: (inout Known) -> Void) {
@@ -105,9 +101,8 @@ final class KnownTranscripts: Sendable {
             state.whole.append(session)
             guard state.whole.count > Self.limit else { return }
             let oldest = state.whole.removeFirst()
-            guard let ids = state.sessions[oldest]?.allIDs else { return }
-            state.sessions[oldest]?.ids = ids
-            state.sessions[oldest]?.entries = nil
+            guard let entries = state.sessions[oldest]?.entries else { return }
+            state.sessions[oldest]?.entries = entries.compact
             state.sessions[oldest]?.owners = nil
         }
     }

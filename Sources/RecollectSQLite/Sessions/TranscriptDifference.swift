@@ -12,33 +12,53 @@ struct TranscriptDifference: Sendable {
     /// The ids of entries that are there no more.
     let removed: [UUID]
 
-    /// Compares with what is known. Entries that were not touched since share their storage and cost a look at a pointer.
-    init(from known: [ChatMessage], to transcript: [ChatMessage]) {
-        let shorter = min(known.count, transcript.count)
-        var start = known.sharedPrefixCount(with: transcript)
-        while start < shorter, known[start] == transcript[start] { start += 1 }
-        var same = min(known.sharedSuffixCount(with: transcript), shorter - start)
-        while same < shorter - start, known[known.count - 1 - same] == transcript[transcript.count - 1 - same] {
-            same += 1
+    /// Compares with what is known. Entries of a whole transcript that were not touched since share their storage and cost a look at
+    /// a pointer; where only hashes are known, the entries given are hashed.
+    init(from known: KnownEntries, to transcript: [ChatMessage]) {
+        switch known {
+        case .whole(let entries):
+            let start = entries.sharedPrefixCount(with: transcript)
+            let end = entries.sharedSuffixCount(with: transcript)
+            self.init(from: known, entries, to: transcript, as: transcript, sharedAtStart: start, sharedAtEnd: end)
+        case .hashes(let hashes, inOrder: true):
+            self.init(from: known, hashes, to: transcript, as: transcript.map(EntryHash.init))
+        case .hashes(let hashes, inOrder: false):
+            self.init(inAnyOrder: hashes, to: transcript)
         }
-        let changed = start..<(transcript.count - same)
-        let ids = Set(transcript[changed].map(\.id))
-        guard ids.count == changed.count else {
-            self.init(knownIDs: Set(known.map(\.id)), to: transcript)
-            return
-        }
-        let old = Dictionary(known[start..<(known.count - same)].map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        let unchanged = Set(transcript[changed].lazy.filter { old[$0.id] == $0 }.map(\.id))
-        self.init(
-            transcript: transcript, changed: changed, unchanged: unchanged,
-            removed: old.keys.filter { !ids.contains($0) }.sorted { $0.uuidString < $1.uuidString })
     }
 
-    /// Compares with nothing but ids: every entry must be looked at.
-    init(knownIDs: Set<UUID>, to transcript: [ChatMessage]) {
+    /// Compares `old` with `new`, which stands for the transcript, entry by entry. That many entries at both ends are known to be
+    /// equal.
+    private init<Entry: Identifiable & Equatable>(
+        from known: KnownEntries, _ old: [Entry], to transcript: [ChatMessage], as new: [Entry], sharedAtStart: Int = 0,
+        sharedAtEnd: Int = 0
+    ) where Entry.ID == UUID {
+        let shorter = min(old.count, new.count)
+        var start = sharedAtStart
+        while start < shorter, old[start] == new[start] { start += 1 }
+        var same = min(sharedAtEnd, shorter - start)
+        while same < shorter - start, old[old.count - 1 - same] == new[new.count - 1 - same] { same += 1 }
+        let changed = start..<(new.count - same)
+        let ids = Set(new[changed].map(\.id))
+        guard ids.count == changed.count else {
+            self.init(inAnyOrder: known.hashes, to: transcript)
+            return
+        }
+        let before = Dictionary(old[start..<(old.count - same)].map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        let unchanged = Set(new[changed].lazy.filter { before[$0.id] == $0 }.map(\.id))
+        self.init(
+            transcript: transcript, changed: changed, unchanged: unchanged,
+            removed: before.keys.filter { !ids.contains($0) }.sorted { $0.uuidString < $1.uuidString })
+    }
+
+    /// Compares with entries whose order says nothing, or with a transcript that gives an id twice: every entry must be looked at.
+    private init(inAnyOrder known: [EntryHash], to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
-        let removed = knownIDs.subtracting(transcript.map(\.id)).sorted { $0.uuidString < $1.uuidString }
-        self.init(transcript: transcript, changed: 0..<transcript.count, unchanged: [], removed: removed)
+        let known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        let hashes = transcript.map(EntryHash.init)
+        let unchanged = Set(hashes.lazy.filter { known[$0.id] == $0 }.map(\.id))
+        let removed = Set(known.keys).subtracting(hashes.map(\.id)).sorted { $0.uuidString < $1.uuidString }
+        self.init(transcript: transcript, changed: 0..<transcript.count, unchanged: unchanged, removed: removed)
     }
 
     private init(transcript: [ChatMessage], changed: Range<Int>, unchanged: Set<UUID>, removed: [UUID]) {

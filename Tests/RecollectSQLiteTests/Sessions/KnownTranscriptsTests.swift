@@ -30,4 +30,27 @@ struct KnownTranscriptsTests {
         #expect(next.changed == 1..<2)
         #expect(next.removed.isEmpty)
     }
+
+    @Test("after saves that overlapped, entries that both hold alike are known to be untouched")
+    func overlappingAlike() {
+        let known = KnownTranscripts()
+        let (one, other) = (known.beginSaving("s", [first]), known.beginSaving("s", [first, second]))
+        for saving in [one, other] { known.finish(saving, owners: nil) }
+        let next = known.beginSaving("s", [first, second]).difference
+        #expect(next.changed == 0..<2)
+        #expect(next.unchanged == [first.id])
+    }
+
+    @Test("sessions beyond those that are kept whole are known as well")
+    func manySessions() {
+        let known = KnownTranscripts()
+        for number in 0..<(2 * KnownTranscripts.limit) {
+            known.finish(known.beginSaving("\(number)", [first, second]), owners: nil)
+        }
+        var edited = second
+        edited.content = "edited"
+        let next = known.beginSaving("0", [first, edited]).difference
+        #expect(next.changed == 1..<2)
+        #expect(known.beginSaving("0", [second]).difference.removed == [first.id])
+    }
 }
