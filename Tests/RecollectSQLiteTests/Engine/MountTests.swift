@@ -1,0 +1,232 @@
+import Foundation
+import GRDBSQLite
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Histories that can only be read here, beside processes that write to them.
+@Suite("Read-only histories") struct MountTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// A place in the folder of the test, with a folder there.
+    private func place(_ name: String) throws -> URL {
+        try FileManager.default.createDirectory(at: folder.file(name), withIntermediateDirectories: true)
+        return folder.file(name)
+    }
+
+    private func store(at url: URL) -> SQLiteHistoryStore {
+        SQLiteHistoryStore(directory: url, configuration: HistoryConfiguration(indexesInBackground: false))
+    }
+
+    /// Another process saves so many turns of two messages and ends. Returns how many messages it acknowledged.
+    private func saveElsewhere(_ turns: Int, at url: URL, as writer: String, padding: Int = 50) async throws -> Int {
+        let worker = try Worker(["append", "history:\(url.path)", "agent", writer, "\(turns)", "0", "\(padding)"])
+        return await worker.finish().count { $0.hasPrefix("saved ") } * 2
+    }
+
+    private func deleteElsewhere(at url: URL) async throws {
+        let worker = try Worker(["delete", url.path, "u", "s"])
+        #expect(await worker.finish() == ["deleted"])
+    }
+
+    /// Another process moves the log into the database and removes it.
+    private func closeElsewhere(at url: URL) async throws {
+        let worker = try Worker(["close", url.path])
+        #expect(await worker.finish() == ["closed"])
+    }
+
+    private func read(_ store: SQLiteHistoryStore) async throws -> [ConversationMessage] {
+        try await store.messages(
+            of: ConversationID(userId: "u", sessionId: "s"), agentId: "agent", page: PageRequest(limit: 100_000)
+        ).elements.map(\.message)
+    }
+
+    // MARK: A file of another mount
+
+    @Test(
+        "a database file that is mounted into another folder, where it would have another log, is read and not written",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func mountedFile() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        var acknowledged = try await saveElsewhere(10, at: host, as: "before")
+        let database = guest.appendingPathComponent("history.sqlite")
+        try Data().write(to: database)
+        let mount = try BindMount(of: host.appendingPathComponent("history.sqlite"), at: database)
+        let link = try place("link")
+        try FileManager.default.createSymbolicLink(
+            at: link.appendingPathComponent("history.sqlite"), withDestinationURL: database)
+        defer { withExtendedLifetime(mount) {} }
+        for round in 0..<3 {
+            for place in [host, guest, link] {
+                acknowledged += try await saveElsewhere(5, at: place, as: "\(place.lastPathComponent)\(round)")
+            }
+        }
+        try await closeElsewhere(at: host)
+        for place in [guest, link] {
+            let reader = store(at: place)
+            #expect(try await read(reader).count == acknowledged)
+            do {
+                try await reader.append(messages(0..<2), to: scope)
+                Issue.record("a save was acknowledged")
+            } catch let error as RecollectError {
+                #expect(error.code == .readOnly)
+                #expect(error.message.contains("mount the folder"))
+            }
+            await reader.close()
+        }
+        #expect(acknowledged == 10 * 2 + 3 * 5 * 2)
+        #expect(try await read(store(at: host)).count == acknowledged)
+    }
+
+    @Test(
+        "a mounted folder is written like any other",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func mountedFolder() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        let mount = try BindMount(of: host, at: guest)
+        defer { withExtendedLifetime(mount) {} }
+        #expect(try await saveElsewhere(5, at: host, as: "host") == 10)
+        #expect(try await saveElsewhere(5, at: guest, as: "guest") == 10)
+        #expect(try await read(store(at: host)).count == 20)
+    }
+
+    #if os(Linux)
+        @Test("a file of another mount than its folder's is told, and looked for where a symbolic link leads")
+        func mounts() throws {
+            #expect(MountID(at: "/proc") != nil && MountID(at: "/proc") != MountID(at: folder.url.path))
+            let database = folder.file("history.sqlite")
+            #expect(!HistoryFiles(directory: folder.url).databaseIsMounted)
+            try Data().write(to: database)
+            #expect(!HistoryFiles(directory: folder.url).databaseIsMounted)
+            try FileManager.default.removeItem(at: database)
+            try FileManager.default.createSymbolicLink(
+                at: database, withDestinationURL: URL(fileURLWithPath: "/proc/version"))
+            #expect(HistoryFiles(directory: folder.url).databaseIsMounted)
+            #expect(!HistoryFiles(directory: folder.url).resolved.databaseIsMounted)
+        }
+    #endif
+
+    // MARK: Others write meanwhile
+
+    @Test("a database read as an immutable file is retired by a read that meets a write, before or during it")
+    func immutableFile() async throws {
+        let host = try place("host")
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let opening = ReadOnlyOpening(
+            files: HistoryFiles(directory: host), configuration: HistoryConfiguration(),
+            cause: RecollectError(.readOnly, "as if on a read-only disk"))
+        let path = host.appendingPathComponent("history.sqlite").path
+
+        let first = try opening.open()
+        let count = try await first.read { try $0.integer("SELECT count(*) FROM message") }
+        #expect(count == 20)
+        await #expect(throws: DatabaseRetired.self) {
+            try await first.read { _ in deleteMessages(in: path, "sequence % 2 = 0") }
+        }
+        #expect(first.isRetired)
+        HistoryRegistry.shared.close(first)
+
+        let second = try opening.open()
+        #expect(try second.readNow { try $0.integer("SELECT count(*) FROM message") } == 10)
+        deleteMessages(in: path, "true")
+        await #expect(throws: DatabaseRetired.self) {
+            try await second.read { _ in _ = Issue.record("the read began") }
+        }
+        #expect(second.isRetired)
+        HistoryRegistry.shared.close(second)
+    }
+
+    @Test(
+        "a reader on a read-only mount shows what other processes save and delete",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func othersWrite() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        let reader = store(at: guest)
+        #expect(try await read(reader).count == 20)
+        for round in 1..<5 {
+            // A process that has the history open keeps its log.
+            let holder = try round.isMultiple(of: 2) ? Worker(["hold", host.path]) : nil
+            if let holder { #expect(await holder.wait(forLines: 1) == ["held"]) }
+            try await deleteElsewhere(at: host)
+            #expect(try await read(reader).isEmpty)
+            #expect(try await saveElsewhere(5 * round, at: host, as: "round\(round)") == 10 * round)
+            #expect(try await read(reader).count == 10 * round)
+            #expect(try await reader.conversations(of: "u", page: PageRequest(limit: 5)).elements.count == 1)
+            holder?.kill()
+            _ = await holder?.finish()
+            #expect(try await read(reader).count == 10 * round)
+            try await closeElsewhere(at: host)
+            #expect(try await read(reader).count == 10 * round)
+            await expectError(.readOnly) { try await reader.append(messages(0..<2), to: scope) }
+        }
+        await reader.close()
+    }
+
+    @Test(
+        "a reader of a history larger than its cache never mixes two states",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func largerThanTheCache() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        var reader: SQLiteHistoryStore?
+        for round in 0..<3 {
+            if round > 0 { try await deleteElsewhere(at: host) }
+            let writer = "round\(round)-"
+            #expect(try await saveElsewhere(250, at: host, as: writer, padding: 90_000 + round * 3000) == 500)
+            try await closeElsewhere(at: host)
+            #expect(HistoryCheck.size(of: host.appendingPathComponent("history.sqlite").path) > 20_000_000)
+            reader = reader ?? store(at: guest)
+            let found = try await read(try #require(reader))
+            #expect(found.count == 500)
+            #expect(found.allSatisfy { $0.id.contains(writer) })
+        }
+        await reader?.close()
+    }
+
+    @Test(
+        "a read during which another process writes runs again",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func writtenDuringRead() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        let runs = Locked(0)
+        let path = host.appendingPathComponent("history.sqlite").path
+        let reader = store(at: guest)
+        let counts = try await reader.read { db in
+            let before = try db.integer("SELECT count(*) FROM message")
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            if isFirst { deleteMessages(in: path, "sequence % 2 = 0") }
+            return [before, try db.integer("SELECT count(*) FROM message WHERE length(text) >= 0")]
+        }
+        #expect(counts == [10, 10])
+        #expect(runs.withLock { $0 } == 2)
+        await reader.close()
+    }
+}
+
+/// Deletes messages through a connection of its own, which stands for another process.
+private func deleteMessages(in path: String, _ condition: String) {
+    var other: OpaquePointer?
+    #expect(sqlite3_open(path, &other) == SQLITE_OK)
+    defer { sqlite3_close(other) }
+    let change = "DELETE FROM message WHERE \(condition); PRAGMA wal_checkpoint(TRUNCATE)"
+    #expect(sqlite3_exec(other, change, nil, nil, nil) == SQLITE_OK)
+}
