@@ -117,6 +117,21 @@ int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stam
     stamp->nanoseconds = status.stx_mtime.tv_nsec;
     return 0;
 }
+
+int recollect_identify_mount(const char *path, unsigned long long *id) {
+    // STATX_MNT_ID and the place of stx_mnt_id, which older headers do not name.
+    const unsigned mask = 0x1000;
+    const size_t place = 0x90;
+    struct statx status;
+    struct recollect_file_id file;
+    if (identify_by_statx(AT_FDCWD, path, 0, mask, &file, &status) != 0) return -1;
+    if ((status.stx_mask & mask) == 0) {
+        errno = ENOSYS;
+        return -1;
+    }
+    memcpy(id, (const char *)&status + place, sizeof *id);
+    return 0;
+}
 #else
 static void copy_id(const struct stat *status, struct recollect_file_id *id) {
     id->device = (unsigned long long)status->st_dev;
@@ -149,5 +164,12 @@ int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stam
     stamp->nanoseconds = status.st_mtim.tv_nsec;
 #endif
     return 0;
+}
+
+int recollect_identify_mount(const char *path, unsigned long long *id) {
+    (void)path;
+    (void)id;
+    errno = ENOSYS;
+    return -1;
 }
 #endif

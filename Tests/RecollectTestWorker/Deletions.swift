@@ -22,3 +22,12 @@ func delete(_ arguments: [String]) async throws {
     try await history.deleteConversation(ConversationID(userId: arguments[1], sessionId: arguments[2]))
     say("deleted")
 }
+
+/// `close FOLDER`: opens a history, closes it, which removes its log, and says `closed`.
+func close(_ arguments: [String]) async throws {
+    let history = SQLiteHistoryStore(
+        directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))
+    try await history.open()
+    await history.close()
+    say("closed")
+}

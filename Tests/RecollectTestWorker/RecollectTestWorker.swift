@@ -23,13 +23,14 @@ enum RecollectTestWorker {
         case "entries": try await entries(Array(arguments.dropFirst()))
         case "hold": try await hold(Array(arguments.dropFirst()))
         case "delete": try await delete(Array(arguments.dropFirst()))
+        case "close": try await close(Array(arguments.dropFirst()))
         case "lines": try lines(Array(arguments.dropFirst()))
         case "workspace": try await workspace(Array(arguments.dropFirst()))
         case "explored": await explored(Array(arguments.dropFirst()))
         case "faults": try await faults(Array(arguments.dropFirst()))
         default:
             let usage =
-                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|lines|workspace|explored|faults …\n"
+                "usage: RecollectTestWorker append|insist|measure|stream|reply|recover|sessions|branches|turns|repair|journal|entries|hold|delete|close|lines|workspace|explored|faults …\n"
             FileHandle.standardError.write(Data(usage.utf8))
             exit(64)
         }

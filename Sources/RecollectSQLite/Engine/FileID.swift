@@ -26,6 +26,18 @@ struct FileID: Hashable, Sendable {
     }
 }
 
+/// The identity of a mounted file system at one place: a bind mount of a folder or a file has its own.
+struct MountID: Equatable, Sendable {
+    private let number: UInt64
+
+    /// The mount of the file at a path, through symbolic links; `nil` where there is no file, and where the system does not tell.
+    init?(at path: String) {
+        var number: UInt64 = 0
+        guard recollect_identify_mount(path, &number) == 0 else { return nil }
+        self.number = number
+    }
+}
+
 /// A folder's identity and its modification time, which changes with every name added, removed or replaced in it.
 struct FolderStamp: Equatable, Sendable {
     private let id: FileID

@@ -152,6 +152,12 @@ struct HistoryFiles: Sendable {
         return files
     }
 
+    /// Whether the database's file is mounted into its folder by itself, as containers can do. Known on Linux alone.
+    var databaseIsMounted: Bool {
+        guard let file = MountID(at: database), let folder = MountID(at: folder) else { return false }
+        return file != folder
+    }
+
     /// Moves a complete new database to the path of the history's, where no file may be but an empty one.
     func place(_ new: String) throws {
         try Self.onDisk(directory, doing: "make a history in") {

@@ -89,6 +89,13 @@ struct HistoryOpening {
                 "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
                     + "changed; replace the other names by copies")
         }
+        if files.databaseIsMounted {
+            // As with hard links: at each of its places the file would have a log and a lock.
+            throw RecollectError(
+                .readOnly,
+                "\(files.database) is mounted by itself, as a file, and would have a log at each of its places; nothing was "
+                    + "changed; mount the folder that holds the history instead")
+        }
         let header = try DatabaseHeader.read(files.database)
         // SQLite takes a file of one byte for an empty one.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
