@@ -118,6 +118,18 @@ int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stam
     return 0;
 }
 
+int recollect_stamp_file(const char *path, struct recollect_file_stamp *stamp) {
+    struct statx status;
+    const unsigned mask = STATX_INO | STATX_SIZE | STATX_MTIME | STATX_CTIME;
+    if (identify_by_statx(AT_FDCWD, path, 0, mask, &stamp->id, &status) != 0) return -1;
+    stamp->size = (long long)status.stx_size;
+    stamp->modified_seconds = status.stx_mtime.tv_sec;
+    stamp->modified_nanoseconds = status.stx_mtime.tv_nsec;
+    stamp->changed_seconds = status.stx_ctime.tv_sec;
+    stamp->changed_nanoseconds = status.stx_ctime.tv_nsec;
+    return 0;
+}
+
 int recollect_identify_mount(const char *path, unsigned long long *id) {
     // STATX_MNT_ID and the place of stx_mnt_id, which older headers do not name.
     const unsigned mask = 0x1000;
@@ -163,6 +175,23 @@ int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stam
     stamp->seconds = status.st_mtim.tv_sec;
     stamp->nanoseconds = status.st_mtim.tv_nsec;
 #endif
+    return 0;
+}
+
+int recollect_stamp_file(const char *path, struct recollect_file_stamp *stamp) {
+    struct stat status;
+    if (stat(path, &status) != 0) return -1;
+    copy_id(&status, &stamp->id);
+    stamp->size = (long long)status.st_size;
+#ifdef __APPLE__
+    const struct timespec modified = status.st_mtimespec, changed = status.st_ctimespec;
+#else
+    const struct timespec modified = status.st_mtim, changed = status.st_ctim;
+#endif
+    stamp->modified_seconds = modified.tv_sec;
+    stamp->modified_nanoseconds = modified.tv_nsec;
+    stamp->changed_seconds = changed.tv_sec;
+    stamp->changed_nanoseconds = changed.tv_nsec;
     return 0;
 }
 

@@ -51,10 +51,14 @@ extension SQLiteHistoryStore {
 
     /// Reads on the thread that asks: for properties, which cannot wait otherwise. Blocks.
     func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
-        do {
-            return try connection.databaseNow().readNow(body)
-        } catch let error as DatabaseError {
-            throw RecollectError(error, store: connection.files?.directory.path ?? "the history in memory")
+        while true {
+            do {
+                return try connection.databaseNow().readNow(body)
+            } catch is DatabaseRetired {
+                continue
+            } catch let error as DatabaseError {
+                throw RecollectError(error, store: connection.files?.directory.path ?? "the history in memory")
+            }
         }
     }
 

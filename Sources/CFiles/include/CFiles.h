@@ -52,6 +52,21 @@ struct recollect_folder_stamp {
 /// Reads a folder's stamp. Returns 0, or -1 with `errno` set.
 int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp);
 
+/// A file's identity, its size in bytes, and the times at which its content and its inode last changed.
+struct recollect_file_stamp {
+    struct recollect_file_id id;
+    long long size;
+    long long modified_seconds;
+    long long modified_nanoseconds;
+    long long changed_seconds;
+    long long changed_nanoseconds;
+};
+
+/// Reads a file's stamp, following symbolic links. Returns 0, or -1 with `errno` set.
+///
+/// It asks for the modification time, which costs the next write to the file: see `recollect_identify`.
+int recollect_stamp_file(const char *path, struct recollect_file_stamp *stamp);
+
 /// Identifies the mount that holds the file at a path, following symbolic links. A bind mount has an identity of its own.
 ///
 /// Returns 0, or -1 with `errno` set: `ENOSYS` where the system does not tell, on Linux before 5.8 and on all other systems.

@@ -14,7 +14,8 @@ final class FileGuard: Sendable {
     private let files: HistoryFiles
     private let state: Locked<State>
 
-    /// Takes the files as they are now for those of the database. Under the process lock, with the connections open.
+    /// Takes the files as they are now for those of the database: under the process lock, with the connections open, or else before
+    /// they are opened.
     init(files: HistoryFiles) {
         self.files = files
         state = Locked(State(identity: files.identity()))

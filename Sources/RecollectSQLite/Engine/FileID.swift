@@ -20,7 +20,7 @@ struct FileID: Hashable, Sendable {
         self.init(id)
     }
 
-    fileprivate init(_ id: recollect_file_id) {
+    init(_ id: recollect_file_id) {
         device = id.device
         inode = id.inode
     }

@@ -9,10 +9,10 @@ import RecollectCore
 /// Nothing here blocks the cooperative pool for long: work runs on queues, and on the calling thread only as `InlineWork` allows.
 /// `HistoryRegistry` closes it; it never closes itself.
 final class HistoryDatabase: Sendable {
-    /// `nil` for a database in memory.
+    /// `nil` for a database in memory and for one opened to be read only.
     let files: HistoryFiles?
     let configuration: HistoryConfiguration
-    /// The identity of the database's file; `nil` in memory.
+    /// The identity of the database's file; `nil` in memory and for a database opened to be read only.
     let id: FileID?
     /// Which opening of a database in this process this is: another may be of another database at the same place.
     let number: Int
@@ -34,6 +34,7 @@ final class HistoryDatabase: Sendable {
     private let inlineWrites = InlineWork()
     private let inlineReads = InlineWork()
     private let guardian: FileGuard?
+    private let watch: FileWatch?
     private let format: FormatWatch
     /// The writer's connection, for reads.
     private let inlineReader: ReadConnection
@@ -45,10 +46,13 @@ final class HistoryDatabase: Sendable {
     /// - Parameters:
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
+    ///   - guardian: Detects files that were replaced; `nil` for one of `files`.
+    ///   - watch: Detects writes to files that SQLite reads without locks.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
+        state: OpeningState? = nil, cannotWrite: RecollectError? = nil, guardian: FileGuard? = nil,
+        watch: FileWatch? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
@@ -59,10 +63,11 @@ final class HistoryDatabase: Sendable {
         self.lock = lock
         let known = KnownFormat(schemaVersion: state?.schemaVersion)
         format = FormatWatch(known)
-        inlineReader = ReadConnection(writer, known)
-        readers = openReader.map { open in ReadConnections { ReadConnection(try open(), known) } }
-        guardian = files.map(FileGuard.init(files:))
-        id = guardian?.databaseID
+        inlineReader = ReadConnection(writer, known, watch)
+        readers = openReader.map { open in ReadConnections { ReadConnection(try open(), known, watch) } }
+        self.guardian = guardian ?? files.map(FileGuard.init(files:))
+        self.watch = watch
+        id = files == nil ? nil : self.guardian?.databaseID
         log = WriteAheadLog(configuration: configuration)
         number = Self.openings.withLock { openings in
             openings += 1
@@ -113,7 +118,7 @@ final class HistoryDatabase: Sendable {
     /// Reads from one snapshot, on the calling thread. Blocks.
     func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try checkBeforeReading()
-        guard let readers else { return try inlineReader.read { try $0.snapshot(body) } }
+        guard let readers else { return try timed(inlineReader) { try $0.snapshot(body) } }
         let (turn, done) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let taken = Locked<Result<ReadConnection, any Error>>(.failure(DatabaseRetired()))
         readers.withConnection { connection in
@@ -154,6 +159,10 @@ final class HistoryDatabase: Sendable {
     /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
     private func checkBeforeReading() throws {
         guard !isRetired else { throw DatabaseRetired() }
+        guard watch?.filesAreUnchanged ?? true else {
+            retire()
+            throw DatabaseRetired()
+        }
         guard let guardian, !guardian.filesAreUnchanged() else { return }
         retire(.replaced)
         throw DatabaseRetired()
@@ -367,7 +376,7 @@ final class HistoryDatabase: Sendable {
         readers?.close()
         do {
             try withProcessLock {
-                if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
+                if cannotWrite == nil, case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
                     try writer.inDatabase { db in
                         try log.truncate(db)
                         try db.setCheckpointsOnClose(true)

@@ -7,19 +7,26 @@ import RecollectCore
 final class ReadConnection: Sendable {
     private let queue: DatabaseQueue
     private let format: FormatWatch
+    private let watch: FileWatch?
 
-    /// - Parameter queue: The connection. It may also serve writes.
-    init(_ queue: DatabaseQueue, _ known: KnownFormat) {
+    /// - Parameters:
+    ///   - queue: The connection. It may also serve writes.
+    ///   - watch: Detects writes to the files; `nil` where SQLite does.
+    init(_ queue: DatabaseQueue, _ known: KnownFormat, _ watch: FileWatch?) {
         self.queue = queue
+        self.watch = watch
         format = FormatWatch(known)
     }
 
     /// Reads. Blocks.
-    /// - Throws: `DatabaseRetired` for a newer format, in place of the result or of the failure.
+    /// - Throws: `DatabaseRetired` for a newer format, or for files that have changed, in place of the result
+    ///   or of the failure.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try queue.unsafeRead { db in
             let result = Result { try body(db) }
-            _ = try format.look(db)
+            let look = Result { try format.look(db) }
+            try watch?.check()
+            _ = try look.get()
             return try result.get()
         }
     }

@@ -4,6 +4,9 @@ import RecollectCore
 
 /// Opens a history that cannot be written: on a read-only disk, in a backup or a snapshot, in a folder of another user, on a full
 /// disk. Everything can be read; search finds what was indexed. Nothing beside the database is made or changed.
+///
+/// Other processes may write meanwhile. Where SQLite reads through the log's index, its locks keep a read in one state, and a
+/// `FileGuard` detects replaced files. An immutable file and a copy are read without locks: a `FileWatch` detects any write.
 struct ReadOnlyOpening {
     let files: HistoryFiles
     let configuration: HistoryConfiguration
@@ -11,15 +14,27 @@ struct ReadOnlyOpening {
     let cause: RecollectError
 
     func open() throws -> HistoryDatabase {
-        guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
-        for path in [plain, immutable] {
-            if let path, let database = try? open(path) { return database }
+        for _ in 0..<10 {
+            guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
+            if let plain, let database = try? open(plain, nil) { return database }
+            let watch = FileWatch(files)
+            do {
+                return try openWithoutLocks(watch)
+            } catch {
+                // What was read while another process wrote says nothing.
+                if watch.filesAreUnchanged { throw error }
+            }
         }
+        throw cause
+    }
+
+    private func openWithoutLocks(_ watch: FileWatch) throws -> HistoryDatabase {
+        if let immutable, let database = try? open(immutable, watch) { return database }
         // The log can be read only through an index, which must be made: beside a copy.
         guard let copy = try? DatabaseCopy(of: files.database) else { throw cause }
         // The connection holds the file: its name goes at once, and so no process that ends leaves a copy.
         return try withExtendedLifetime(copy) {
-            try open(DatabaseCopy.uri(copy.path, "immutable=1"), opensReaders: false)
+            try open(DatabaseCopy.uri(copy.path, "immutable=1"), watch, opensReaders: false)
         }
     }
 
@@ -35,8 +50,10 @@ struct ReadOnlyOpening {
 
     /// - Parameters:
     ///   - path: A path, or a URI for SQLite.
+    ///   - watch: Detects writes; `nil` where SQLite's locks do.
     ///   - opensReaders: Whether further connections may be opened by the path.
-    private func open(_ path: String, opensReaders: Bool = true) throws -> HistoryDatabase {
+    private func open(_ path: String, _ watch: FileWatch?, opensReaders: Bool = true) throws -> HistoryDatabase {
+        let guardian = watch == nil ? FileGuard(files: files) : nil
         let connect: @Sendable () throws -> DatabaseQueue = { [configuration] in
             var reading = HistoryOpening.connections(configuration)
             reading.readonly = true
@@ -46,9 +63,18 @@ struct ReadOnlyOpening {
         try connection.inDatabase { db in
             guard let state = try OpeningState(db), Schema.isCurrent(state) else { throw cause }
         }
+        let openReader: @Sendable () throws -> DatabaseQueue = {
+            do {
+                return try connect()
+            } catch {
+                // A file that another process writes to may fail to open.
+                try watch?.check()
+                throw error
+            }
+        }
         return HistoryDatabase(
             files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,
-            openReader: opensReaders ? connect : nil)
+            guardian: guardian, watch: watch, openReader: opensReaders ? openReader : nil)
     }
 }
 

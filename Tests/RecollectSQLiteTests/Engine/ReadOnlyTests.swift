@@ -1,4 +1,5 @@
 import Foundation
+import GRDBSQLite
 import RecollectTestSupport
 import Testing
 
@@ -45,6 +46,8 @@ import Testing
             of: ConversationID(userId: "u", sessionId: "s"), agentId: "agent", page: PageRequest(limit: 100_000)
         ).elements.map(\.message)
     }
+
+    // MARK: A file of another mount
 
     @Test(
         "a database file that is mounted into another folder, where it would have another log, is read and not written",
@@ -108,4 +111,122 @@ import Testing
             #expect(!HistoryFiles(directory: folder.url).resolved.databaseIsMounted)
         }
     #endif
+
+    // MARK: Others write meanwhile
+
+    @Test("a database read as an immutable file is retired by a read that meets a write, before or during it")
+    func immutableFile() async throws {
+        let host = try place("host")
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let opening = ReadOnlyOpening(
+            files: HistoryFiles(directory: host), configuration: HistoryConfiguration(),
+            cause: RecollectError(.readOnly, "as if on a read-only disk"))
+        let path = host.appendingPathComponent("history.sqlite").path
+
+        let first = try opening.open()
+        let count = try await first.read { try $0.integer("SELECT count(*) FROM message") }
+        #expect(count == 20)
+        await #expect(throws: DatabaseRetired.self) {
+            try await first.read { _ in deleteMessages(in: path, "sequence % 2 = 0") }
+        }
+        #expect(first.isRetired)
+        HistoryRegistry.shared.close(first)
+
+        let second = try opening.open()
+        #expect(try second.readNow { try $0.integer("SELECT count(*) FROM message") } == 10)
+        deleteMessages(in: path, "true")
+        await #expect(throws: DatabaseRetired.self) {
+            try await second.read { _ in _ = Issue.record("the read began") }
+        }
+        #expect(second.isRetired)
+        HistoryRegistry.shared.close(second)
+    }
+
+    @Test(
+        "a reader on a read-only mount shows what other processes save and delete",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func othersWrite() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        let reader = store(at: guest)
+        #expect(try await read(reader).count == 20)
+        for round in 1..<5 {
+            // A process that has the history open keeps its log.
+            let holder = try round.isMultiple(of: 2) ? Worker(["hold", host.path]) : nil
+            if let holder { #expect(await holder.wait(forLines: 1) == ["held"]) }
+            try await deleteElsewhere(at: host)
+            #expect(try await read(reader).isEmpty)
+            #expect(try await saveElsewhere(5 * round, at: host, as: "round\(round)") == 10 * round)
+            #expect(try await read(reader).count == 10 * round)
+            #expect(try await reader.conversations(of: "u", page: PageRequest(limit: 5)).elements.count == 1)
+            holder?.kill()
+            _ = await holder?.finish()
+            #expect(try await read(reader).count == 10 * round)
+            try await closeElsewhere(at: host)
+            #expect(try await read(reader).count == 10 * round)
+            await expectError(.readOnly) { try await reader.append(messages(0..<2), to: scope) }
+        }
+        await reader.close()
+    }
+
+    @Test(
+        "a reader of a history larger than its cache never mixes two states",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func largerThanTheCache() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        var reader: SQLiteHistoryStore?
+        for round in 0..<3 {
+            if round > 0 { try await deleteElsewhere(at: host) }
+            let writer = "round\(round)-"
+            #expect(try await saveElsewhere(250, at: host, as: writer, padding: 90_000 + round * 3000) == 500)
+            try await closeElsewhere(at: host)
+            #expect(HistoryCheck.size(of: host.appendingPathComponent("history.sqlite").path) > 20_000_000)
+            reader = reader ?? store(at: guest)
+            let found = try await read(try #require(reader))
+            #expect(found.count == 500)
+            #expect(found.allSatisfy { $0.id.contains(writer) })
+        }
+        await reader?.close()
+    }
+
+    @Test(
+        "a read during which another process writes runs again",
+        .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+    func writtenDuringRead() async throws {
+        let (host, guest) = (try place("host"), try place("guest"))
+        #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
+        try await closeElsewhere(at: host)
+        let mount = try BindMount(of: host, at: guest, isReadOnly: true)
+        defer { withExtendedLifetime(mount) {} }
+        let runs = Locked(0)
+        let path = host.appendingPathComponent("history.sqlite").path
+        let reader = store(at: guest)
+        let counts = try await reader.read { db in
+            let before = try db.integer("SELECT count(*) FROM message")
+            let isFirst = runs.withLock { runs in
+                runs += 1
+                return runs == 1
+            }
+            if isFirst { deleteMessages(in: path, "sequence % 2 = 0") }
+            return [before, try db.integer("SELECT count(*) FROM message WHERE length(text) >= 0")]
+        }
+        #expect(counts == [10, 10])
+        #expect(runs.withLock { $0 } == 2)
+        await reader.close()
+    }
+}
+
+/// Deletes messages through a connection of its own, which stands for another process.
+private func deleteMessages(in path: String, _ condition: String) {
+    var other: OpaquePointer?
+    #expect(sqlite3_open(path, &other) == SQLITE_OK)
+    defer { sqlite3_close(other) }
+    let change = "DELETE FROM message WHERE \(condition); PRAGMA wal_checkpoint(TRUNCATE)"
+    #expect(sqlite3_exec(other, change, nil, nil, nil) == SQLITE_OK)
 }
