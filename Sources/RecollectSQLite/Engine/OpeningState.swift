@@ -1,6 +1,6 @@
 import GRDB
 
-/// The state of a database at its opening, read in two statements.
+/// The state of a database at its opening, read in three statements.
 struct OpeningState: Sendable {
     /// The applied migrations.
     let migrations: Set<String>
@@ -16,6 +16,8 @@ struct OpeningState: Sendable {
 
     /// Reads the state. `nil` for a database without the tables of this version.
     init?(_ db: Database) throws {
+        // First: a change between the statements shows as a newer version.
+        schemaVersion = try db.integer("PRAGMA schema_version") ?? 0
         let row: SQL
         do {
             row = try db.sql(Self.query)
@@ -29,7 +31,6 @@ struct OpeningState: Sendable {
         hasDrafts = row.integer(2) != 0
         isErasing = row.integer(3) != 0
         let followed = min(row.integer(4), row.integer(5))
-        schemaVersion = row.integer(6)
         // A damaged page of messages must not stop an opening. The follower's read reports it.
         isFollowing = (try? db.integer("SELECT max(sequence) FROM message") ?? 0 > followed) ?? true
     }
@@ -37,7 +38,6 @@ struct OpeningState: Sendable {
     private static let query = """
         SELECT (SELECT group_concat(identifier, char(10)) FROM grdb_migrations),
           (SELECT version FROM search_state WHERE id = 1), EXISTS (SELECT 1 FROM draft), EXISTS (SELECT 1 FROM erasure),
-          (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through),
-          (SELECT schema_version FROM pragma_schema_version)
+          (SELECT indexed_through FROM search_state WHERE id = 1), \(Settling.through)
         """
 }
