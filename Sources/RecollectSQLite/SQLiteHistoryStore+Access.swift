@@ -10,7 +10,7 @@ extension SQLiteHistoryStore {
         try await perform { try await $0.read(inPlace: inPlace, body) }
     }
 
-    /// Reads what follows the feed: settles first if anything was saved since and the history can be written.
+    /// Reads derived tables. Settles first if the history is writable and has unsettled saves.
     func readSettled<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -35,7 +35,7 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Settles in a transaction of its own and reads there. Where only its commit fails, the result is good: it is what the committed
+    /// Settles in a separate transaction and reads there. If only its commit fails, the result is still good: it is the state a committed
     /// messages give.
     private func readSettledWithoutSpace<Value: Sendable>(
         in database: HistoryDatabase, _ body: @escaping @Sendable (Database) throws -> Value
@@ -72,7 +72,7 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Reads on the thread that asks: for properties, which cannot wait otherwise. Blocks.
+    /// Reads on the calling thread, for properties. Blocks.
     func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
         while true {
             do {

@@ -35,7 +35,7 @@ extension HistoryUse {
         try await Reading(allowsUnusedAttachments: false)($0)
     }
 
-    /// The same with `.relaxed`: a power cut may bring back what was deleted last, and then with its pictures.
+    /// The same with `.relaxed`: a power cut may bring back the last deletion, and then with its pictures.
     static let deletionRelaxed: CrashScenario = {
         var scenario = CrashScenario("deletion, relaxed") { folder in
             try await fillForDeletion(folder)
@@ -57,7 +57,7 @@ extension HistoryUse {
         return scenario
     }()
 
-    /// Saves of many tasks that trim: one save removes messages while the pictures that another left are removed.
+    /// Trimming saves of many tasks: one save removes messages while the pictures of another are removed.
     static let trimsOfACrowd = CrashScenario("trims of a crowd") { run in
         let history = open(run.folder, retention: .window)
         try await withThrowingTaskGroup(of: Void.self) { group in

@@ -72,7 +72,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// A picture whose file another process had just given its name when it was killed: nobody has synced the name.
+    /// A picture named by a process killed before it synced the name.
     static let unsyncedPicture = CrashScenario("a picture that a killed save left") { run in
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)
@@ -88,7 +88,7 @@ extension HistoryUse {
         try await Reading()($0)
     }
 
-    /// A picture for a folder that another process had just made when it was killed: nobody has synced the folder's name.
+    /// A picture for a folder made by a process killed before it synced the folder's name.
     static let unsyncedFolder = CrashScenario("a folder of pictures that a killed save left") { run in
         let history = open(run.folder)
         try await run.save(turn(0, of: "w"), to: scope("s"), in: history)

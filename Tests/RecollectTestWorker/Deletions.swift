@@ -48,7 +48,7 @@ func delete(_ arguments: [String]) async throws {
     say("deleted")
 }
 
-/// `close FOLDER`: opens a history, closes it, which removes its log, and says `closed`.
+/// `close FOLDER`: opens a history, closes it and thus removes its log, and says `closed`.
 func close(_ arguments: [String]) async throws {
     let history = SQLiteHistoryStore(
         directory: URL(fileURLWithPath: arguments[0]), configuration: HistoryConfiguration(indexesInBackground: false))

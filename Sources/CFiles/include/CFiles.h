@@ -58,7 +58,7 @@ struct recollect_folder_stamp {
 /// Reads a folder's stamp. Returns 0, or -1 with `errno` set.
 int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp);
 
-/// Identifies the mount that holds the file at a path, following symbolic links. A bind mount has an identity of its own.
+/// Identifies the mount of the file at a path, following symbolic links. A bind mount has an identity of its own.
 ///
 /// Returns 0, or -1 with `errno` set: `ENOSYS` where the system does not tell, on Linux before 5.8 and on all other systems.
 int recollect_identify_mount(const char *path, unsigned long long *id);

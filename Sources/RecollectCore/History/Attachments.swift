@@ -30,7 +30,7 @@ extension ConversationMessage {
         }
     }
 
-    /// The hashes of the attachments whose bytes a history keeps.
+    /// The hashes of attachments with bytes in a history.
     package var storedAttachments: [String] {
         parts.compactMap { part in
             guard case .attachment(let attachment) = part, case .stored(let hash, _) = attachment.content

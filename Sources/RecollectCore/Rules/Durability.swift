@@ -19,8 +19,8 @@ public enum Retention: Hashable, Sendable {
     /// Everything: a trim only moves the window that agents see. The default of a history.
     case everything
     /// What is younger than so many days, by the messages' timestamps; older messages are deleted for good, outside of saves.
-    /// Nothing is deleted while the clock is more than a day ahead of what it was expected to show, until it has stood for a day. The
-    /// first clock that a history meets must stand for a day too, so old messages go a day after this was chosen.
+    /// A clock more than a day ahead of its expected time deletes no message before it has stood for a day. The
+    /// first clock of a history must stand for a day too, so old messages go a day after this was chosen.
     case days(Int)
     /// Only the window: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
     case window

@@ -38,7 +38,7 @@ extension ConversationMessage {
 /// Attachments as files in `attachments/ab/abcdef….`.
 struct AttachmentFiles: AttachmentKeeping {
     let directory: URL
-    /// The folders with names that are on the disk.
+    /// The folders with durable names.
     private let durableFolders = DurableFolders()
 
     init(directory: URL) {
@@ -124,7 +124,7 @@ struct AttachmentFiles: AttachmentKeeping {
         Self.isHash(sha256) && access(url(of: sha256).path, R_OK) == 0
     }
 
-    /// Whether the file of that hash has the bytes of its name.
+    /// Whether the file of a hash has the bytes of its name.
     private func isWhole(_ sha256: String) -> Bool {
         guard has(sha256), let bytes = try? Data(contentsOf: url(of: sha256)) else { return false }
         return Attachment.sha256(of: bytes) == sha256
@@ -178,11 +178,11 @@ struct AttachmentFiles: AttachmentKeeping {
     }
 }
 
-/// The folders with names that are on the disk, as far as one store knows.
+/// The folders with durable names, as far as one store knows.
 private final class DurableFolders: Sendable {
     private let known = Locked<Set<FileID>>([])
 
-    /// Adds a folder after it was synced; does nothing for a known one.
+    /// Adds a folder after syncing its name, unless it is known.
     func add(_ path: String, synchronizing synchronize: () throws -> Void) throws {
         guard let id = FileID(at: path), !known.withLock({ $0.contains(id) }) else { return }
         try synchronize()

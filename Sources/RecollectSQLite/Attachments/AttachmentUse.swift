@@ -32,7 +32,7 @@ enum AttachmentUse {
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
 
-    /// Whether a message has the attachment, or a reply in flight, which has no row of its own in `attachment_use`.
+    /// Whether a message has the attachment, or a reply in flight. A reply has no row in `attachment_use`.
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
         try isInMessage(hash, db) || isInFlight(hash, db)
     }

@@ -39,7 +39,7 @@ extension Error {
         (self as? DatabaseError)?.extendedResultCode == .SQLITE_CORRUPT_VTAB
     }
 
-    /// Whether SQLite says that the database's bytes are not what they should be, or cannot be read.
+    /// Whether SQLite reports damaged or unreadable bytes of the database.
     var isCorruption: Bool {
         guard let error = self as? DatabaseError, !isIndexDamage else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB || isUnreadable

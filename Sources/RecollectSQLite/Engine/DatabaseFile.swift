@@ -4,7 +4,7 @@ import RecollectCore
 
 /// A file of an open connection, read and written through SQLite's own descriptor.
 ///
-/// Closing any other descriptor of a database would drop every lock that this process has on it
+/// Closing any other descriptor of a database would drop all locks of this process on it
 /// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabaseFile {
     enum Part: Int32 {

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 
 extension HistoryFiles {
-    /// Gives another name to a file under the log's name that is no log. SQLite would take it for an empty log, overwrite it, and remove
+    /// Renames a foreign file under the log's name. SQLite would take it for an empty log, overwrite it, and remove
     /// it in the end.
     ///
     /// Under the process lock, before SQLite opens the database. Returns the event to post; `nil` where there was no such file.

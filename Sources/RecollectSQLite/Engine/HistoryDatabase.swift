@@ -175,7 +175,7 @@ final class HistoryDatabase: Sendable {
     /// gets the true result. Throws `DatabaseRetired` if nothing was written because the database was closed.
     /// - Parameters:
     ///   - inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
-    ///   - alone: Whether the write gets its own transaction. Everything it reads is then committed, and with `.full` on disk.
+    ///   - alone: Whether the write gets its own transaction. All rows it reads are then committed, and with `.full` on disk.
     func write<Value: Sendable>(
         inPlace: Bool = false, alone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {

@@ -17,9 +17,9 @@ struct HistoryFiles: Sendable {
     private(set) var database: String
     private(set) var writeAheadLog: String
     private(set) var sharedMemory: String
-    /// The folder that holds them, and everything that a salvage makes.
+    /// The folder of these files, and of all files of a salvage.
     private(set) var folder: String
-    /// How the names of files that a salvage makes begin.
+    /// The beginning of the names of a salvage's files.
     private(set) var salvageStem: String
 
     /// Names the files of a history in a folder of its own.
@@ -157,8 +157,8 @@ struct HistoryFiles: Sendable {
         var shared: FileID?
     }
 
-    /// The same files where the database is named by a symbolic link: SQLite keeps its log beside the file that the link leads to, and a
-    /// salvage works there, under names that begin with that file's.
+    /// The same files behind a symbolic link in place of the database: SQLite keeps the log beside the link's target, and a
+    /// salvage works there, under names beginning with the target's.
     var resolved: HistoryFiles {
         var status = stat()
         guard lstat(database, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(database, nil)

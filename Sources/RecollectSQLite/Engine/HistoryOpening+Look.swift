@@ -11,7 +11,7 @@ import RecollectCore
 
 /// The checks before SQLite opens the files.
 extension HistoryOpening {
-    /// A file of a name that someone chose may be anything, their notes for instance. It is ours, and perhaps damaged, only if
+    /// A file under a chosen name may be foreign, a person's notes for instance. It is ours, and perhaps damaged, only if
     /// our lock lies beside it; so this looks before there is one.
     func refuseStranger() throws {
         guard !files.haveTheirFolder, !FileManager.default.fileExists(atPath: files.lock) else { return }
@@ -42,7 +42,7 @@ extension HistoryOpening {
         }
     }
 
-    /// Reads the first bytes of the file, and the log. Writes nothing before the file is known to be ours.
+    /// Reads the first bytes of the file, and the log. Does not write before the file is known to be ours.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
     func look(isKnown: Bool) throws -> Look {
         var status = stat()

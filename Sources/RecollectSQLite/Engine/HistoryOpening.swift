@@ -106,7 +106,7 @@ struct HistoryOpening {
     }
 
     /// Empties a log with parts of an interrupted commit at its end. SQLite would overwrite some of them, and a later salvage would
-    /// take the rest for the newest pages. Also empties a log that may hold commits without a sync: from then on every damaged frame
+    /// take the rest for the newest pages. Also empties a log of possibly unsynced commits: from then on every damaged frame
     /// shows.
     private func emptyLog(_ db: Database, hasCutCommit: Bool) throws {
         let log = WriteAheadLog(configuration: configuration)
@@ -205,7 +205,7 @@ struct HistoryOpening {
         return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
     }
 
-    /// Salvages while nothing in this process opens the database: a salvage opens and closes its file. Returns false, with nothing
+    /// Salvages while this process has no connection to the database, because a salvage opens and closes its file. Returns false, with no change
     /// done, where another opening came first.
     private func salvage(_ evidence: Salvage.Evidence, for user: AnyObject) throws -> Bool {
         let id = FileID(at: files.database)

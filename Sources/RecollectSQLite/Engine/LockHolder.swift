@@ -1,6 +1,6 @@
 import Foundation
 
-/// The process that holds a file's lock, where the system tells (Linux, in `/proc`).
+/// The process with a file's lock, where the system lists it (Linux, in `/proc`).
 struct LockHolder: CustomStringConvertible {
     private let process: Int32
     /// Whether it was stopped by a signal or a debugger.
@@ -33,7 +33,7 @@ struct LockHolder: CustomStringConvertible {
         return nil
     }
 
-    /// The content of a file of the kernel's, which comes in pieces of some kilobytes; empty if it cannot be read.
+    /// The content of a file of the kernel, read in pieces of some kilobytes; empty if unreadable.
     private static func content(of path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

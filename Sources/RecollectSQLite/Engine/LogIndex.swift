@@ -4,12 +4,12 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The index of a write-ahead log: the file `-shm`, which SQLite maps into memory.
+/// The index of a write-ahead log: the file `-shm`, mapped into memory by SQLite.
 enum LogIndex {
     /// The size of SQLite's parts of it, in bytes. The first one serves a log of 16 MB.
     static let regionSize = 32768
 
-    /// The size of what SQLite allocates at a time, in bytes: it writes the last byte of each such piece.
+    /// The size of SQLite's allocations, in bytes: it writes the last byte of each.
     fileprivate static let allocation: UInt = 4096
 }
 

@@ -11,7 +11,7 @@ final class ReadConnection: Sendable {
 
     /// - Parameters:
     ///   - queue: The connection. It may also serve writes.
-    ///   - unlocked: The files, for a connection that takes no locks.
+    ///   - unlocked: The files, for a connection without locks.
     init(_ queue: DatabaseQueue, _ known: KnownFormat, unlocked: UnlockedFiles? = nil) {
         self.queue = queue
         self.unlocked = unlocked
@@ -19,7 +19,7 @@ final class ReadConnection: Sendable {
     }
 
     /// Reads. Blocks.
-    /// - Throws: `DatabaseRetired` for a newer format, and for files that changed under a connection without locks, in place of the
+    /// - Throws: `DatabaseRetired` for a newer format, and for files changed under a connection without locks, in place of the
     ///   result or of the failure.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let unlocked else { return try readNow(body) }

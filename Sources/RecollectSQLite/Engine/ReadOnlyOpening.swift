@@ -20,16 +20,16 @@ struct ReadOnlyOpening {
         throw cause
     }
 
-    /// Opens the database where the log's index is there already, of a process that has the history open.
+    /// Opens the database through the log's index of another process.
     private func openShared() throws -> HistoryDatabase {
         guard HistoryCheck.size(of: files.sharedMemory) >= LogIndex.regionSize else { throw cause }
         return try open(files.database) { [database = files.database] in try $0.allocateLogIndex(beside: database) }
     }
 
-    /// Opens the files without locks: each read checks that no process has changed them.
+    /// Opens the files without locks. Each read checks for changes by other processes.
     ///
     /// A database without a log is complete. With a log, SQLite keeps the log's index in the process's memory: this takes exclusive
-    /// locking, which needs a file system without locks on a disk that cannot be written, and for several readers.
+    /// locking, and thus a VFS without locks, on a read-only disk and for several readers.
     private func openUnlocked() throws -> HistoryDatabase {
         let unlocked = try UnlockedFiles(files)
         if HistoryCheck.size(of: files.writeAheadLog) == 0 {

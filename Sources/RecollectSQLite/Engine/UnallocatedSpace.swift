@@ -5,13 +5,13 @@ import RecollectCore
 ///
 /// SQLite's `secure_delete` overwrites a deleted cell. But balancing a tree moves cells to other pages and leaves copies in unallocated
 /// space, where the deletion of a moved cell does not reach them. These functions overwrite that space. SQLite never reads it, so a
-/// reader may use the same page meanwhile, and a torn write harms nothing.
+/// reader may use the same page meanwhile, and a torn write is harmless.
 struct UnallocatedSpace {
     private let file: DatabaseFile
     private let pageSize: Int
     private let pageCount: Int
 
-    /// - Returns: `nil` for a database whose pages cannot be told apart by their first byte, or without a file.
+    /// - Returns: `nil` for a database with pages of ambiguous first bytes, or without a file.
     init?(_ db: Database) throws {
         guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return nil }
         let size = try file.size()
@@ -30,10 +30,10 @@ struct UnallocatedSpace {
         guard !hasPointerMap, pageCount < 1 << 25 else { return nil }
     }
 
-    /// Overwrites the unallocated space of the pages that the log holds, in the database. Under the process lock.
+    /// Overwrites, in the database, the unallocated space of the pages in the log. Under the process lock.
     ///
-    /// The log must have been moved into the database completely. Returns false, with nothing done, if there was another commit since
-    /// `version`: another program may be moving that one into the database now.
+    /// The log must have been moved into the database completely. Returns false, with no change, if there was another commit since
+    /// `version`: another program may be moving it into the database now.
     /// - Parameter version: The connection's data version at a read before the log was moved.
     static func clear(behindLogOf db: Database, version: UInt32) throws -> Bool {
         guard let log = DatabaseFile(.log, of: db.sqliteConnection), try log.size() > 32 else { return true }
@@ -47,7 +47,7 @@ struct UnallocatedSpace {
         return isClear
     }
 
-    /// Overwrites the unallocated space of all pages of a database that nothing else has open.
+    /// Overwrites the unallocated space of all pages of a database without other connections.
     func clear() throws {
         try clear(1..<UInt32(pageCount + 1))
     }
@@ -71,7 +71,7 @@ struct UnallocatedSpace {
         if hasWritten { try file.synchronize() }
     }
 
-    /// The unallocated space of a page; `nil` for one that is no sound page of a tree.
+    /// The unallocated space of a page; `nil` for other pages than sound ones of trees.
     private static func space(in page: UnsafeRawBufferPointer, isFirst: Bool) -> Range<Int>? {
         func number(at offset: Int) -> Int { Int(page[offset]) << 8 | Int(page[offset + 1]) }
         let start = isFirst ? DatabaseHeader.size : 0

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// The files of a history that is read without locks, as they were at its opening.
+/// The files of a history read without locks, as they were at its opening.
 ///
 /// SQLite would mix the pages of two states if another process wrote. So the files are compared before and after each read, and
-/// what was read of changed files is dropped.
+/// a read of changed files is dropped.
 struct UnlockedFiles: Sendable {
     private let paths: [String]
     private let stamps: [FileStamp?]

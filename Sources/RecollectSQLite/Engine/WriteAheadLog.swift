@@ -88,7 +88,7 @@ final class WriteAheadLog: Sendable {
         return (try isComplete && UnallocatedSpace.clear(behindLogOf: db, version: version), pages)
     }
 
-    /// Runs a checkpoint with little patience. Returns whether the database has everything that the log holds.
+    /// Runs a checkpoint with little patience. Returns whether the database has all pages of the log.
     private func checkpoint(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         sqlite3_busy_timeout(db.sqliteConnection, Self.patience)
         defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyTimeout)) }

@@ -4,7 +4,7 @@ import RecollectCore
 
 /// The writer's cache between transactions: prepared statements, the rows of recent scopes, and the ids of unsettled messages.
 ///
-/// Rows are valid until something else writes. `HistoryDatabase` drops them after commits of other connections and after a rollback.
+/// Rows are valid until another write. `HistoryDatabase` drops them after commits of other connections and after a rollback.
 /// Other writes of this connection show in its count of changed rows.
 ///
 /// `@unchecked Sendable`: used with the writer's role alone.

@@ -9,20 +9,20 @@ import GRDB
     import Glibc
 #endif
 
-/// The time by which `retention: .days` judges what is old.
+/// The time by which `retention: .days` judges age.
 ///
 /// A clock can be wrong, and a deletion cannot be undone. So the trusted time goes on with the system's uptime and never faster, however
-/// often the clock is looked at: small jumps do not add up. A clock that is more than a day ahead of it must first stand for a day of
-/// uptime; nothing is deleted meanwhile. A second jump starts the day anew.
+/// often the clock is looked at: small jumps do not add up. A clock more than a day ahead of it must first stand for a day of
+/// uptime, without deletions. A second jump starts the day anew.
 ///
-/// - The first clock that a history meets must stand for a day too. The messages' own times prove nothing: they may be of the same
+/// - The first clock of a history must stand for a day too. The messages' own times are no proof: they may be of the same
 ///   wrong clock.
 /// - A restart begins the uptime anew, and how long the device was off is unknown. If that was more than a day, the clock must stand for
-///   a day again: a history that was not opened for 100 days deletes old messages a day of uptime later. After a restart, a jump
-///   cannot be told from being off. So the day goes on, but only for the time that the clock showed first: what came since must
+///   a day again: after 100 days without an opening, old messages go a day of uptime later. After a restart, a jump
+///   cannot be told from being off. So the day goes on, but only for the clock's first time: any later advance must
 ///   stand for a day of its own.
-/// - The uptime is one machine's, so this is no guard for a history that machines use in turns.
-/// - A trusted clock that is set back stays trusted: less is old then.
+/// - The uptime is one machine's, so this is no guard for a history used by machines in turns.
+/// - A trusted clock stays trusted when it is set back: fewer messages are old then.
 enum ClockWatch {
     private static let day: Int64 = 86_400_000
 
@@ -72,7 +72,7 @@ enum ClockWatch {
         /// The trusted time, or, while the clock has to stand, the time of the jump plus the uptime since.
         var time: Int64
         var uptime: Int64
-        /// What the clock showed when it jumped; `nil` if it did not.
+        /// The time shown by the clock when it jumped; `nil` without a jump.
         var jumpedAt: Int64?
 
         init(time: Int64, uptime: Int64, jumpedAt: Int64?) {

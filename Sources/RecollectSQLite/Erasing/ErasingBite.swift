@@ -35,7 +35,7 @@ struct ErasingBite {
 
     private var isOver: Bool { ContinuousClock.now >= end }
 
-    /// Does a bite. The transaction must contain nothing else.
+    /// Does a bite. The transaction must contain no other write.
     func run(_ db: Database) throws -> Outcome {
         var isBlocked = false
         for kind in Erasing.Kind.allCases where try Erasing.isPending(kind, db) {

@@ -15,7 +15,7 @@ struct Expiry {
     /// How many messages are deleted in a bite.
     private static let bite = 64
 
-    /// Under `retention: .days`: deletes discarded conversations and messages that are older, by the trusted time (`ClockWatch`). Returns
+    /// Under `retention: .days`: deletes older messages and discarded conversations, by the trusted time (`ClockWatch`). Returns
     /// how many messages were deleted.
     @discardableResult
     func deleteOlder(thanDays days: Int, now: Date, uptime: Int64) async throws -> Int {

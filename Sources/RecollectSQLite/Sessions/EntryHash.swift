@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// The id of an entry and a hash of all else in it: 24 bytes, whatever the entry holds.
+/// The id of an entry and a hash of its other fields, in 24 bytes.
 struct EntryHash: Hashable, Identifiable, Sendable {
     let id: UUID
-    /// 0 for unknown content: no entry has that hash.
+    /// 0 for unknown content: no entry has this hash.
     private let content: UInt64
 
     /// Hashes an entry. Equal entries have equal hashes.

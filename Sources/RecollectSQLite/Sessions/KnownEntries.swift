@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What a session storage remembers of a session's entries.
+/// A session storage's memory of a session's entries.
 enum KnownEntries: Sendable {
     /// The transcript as it was shown or saved.
     case whole([ChatMessage])
@@ -21,18 +21,18 @@ enum KnownEntries: Sendable {
         }
     }
 
-    /// What is known after another save that overlapped: the content of the entries that both hold alike. Of the others the order
+    /// The knowledge after an overlapping save: the content of entries equal in both. Of the others the order
     /// of the commits decides, so only their ids stay known.
     func overlapped(by transcript: [ChatMessage]) -> KnownEntries {
         merged(with: transcript.map(EntryHash.init)) { $0.withoutContent }
     }
 
-    /// What is known of a session after the messages of both sessions became one session's.
+    /// The knowledge of a session after a merge of two sessions.
     func united(with other: KnownEntries) -> KnownEntries {
         merged(with: other.hashes) { $0 }
     }
 
-    /// Keeps equal entries, and the ids alone of those that differ.
+    /// Keeps equal entries, and the ids alone of differing ones.
     private func merged(with others: [EntryHash], ofOne: (EntryHash) -> EntryHash) -> KnownEntries {
         var others = Dictionary(others.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
         var merged = hashes.map { hash in

@@ -3,9 +3,9 @@ import RecollectCore
 
 /// What a session storage has shown or saved of each session: what the next save is compared with.
 ///
-/// Only an entry that was shown or saved may be removed, and only one that differs from what was shown or saved was edited by the UI.
+/// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was edited by the UI.
 /// The transcripts of the sessions used last are kept whole and share their texts with the UI. Of all others an id and a hash are
-/// kept for each entry, 24 bytes, so that the same rules hold for them.
+/// kept for each entry, in 24 bytes, and the same rules hold.
 final class KnownTranscripts: Sendable {
     /// How many transcripts are kept whole.
     static let limit = 16

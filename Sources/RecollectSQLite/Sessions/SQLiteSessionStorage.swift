@@ -18,9 +18,9 @@ import RecollectCore
 ///
 /// `updateSessionMessages` writes the difference to what this storage has saved or read before: appending to a long session
 /// costs what appending to a short one does. It removes only messages that this storage has shown or saved, so what an agent
-/// added meanwhile stays. It writes only entries that are new or that the UI edited, so what was deleted or edited elsewhere
-/// meanwhile stays deleted or edited; an entry that the UI edited is saved again even if it was deleted elsewhere. This holds for
-/// every session that this storage has shown or saved and takes 24 bytes of memory for each entry. Each save is one transaction, durable when it returns; saves of one session that overlap lose
+/// added meanwhile stays. It writes only new entries and those edited by the UI, so an entry deleted or edited elsewhere
+/// meanwhile stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere. This holds for
+/// every session shown or saved by this storage and takes 24 bytes of memory for each entry. Each save is one transaction, durable when it returns; saves of one session that overlap lose
 /// nothing. Listing reads no messages; those of a listed session are read when they are asked for, and a failure of that is
 /// told by `history.events` alone.
 ///

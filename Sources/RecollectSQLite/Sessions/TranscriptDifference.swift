@@ -12,7 +12,7 @@ struct TranscriptDifference: Sendable {
     /// The ids of entries that are there no more.
     let removed: [UUID]
 
-    /// Compares with what is known. Entries of a whole transcript that were not touched since share their storage and cost a look at
+    /// Compares with the known entries. Untouched entries of a whole transcript share their storage and cost a look at
     /// a pointer; where only hashes are known, the entries given are hashed.
     init(from known: KnownEntries, to transcript: [ChatMessage]) {
         switch known {
@@ -27,7 +27,7 @@ struct TranscriptDifference: Sendable {
         }
     }
 
-    /// Compares `old` with `new`, which stands for the transcript, entry by entry. That many entries at both ends are known to be
+    /// Compares `old` with `new`, a part of the transcript, entry by entry. The given numbers of entries at both ends are known to be
     /// equal.
     private init<Entry: Identifiable & Equatable>(
         from known: KnownEntries, _ old: [Entry], to transcript: [ChatMessage], as new: [Entry], sharedAtStart: Int = 0,
@@ -51,7 +51,7 @@ struct TranscriptDifference: Sendable {
             removed: before.keys.filter { !ids.contains($0) }.sorted { $0.uuidString < $1.uuidString })
     }
 
-    /// Compares with entries whose order says nothing, or with a transcript that gives an id twice: every entry must be looked at.
+    /// Compares with unordered entries, or with a transcript with duplicate ids: every entry is looked up.
     private init(inAnyOrder known: [EntryHash], to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
         let known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })

@@ -1,8 +1,8 @@
 /// What is on the disk after a power cut: what is certain, and some of what was done since.
 ///
-/// A write may be torn. A disk finishes the sector that it is writing, so bytes that the file has already are replaced by whole sectors:
-/// in practice that is "powersafe overwrite", which SQLite relies on as well (https://www.sqlite.org/psow.html). A file's length is the
-/// file system's own record and is written apart, so the file may end at any byte that a write adds.
+/// A write may be torn. A disk finishes a sector once begun, so existing bytes of the file are replaced by whole sectors:
+/// in practice this is "powersafe overwrite", assumed by SQLite as well (https://www.sqlite.org/psow.html). A file's length is the
+/// file system's own record and is written apart, so the file may end at any added byte.
 struct PowerCut: Sendable {
     /// Which of the many outcomes: 0 keeps only what is certain, 1 all but what a torn last write left out, others are drawn.
     let variant: Int
@@ -34,7 +34,7 @@ struct PowerCut: Sendable {
         return DiskImage(names: names, contents: contents)
     }
 
-    /// The beginning of a write that the cut interrupted: up to any byte behind the file's end, and within the file up to the end of
+    /// The beginning of an interrupted write: up to any byte behind the file's end, and within the file up to the end of
     /// a sector.
     /// - Parameter size: The length of the file before the write.
     private static func torn(

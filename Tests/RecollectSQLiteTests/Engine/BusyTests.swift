@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What is told of a process that holds the lock for too long.
+/// Reports of a process holding the lock for too long.
 @Suite("A lock that is held") struct BusyTests {
     #if os(Linux)
         @Test("a save that waits for a stopped process fails as busy, and names the process", arguments: [false, true])

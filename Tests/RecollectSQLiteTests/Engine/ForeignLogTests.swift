@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A file that Recollect did not write is neither overwritten nor removed, whatever its name.
+/// A foreign file is neither overwritten nor removed, under any name.
 @Suite("Files under the log's name") struct ForeignLogTests {
     private let folder: TemporaryFolder
     private var log: URL { folder.file("history.sqlite-wal") }

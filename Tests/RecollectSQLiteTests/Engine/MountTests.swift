@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Histories that can only be read here, beside processes that write to them.
+/// Histories on read-only mounts, beside writing processes.
 @Suite("Read-only histories") struct MountTests {
     private let folder: TemporaryFolder
 
@@ -222,7 +222,7 @@ import Testing
     }
 }
 
-/// Deletes messages through a connection of its own, which stands for another process.
+/// Deletes messages through a separate connection in place of another process.
 private func deleteMessages(in path: String, _ condition: String) {
     var other: OpaquePointer?
     #expect(sqlite3_open(path, &other) == SQLITE_OK)

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Histories that cannot be written: on read-only and on full disks.
+/// Histories on read-only and on full disks.
 @Suite("Reading without writing", .enabled(if: TinyDisk.isPossible, "no small file system can be mounted here"))
 struct ReadOnlyTests {
     private let folder: TemporaryFolder

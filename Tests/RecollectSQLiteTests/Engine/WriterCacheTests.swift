@@ -70,7 +70,7 @@ private struct Step {
             adoptsUnassigned: Bool.random(using: &random))
     }
 
-    /// Runs the write and tells what came of it.
+    /// Runs the write and returns its outcome.
     func run(_ history: SQLiteHistoryStore) async throws -> String {
         switch kind {
         case 0: return "\(try await history.deleteMessages(messages.map(\.id), in: session))"

@@ -43,7 +43,7 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
     }
 
-    /// A history under `retention: .days(30)` with four messages that are ten days old. No clock was noted in it yet.
+    /// A history under `retention: .days(30)` with four messages of ten days ago, without a noted clock.
     private func kept() async throws -> SQLiteHistoryStore {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration(retention: .days(30)))
         // The upkeep of the opened history has noted the clock of this machine.

@@ -6,7 +6,7 @@
     @testable import RecollectCore
     @testable import RecollectSQLite
 
-    /// Sectors that cannot be read, again and again.
+    /// Sectors with permanent read errors.
     @Suite("Bad sectors", .enabled(if: BadSectors.isPossible, "no C compiler"))
     struct BadSectorTests {
         private let folder: TemporaryFolder
@@ -19,7 +19,7 @@
             store = try await SalvageStore(in: folder)
         }
 
-        /// Opens and reads the history in a process for which 512 bytes of a file are unreadable.
+        /// Opens and reads the history in a process with 512 unreadable bytes of a file.
         private func read(badAt offset: Int, of name: String) async throws -> [String] {
             let id = try FileManager.default.attributesOfItem(atPath: folder.file(name).path)[.systemFileNumber]
             let worker = try Worker(
@@ -94,7 +94,7 @@
         }
     }
 
-    /// A library that makes reads of 512 bytes of a file fail, given its number and an offset; of all bytes for an offset of -1.
+    /// A library for failing reads of 512 bytes of a file, given its number and an offset; of all bytes for an offset of -1.
     private enum BadSectors {
         static let isPossible = (try? run("clang", "-v")) != nil
 

@@ -5,7 +5,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// What power cuts leave in a log is no damage.
+/// Logs after power cuts: cut commits are no damage.
 @Suite("Logs after power cuts") struct CutLogTests {
     private let folder: TemporaryFolder
 
@@ -130,7 +130,7 @@ import Testing
             .elements.map(\.message)
     }
 
-    /// Copies the files of a history that is open, as a power cut leaves them.
+    /// Copies the files of an open history, as after a power cut.
     private func copy(_ place: URL, to name: String) throws -> URL {
         let copy = folder.file(name)
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)

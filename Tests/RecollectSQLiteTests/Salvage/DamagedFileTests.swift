@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A disk that fails for a moment must not cost what it gives again later.
+/// A disk failing for a moment must cost no data.
 @Suite("Files that cannot be read") struct DamagedFileTests {
     private let folder: TemporaryFolder
     private let path: String

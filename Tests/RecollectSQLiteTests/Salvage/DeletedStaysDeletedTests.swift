@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A conversation whose erasing a kill interrupted, and damage to what notes it.
+/// A conversation with erasing interrupted by a kill, and damage to its notes.
 @Suite("Deleted conversations in a salvage") struct DeletedStaysDeletedTests {
     private let folder: TemporaryFolder
     private let deleted = Scope(userId: "ann", sessionId: "deleted", agentId: "a")

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// Damaged pages of the log for which older versions stand in.
+/// Damaged pages of the log with older versions elsewhere.
 @Suite("Older versions of pages in a salvage") struct StalePageTests {
     private let folder: TemporaryFolder
     private let deleted: Set<String> = ["m5", "m6", "m7", "m50", "m51", "m90", "m125"]
@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    /// Makes a history whose database has 120 messages, and whose log has saves, deletions, and an edit. Returns its copy, as a
+    /// Makes a history with 120 messages in the database, and saves, deletions, and an edit in the log. Returns its copy, as a
     /// killed process leaves it.
     private func makeHistory() async throws -> URL {
         var history = folder.history()
@@ -47,7 +47,7 @@ import Testing
         return copy
     }
 
-    /// Copies a history that is open, as a killed process leaves it.
+    /// Copies an open history, as after a kill.
     private func copy() throws -> URL {
         let copy = folder.file("killed")
         try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)

@@ -9,7 +9,7 @@ import Testing
     private static let entry = ChatMessage(
         role: .user, content: "text", timestamp: Date(millisecondsSince1970: 1_700_000_000_000))
 
-    /// For each field of an entry but its id a change that must be noticed.
+    /// A change for each field of an entry except its id.
     private static let changes: [String: @Sendable (inout ChatMessage) -> Void] = [
         "role": { $0.role = .assistant },
         "content": { $0.content = "texts" },

@@ -4,8 +4,8 @@ import Testing
 @testable import RecollectCore
 @testable import RecollectSQLite
 
-/// A UI that keeps the arrays of its sessions and saves each with one entry more, after others changed the sessions. The rules
-/// are the same for the sessions whose transcripts are kept whole and for all others.
+/// A UI with arrays of its sessions, each saved with one more entry after changes by others. The rules
+/// are the same for sessions with whole transcripts in memory and for all others.
 @Suite("A chat UI with more sessions than are kept whole") struct ManySessionsTests {
     private let history = memory()
     private let sessions: SQLiteSessionStorage
@@ -15,7 +15,7 @@ import Testing
         sessions = SQLiteSessionStorage(history: history, userId: "u")
     }
 
-    /// Saves sessions of four entries, shows them if asked to, and returns what the UI keeps of each.
+    /// Saves sessions of four entries, shows them if asked to, and returns the UI's arrays.
     private func shown(_ count: Int, reading: Bool = false) async throws -> [[ChatMessage]] {
         var shown: [[ChatMessage]] = []
         for number in 0..<count {
@@ -26,7 +26,7 @@ import Testing
         return shown
     }
 
-    /// Saves all with an entry more, and returns what the sessions then hold.
+    /// Saves all with one more entry, and returns the sessions' entries.
     private func saved(_ shown: [[ChatMessage]]) async throws -> [[String]] {
         var saved: [[String]] = []
         for (number, entries) in shown.enumerated() {

@@ -6,7 +6,7 @@ import Testing
 @testable import RecollectTesting
 
 @Suite("Attachments and power cuts") struct AttachmentCrashTests {
-    /// All crash points of one attachment. The folders were made by a process that was killed before it synced their names.
+    /// All crash points of one attachment. The folders were made by a process killed before it synced their names.
     @Test("a kept attachment survives, also in a folder with a name that was not synced", arguments: [0, 1, 2])
     func unsyncedFolders(count: Int) async throws {
         let bytes = Data("a picture".utf8)

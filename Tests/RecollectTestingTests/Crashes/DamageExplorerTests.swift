@@ -14,7 +14,7 @@ struct DamageExplorerTests {
         #expect(invented.count == 4 && invented.allSatisfy { $0.contains("invented") }, "\(invented)")
     }
 
-    /// What openings after the first one do with a damaged line.
+    /// Openings after the first one, with a damaged line.
     enum Late: CaseIterable {
         case told, untold, elsewhere, again
     }

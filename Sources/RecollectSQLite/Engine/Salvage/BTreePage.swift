@@ -19,14 +19,14 @@ struct BTreePage {
         let local: [UInt8]
         /// The page on which the record goes on; `nil` if all of it is here.
         let overflow: Int?
-        /// The page with what comes before this cell; `nil` on a leaf.
+        /// The child page before this cell; `nil` on a leaf.
         let child: Int?
         /// Where the cell lies on its page.
         fileprivate let place: Range<Int>
     }
 
     let kind: Kind
-    /// The page with what comes after the last cell; `nil` on a leaf.
+    /// The child page after the last cell; `nil` on a leaf.
     let lastChild: Int?
     private let bytes: [UInt8]
     private let start: Int

@@ -3,8 +3,8 @@ import RecollectCore
 
 /// A file with unreadable parts.
 ///
-/// A part is damaged if it stays unreadable while others are readable. A disk that fails for a moment, or completely, is no damage:
-/// a salvage would lose data that the disk returns later.
+/// A part is damaged if it stays unreadable while others are readable. A disk failing for a moment, or completely, is no damage:
+/// a salvage would lose data still on the disk.
 final class DamagedFile {
     /// The length in bytes; 0 without a file.
     let size: Int
@@ -24,7 +24,7 @@ final class DamagedFile {
         size = try file.size()
     }
 
-    /// Whether everything that was asked for could be read.
+    /// Whether all reads succeeded.
     var isReadable: Bool { unreadable.isEmpty }
 
     /// The bytes at an offset: fewer than `count` where the file ends, none where it cannot be read.
@@ -38,7 +38,7 @@ final class DamagedFile {
         }
     }
 
-    /// Confirms that the unreadable parts are damaged.
+    /// Confirms the damage of unreadable parts.
     /// - Parameter isUnreadable: Whether there must be such parts.
     /// - Throws: `inputOutput` if any of them is readable now, if more than half of the file is unreadable, or if there must be some
     ///   and there are none.

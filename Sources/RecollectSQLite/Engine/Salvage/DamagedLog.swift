@@ -1,7 +1,7 @@
-/// Which pages a write-ahead log holds, found without trusting more of it than its checksums prove.
+/// The pages of a write-ahead log, as far as its checksums prove them.
 ///
 /// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
-/// that one's is written in it, so a damaged frame does not hide those that follow. As in SQLite, frames count only where a commit
+/// and is written in its header, so a damaged frame does not hide later ones. As in SQLite, frames count only if a commit
 /// follows them.
 ///
 /// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
@@ -15,9 +15,9 @@ struct DamagedLog {
     private(set) var offsets: [UInt32: Int] = [:]
     /// Where the last damaged version of a page begins.
     private var damaged: [UInt32: Int] = [:]
-    /// The last damaged frame of which the page is unknown: 0 for none.
+    /// The last damaged frame of an unknown page: 0 for none.
     private var unknown = 0
-    /// Whether a damaged frame hides commits that were on the disk: there is a commit behind it, and more behind that.
+    /// Whether a damaged frame hides durable commits: there is a commit behind it, and more behind that one.
     private(set) var hidesCommits = false
     /// Whether there is at least one commit behind a damaged frame.
     private(set) var hasHiddenCommit = false
@@ -110,7 +110,7 @@ struct DamagedLog {
         }
     }
 
-    /// Whether a file is a log, as far as damage leaves it: the first bytes are a log's, the length is that of whole frames, or two
+    /// Whether a file is a log, perhaps damaged: it has a log's first bytes, a length of whole frames, or two
     /// adjacent frames have equal salts. Files without commits are logs, too.
     static func isLog(_ file: DamagedFile) -> Bool {
         let header = file.bytes(at: 0, count: 32)
@@ -124,10 +124,10 @@ struct DamagedLog {
         return adjacentSalt(file) != nil
     }
 
-    /// The length of a frame with a page of the size that every database of ours has.
+    /// The length of a frame with a page of 4,096 bytes, the size in all our databases.
     private static let frameSize = 24 + 4096
 
-    /// The salt of a log with a damaged header: that of the first two adjacent frames with equal salts. Frames with another salt behind
+    /// The salt of a log with a damaged header, taken from the first two adjacent frames with equal salts. Frames with another salt behind
     /// them are older: they were written before the log was restarted.
     private static func salt(_ file: DamagedFile) -> [UInt8]? {
         adjacentSalt(file) ?? salts(file).first { _ in true }
@@ -169,7 +169,7 @@ struct DamagedLog {
             }
         }
 
-        /// The numbers at the start of a frame that lead from here to the checksum at its end, if the page is whole.
+        /// The numbers at the start of a frame, computed from this checksum and the one at its end, for a whole page.
         func head(before page: ArraySlice<UInt8>, end: Checksum, _ isBigEndian: Bool) -> (
             page: UInt32, committed: UInt32
         ) {

@@ -35,7 +35,7 @@ final class DamagedPages {
         case nothing
         /// Parts of a commit: a power cut interrupted it before it was acknowledged.
         case cutCommit
-        /// Commits that SQLite would silently skip because an earlier frame is damaged.
+        /// Commits silently skipped by SQLite because of an earlier damaged frame.
         case hiddenCommits
     }
 
@@ -49,7 +49,7 @@ final class DamagedPages {
         return log.hidesCommits ? .hiddenCommits : log.hasHiddenCommit ? .cutCommit : .nothing
     }
 
-    /// Whether something else than a log has the log's name: a person's notes, for instance. An empty file and one of zeros alone are
+    /// Whether a foreign file has the log's name: a person's notes, for instance. An empty file and one of zeros alone are
     /// logs without commits.
     static func hasForeignLog(in folder: OpenFolder, database: String) throws -> Bool {
         let file = try open(database + "-wal", in: folder)
@@ -66,14 +66,14 @@ final class DamagedPages {
         }
     }
 
-    /// Confirms that unreadable pages are damaged: see `DamagedFile`.
+    /// Confirms the damage of unreadable pages: see `DamagedFile`.
     /// - Parameter isUnreadable: Whether there must be such pages.
     func confirm(isUnreadable: Bool) throws {
         try file.confirm(isUnreadable: isUnreadable && log.isReadable)
         try log.confirm()
     }
 
-    /// Whether what is read of a page may be an older version: a later one is damaged.
+    /// Whether a page may be read in an older version because a later one is damaged.
     func isStale(_ number: Int) -> Bool {
         logged.pageSize == size && logged.isStale(UInt32(number))
     }

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Damage that SQLite reported while it used a database.
+/// Damage reported by SQLite while a database was in use.
 ///
 /// SQLite reports some failed reads and writes as corruption, several times in a row on a failing disk. Those pass; damage stays. So a
 /// salvage asks SQLite once more, with a new connection, before it renames anything.
@@ -17,7 +17,7 @@ struct ReportedDamage {
     private static let pause: UInt32 = 100_000
 
     /// Confirms the damage.
-    /// - Throws: `inputOutput` if a check of the whole database finds nothing wrong, or cannot read it.
+    /// - Throws: `inputOutput` if a check of the whole database finds no damage, or cannot read it.
     func confirm() throws {
         for number in 1...Self.checks {
             if number > 1 { usleep(Self.pause) }

@@ -13,7 +13,7 @@ struct Salvage {
     enum Evidence {
         /// In the bytes of the header or of the log.
         case certain
-        /// The system refused to read the first bytes. If everything is readable at the end of the salvage, that has passed.
+        /// The system refused to read the first bytes. The failure has passed if all bytes are readable at the end of the salvage.
         case unreadable
         /// SQLite reported it. It is confirmed at the end of the salvage (`ReportedDamage`).
         case reported
@@ -25,7 +25,7 @@ struct Salvage {
 
     /// Salvages the database at the path.
     ///
-    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where the evidence passed; what writing the new database
+    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where the evidence passed; any error of writing the new database
     ///   throws, a full disk say. The files are untouched then.
     func run(_ evidence: Evidence) throws {
         try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "salvage the history in") {

@@ -1,7 +1,7 @@
 import GRDB
 import RecollectCore
 
-/// What indexes know of conversations whose rows are gone, and of deletions.
+/// The facts in indexes about conversations without rows, and about deletions.
 extension SalvageCopy {
     /// Calls a function with each entry of an index, and whether its page is stale.
     func forEachEntry(_ body: (SalvagedEntry, _ isStale: Bool) throws -> Void) throws {
@@ -54,7 +54,7 @@ extension SalvageCopy {
         try db.run("DELETE FROM tag WHERE conversation_id NOT IN (SELECT id FROM conversation)")
     }
 
-    /// Copies what is left to be erased.
+    /// Copies the rows of `erasure`.
     private func copyErasures() throws {
         try forEachEntry { entry, isStale in
             guard case .erasure(let kind, let number, let name) = entry else { return }
@@ -64,7 +64,7 @@ extension SalvageCopy {
         }
     }
 
-    /// Copies tags and makes the conversations that indexes of moments have. Returns the numbers of these.
+    /// Copies tags and creates the conversations in indexes of moments. Returns their numbers.
     private func readIndexes() throws -> Set<Int64> {
         var named: Set<Int64> = []
         try forEachEntry { entry, isStale in

@@ -7,7 +7,7 @@ import RecollectCore
 /// No page is needed to find another one: each is looked at by its number, and its rows tell which table they are of. So a damaged
 /// page costs what is on it. Memory does not grow with the messages: a few bytes for each page, one row at a time.
 ///
-/// Stale pages come last: a row that has moved to another page since is read there. They do not count for a table whose tree is whole.
+/// Stale pages come last: a row may have moved to another page since. They do not count for a table with a whole tree.
 ///
 /// 1. All pages are looked at. Rows are copied, but for messages, of whose pages the first number is noted.
 /// 2. Conversations whose rows are gone are made from what indexes know of them.
@@ -231,7 +231,7 @@ final class SalvageCopy {
         try db.reserveFeedNumbers(through: lastSequence + 1_000_000)
     }
 
-    /// Whether it is known what is lost: no change lies on a stale page, except for derived tables, the feed, and what is to be erased.
+    /// Whether the loss is known: no stale page holds content, except of derived tables, the feed, and `erasure`.
     private var isLossKnown: Bool {
         !pages.hasStalePages || ["message", "conversation", "scope", "draft", "tag"].allSatisfy(trees.isWhole)
     }

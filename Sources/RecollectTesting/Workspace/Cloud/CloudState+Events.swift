@@ -38,7 +38,7 @@ extension CloudState {
         return events
     }
 
-    /// What a device finishes and sends to the service.
+    /// A device's finished work and messages to the service.
     private func sent(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         var events: [CloudEvent] = []
         for path in disk.unwritten.keys.sorted() { events.append(.finishWriting(device, path)) }
@@ -54,7 +54,7 @@ extension CloudState {
         return events
     }
 
-    /// What comes to a device that is behind the service.
+    /// The service's messages to a device behind it.
     private func taken(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         let paths = entries.keys.filter { isAwaited($0, disk) }.sorted()
         return paths.map { arrival(of: $0, at: device, disk) }
@@ -70,7 +70,7 @@ extension CloudState {
         disk.known[path] != entries[path]?.head && !disk.edited.contains(path) && canTake(path, disk)
     }
 
-    /// The contents that a device asked for.
+    /// The contents requested by a device.
     private func downloaded(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         guard behaviour.downloads != .stalled else { return [] }
         var events: [CloudEvent] = []
