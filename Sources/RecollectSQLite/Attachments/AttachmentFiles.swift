@@ -89,7 +89,7 @@ struct AttachmentFiles: AttachmentKeeping {
             return try HistoryFiles.onDisk(place, doing: action, body)
         } catch let error as RecollectError where error.code == .cannotOpen {
             let file = [directory, place].first {
-                FileManager.default.fileExists(atPath: $0.path) && !Self.isFolder($0)
+                FileManager.default.fileExists(atPath: $0.path) && !HistoryFiles.isFolder($0.path)
             }
             guard let file else { throw error }
             throw RecollectError(
@@ -97,11 +97,6 @@ struct AttachmentFiles: AttachmentKeeping {
                 "\(file.path) is not a folder, and attachments are kept in a folder of that name; it was left untouched; "
                     + "move it away and try again", cause: error.cause)
         }
-    }
-
-    private static func isFolder(_ url: URL) -> Bool {
-        var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
     func read(_ sha256: String) throws -> Data {
@@ -161,7 +156,7 @@ struct AttachmentFiles: AttachmentKeeping {
         return try onDisk(directory, doing: "list the attachments in") {
             try OpenFolder(path: directory.path).names().sorted().flatMap { name -> [(String, Int)] in
                 let folder = directory.appendingPathComponent(name)
-                guard name.utf8.count == 2, Self.isFolder(folder) else { return [] }
+                guard name.utf8.count == 2, HistoryFiles.isFolder(folder.path) else { return [] }
                 return try OpenFolder(path: folder.path).names().filter(Self.isHash)
                     .map { ($0, HistoryCheck.size(of: url(of: $0).path)) }
             }

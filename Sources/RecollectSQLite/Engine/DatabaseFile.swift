@@ -7,7 +7,7 @@ import RecollectCore
 /// Closing any other descriptor of a database would drop all locks of this process on it
 /// (https://sqlite.org/howtocorrupt.html, 2.2).
 struct DatabaseFile {
-    enum Part: Int32 {
+    enum Part {
         case database, log
     }
 
@@ -42,6 +42,21 @@ struct DatabaseFile {
 
     func synchronize() throws {
         try check(methods.pointee.xSync(file, SQLITE_SYNC_FULL))
+    }
+
+    /// Maps the first part of the log's index into memory, and creates it where it is missing. `nil` for a VFS without shared memory.
+    func mapLogIndex(size: Int) throws -> UnsafeMutableRawPointer? {
+        guard methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap else { return nil }
+        var region: UnsafeMutableRawPointer?
+        let code = map(file, 0, Int32(size), 1, &region)
+        if code != SQLITE_OK { unmapLogIndex() }
+        try check(code)
+        return region
+    }
+
+    /// Undoes `mapLogIndex`. The file stays.
+    func unmapLogIndex() {
+        _ = methods.pointee.xShmUnmap?(file, 0)
     }
 
     private func check(_ code: Int32) throws {

@@ -137,6 +137,12 @@ struct HistoryFiles: Sendable {
     /// Lies beside the log, under every name of the database.
     private var relaxedMark: String { database + "-relaxed" }
 
+    /// Whether a folder is at a path, through symbolic links.
+    static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+
     /// Turns the failure of a system call into an error that names the action and the path.
     static func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {

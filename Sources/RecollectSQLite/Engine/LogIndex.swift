@@ -1,7 +1,6 @@
 import CFiles
 import Foundation
 import GRDB
-import GRDBSQLite
 import RecollectCore
 
 /// The index of a write-ahead log: the file `-shm`, mapped into memory by SQLite.
@@ -23,20 +22,12 @@ extension Database {
     func allocateLogIndex(beside path: String) throws {
         var status = statvfs()
         guard statvfs(path, &status) == 0, status.f_frsize < LogIndex.allocation else { return }
-        var file: UnsafeMutablePointer<sqlite3_file>?
-        guard sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK,
-            let file, let methods = file.pointee.pMethods, methods.pointee.iVersion >= 2,
-            let map = methods.pointee.xShmMap
+        guard let file = DatabaseFile(.database, of: sqliteConnection),
+            let region = try file.mapLogIndex(size: LogIndex.regionSize)
         else { return }
-        var region: UnsafeMutableRawPointer?
-        let code = map(file, 0, Int32(LogIndex.regionSize), 1, &region)
-        guard code == SQLITE_OK, let region else {
-            _ = methods.pointee.xShmUnmap(file, 0)
-            throw DatabaseError(resultCode: ResultCode(rawValue: code))
-        }
         // Older kernels and other systems cannot do this; the mapping stays for SQLite to use.
         guard recollect_allocate_mapped(region, UInt(LogIndex.regionSize)) != 0, errno == EFAULT else { return }
-        _ = methods.pointee.xShmUnmap(file, 0)
+        file.unmapLogIndex()
         throw RecollectError(POSIXFailure(ENOSPC), doing: "make the index of the log beside", path: path)
     }
 }

@@ -115,10 +115,7 @@ extension HistoryFiles {
         if manager.fileExists(atPath: attachments.path) {
             names += try manager.subpathsOfDirectory(atPath: attachments.path)
                 .map { (attachments.lastPathComponent + "/" + $0, attachments.path + "/" + $0) }
-                .filter { _, path in
-                    var isFolder: ObjCBool = false
-                    return manager.fileExists(atPath: path, isDirectory: &isFolder) && !isFolder.boolValue
-                }
+                .filter { _, path in manager.fileExists(atPath: path) && !Self.isFolder(path) }
         }
         return names.sorted { $0.0 < $1.0 }
     }

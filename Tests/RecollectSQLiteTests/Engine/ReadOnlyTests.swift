@@ -51,14 +51,20 @@ struct ReadOnlyTests {
         await reader.close()
     }
 
-    @Test("a history on a full disk can be read, and written again when there is space", arguments: [false, true])
-    func fullDisk(hasLog: Bool) async throws {
+    /// A history on a full disk, with a store that has read it.
+    private func readerOnFullDisk(hasLog: Bool) async throws -> (disk: TinyDisk, reader: SQLiteHistoryStore) {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
         let directory = disk.url.appendingPathComponent("history")
         try await makeHistory(in: directory, hasLog: hasLog)
         disk.fill()
         let reader = SQLiteHistoryStore(directory: directory)
         try await expectReadable(reader)
+        return (disk, reader)
+    }
+
+    @Test("a history on a full disk can be read, and written again when there is space", arguments: [false, true])
+    func fullDisk(hasLog: Bool) async throws {
+        let (disk, reader) = try await readerOnFullDisk(hasLog: hasLog)
         await expectError(.diskFull) { try await reader.append(messages(20..<22), to: scope) }
         try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
         try await reader.append(messages(20..<22), to: scope)
@@ -68,14 +74,9 @@ struct ReadOnlyTests {
 
     @Test("a reader on a full disk shows what another process saves when there is space", arguments: [false, true])
     func savedElsewhere(hasLog: Bool) async throws {
-        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)
-        let directory = disk.url.appendingPathComponent("history")
-        try await makeHistory(in: directory, hasLog: hasLog)
-        disk.fill()
-        let reader = SQLiteHistoryStore(directory: directory)
-        try await expectReadable(reader)
+        let (disk, reader) = try await readerOnFullDisk(hasLog: hasLog)
         try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
-        let worker = try Worker(["append", "history:\(directory.path)", "other", "w", "3", "0", "50"])
+        let worker = try Worker(["append", "history:\(disk.url.path)/history", "other", "w", "3", "0", "50"])
         #expect(await worker.finish().count == 3)
         let page = try await reader.messages(
             of: ConversationID(userId: "u", sessionId: "s"), agentId: nil, page: PageRequest(limit: 10))

@@ -16,9 +16,7 @@ import Testing
     @Test("with relaxed durability, a gap in the log is the end, and nothing is salvaged", arguments: [0.2, 0.5, 0.8])
     func relaxedLog(place: Double) async throws {
         let store = folder.history(durability: .relaxed)
-        for start in stride(from: 0, to: 60, by: 2) {
-            try await store.append(messages(start..<start + 2), to: scope)
-        }
+        try await save(0..<60, in: store)
         let cut = try copy(folder.url, to: "cut")
         let log = cut.appendingPathComponent("history.sqlite-wal")
         var bytes = try Data(contentsOf: log)
@@ -57,9 +55,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: mark))
         user.unlock()
         let store = folder.history()
-        for start in stride(from: 4, to: 60, by: 2) {
-            try await store.append(messages(start..<start + 2), to: scope)
-        }
+        try await save(4..<60, in: store)
         #expect(!FileManager.default.fileExists(atPath: mark))
         let middle = try Data(contentsOf: folder.file("history.sqlite-wal")).count / 2
         let kept = try await salvaged(folder.url, damaging: middle..<middle + 1, of: "history.sqlite-wal")
@@ -87,16 +83,12 @@ import Testing
     @Test("a log whose first bytes are damaged is no empty log", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
     func damagedHeader(offset: Int) async throws {
         let store = folder.history()
-        for start in stride(from: 0, to: 16, by: 2) {
-            try await store.append(messages(start..<start + 2), to: scope)
-        }
+        try await save(0..<16, in: store)
         // The log begins anew: most of what lies in it is older.
         _ = try await store.connection.database().withWriterConnection {
             try $0.integer("PRAGMA wal_checkpoint(PASSIVE)")
         }
-        for start in stride(from: 16, to: 20, by: 2) {
-            try await store.append(messages(start..<start + 2), to: scope)
-        }
+        try await save(16..<20, in: store)
         let kept = try await salvaged(folder.url, damaging: offset..<offset + 1, of: "history.sqlite-wal")
         #expect(kept == messages(0..<20))
     }
@@ -109,6 +101,13 @@ import Testing
         try await store.append(messages(18..<20), to: scope)
         let kept = try await salvaged(folder.url, damaging: end - 2000..<end, of: "history.sqlite-wal")
         #expect(kept.suffix(2) == messages(18..<20))
+    }
+
+    /// Saves messages in turns of two.
+    private func save(_ numbers: Range<Int>, in store: SQLiteHistoryStore) async throws {
+        for start in stride(from: numbers.lowerBound, to: numbers.upperBound, by: 2) {
+            try await store.append(messages(start..<start + 2), to: scope)
+        }
     }
 
     /// The messages of a copy with damaged bytes. The copy must be salvaged.

@@ -181,9 +181,7 @@ extension HistoryFiles {
         guard FileManager.default.fileExists(atPath: database) else { return false }
         if isKnown { return true }
         return try [attachments, writers].contains { folder in
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: folder.path, isDirectory: &isFolder), isFolder.boolValue
-            else { return false }
+            guard Self.isFolder(folder.path) else { return false }
             return try OpenFolder(path: folder.path).names().contains { !$0.hasPrefix(".") }
         }
     }
