@@ -16,8 +16,11 @@ need_editline
 cd "$root"
 
 configuration=${CONFIGURATION:-debug}
+# A release build lets the worker import modules as @testable only if it is asked to.
+testable=
+if [ "$configuration" = release ]; then testable='-Xswiftc -enable-testing'; fi
 # The traits of the tests, so that nothing is built twice.
-swift build -c "$configuration" --traits CommandLine --product RecollectTestWorker
+swift build -c "$configuration" --traits CommandLine --product RecollectTestWorker $testable
 # Without a time, one point to repeat is one round; anything else is a look of a minute.
 minutes=${MINUTES:-}
 if [ -z "$minutes" ] && [ -z "${POINT:-}${RUN:-}" ]; then minutes=1; fi

@@ -127,9 +127,9 @@ int recollect_identify_open(int file, struct recollect_file_id *id) {
 
 int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stamp) {
     struct statx status;
-    if (identify_by_statx(AT_FDCWD, path, 0, STATX_INO | STATX_MTIME, &stamp->id, &status) != 0) return -1;
-    stamp->seconds = status.stx_mtime.tv_sec;
-    stamp->nanoseconds = status.stx_mtime.tv_nsec;
+    if (identify_by_statx(AT_FDCWD, path, 0, STATX_INO | STATX_CTIME, &stamp->id, &status) != 0) return -1;
+    stamp->seconds = status.stx_ctime.tv_sec;
+    stamp->nanoseconds = status.stx_ctime.tv_nsec;
     return 0;
 }
 
@@ -172,11 +172,11 @@ int recollect_stamp_folder(const char *path, struct recollect_folder_stamp *stam
     if (stat(path, &status) != 0) return -1;
     copy_id(&status, &stamp->id);
 #ifdef __APPLE__
-    stamp->seconds = status.st_mtimespec.tv_sec;
-    stamp->nanoseconds = status.st_mtimespec.tv_nsec;
+    stamp->seconds = status.st_ctimespec.tv_sec;
+    stamp->nanoseconds = status.st_ctimespec.tv_nsec;
 #else
-    stamp->seconds = status.st_mtim.tv_sec;
-    stamp->nanoseconds = status.st_mtim.tv_nsec;
+    stamp->seconds = status.st_ctim.tv_sec;
+    stamp->nanoseconds = status.st_ctim.tv_nsec;
 #endif
     return 0;
 }

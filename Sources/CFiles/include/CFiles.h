@@ -48,7 +48,7 @@ int recollect_identify(const char *path, struct recollect_file_id *id);
 /// Identifies an open file. Returns 0, or -1 with `errno` set.
 int recollect_identify_open(int file, struct recollect_file_id *id);
 
-/// A folder's identity and the time at which a name in it was last added, removed or replaced.
+/// A folder's identity and the time of its last change: of a name in it or of its attributes. No program can set this time.
 struct recollect_folder_stamp {
     struct recollect_file_id id;
     long long seconds;

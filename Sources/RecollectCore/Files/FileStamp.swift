@@ -36,9 +36,20 @@ package struct FileStamp: Hashable, Sendable {
         self.init(status)
     }
 
-    /// Whether the last change is more than so many seconds from a moment, in either direction: clocks are set back.
-    package func isOlder(than age: Double, at now: Date) -> Bool {
-        abs(now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9) > age
+    /// Whether its time has a fraction of a second. On file systems without fractions none has.
+    package var hasFraction: Bool { nanoseconds != 0 }
+
+    /// Whether another change gives another stamp: the file system's clock has ticked since the last change.
+    package func isSettled(at now: Date) -> Bool {
+        Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
+    }
+
+    /// Whether a file system's clock has ticked since a time, seen from a moment before or behind it: clocks are set back.
+    ///
+    /// It ticks every 10 ms, but every one or two seconds in times without a fraction (HFS+, FAT, ext3).
+    package static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+        let age = now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9
+        return abs(age) > (nanoseconds == 0 ? 3 : 0.02)
     }
 
     /// Whether the last change is longer ago than the coarsest tick of a file system, two seconds: until then another change may

@@ -36,8 +36,20 @@ struct DatabaseFile {
         try check(methods.pointee.xRead(file, buffer.baseAddress, Int32(buffer.count), sqlite3_int64(offset)))
     }
 
+    /// Fills a buffer with the bytes from an offset on. Returns false if the file ends before.
+    func readIfPresent(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws -> Bool {
+        let code = methods.pointee.xRead(file, buffer.baseAddress, Int32(buffer.count), sqlite3_int64(offset))
+        if code == ResultCode.SQLITE_IOERR_SHORT_READ.rawValue { return false }
+        try check(code)
+        return true
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws {
         try check(methods.pointee.xWrite(file, bytes.baseAddress, Int32(bytes.count), sqlite3_int64(offset)))
+    }
+
+    func truncate(to size: Int) throws {
+        try check(methods.pointee.xTruncate(file, sqlite3_int64(size)))
     }
 
     func synchronize() throws {

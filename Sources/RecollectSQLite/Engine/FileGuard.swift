@@ -3,7 +3,7 @@ import RecollectCore
 /// Tells whether the files of an open database are still those that were opened.
 ///
 /// SQLite goes on writing to a file that was unlinked, and to a log that was replaced, into nowhere. Adding, removing or replacing a
-/// name changes its folder's modification time, so one look at the folder is enough while that stays the same.
+/// name changes the time of its folder's last change, so one look at the folder is enough while that stays the same.
 final class FileGuard: Sendable {
     private struct State {
         var identity: HistoryFiles.Identity

@@ -1,5 +1,6 @@
 import CFiles
 import Foundation
+import RecollectCore
 
 /// A file's identity: no two files that exist at the same time share one, and renaming a file keeps it.
 struct FileID: Hashable, Sendable {
@@ -45,7 +46,9 @@ struct MountID: Equatable, Sendable {
     }
 }
 
-/// A folder's identity and its modification time, which changes with every name added, removed or replaced in it.
+/// A folder's identity and the time of its last change, which every name added, removed or replaced in it changes.
+///
+/// Unlike the modification time, no program can set it: `cp -a` and `tar` restore that one with a backup.
 struct FolderStamp: Equatable, Sendable {
     private let id: FileID
     private let seconds: Int64
@@ -62,7 +65,6 @@ struct FolderStamp: Equatable, Sendable {
 
     /// Whether a change made from now on gives the folder another stamp: the file system's clock has ticked since the last change.
     var isSettled: Bool {
-        let age = Date().timeIntervalSince1970 - (Double(seconds) + Double(nanoseconds) / 1e9)
-        return age > 0.02
+        FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
     }
 }

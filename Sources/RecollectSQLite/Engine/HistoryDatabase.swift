@@ -71,7 +71,7 @@ final class HistoryDatabase: Sendable {
         }
         guardian = files.map(FileGuard.init(files:))
         id = guardian?.databaseID
-        log = WriteAheadLog(configuration: configuration)
+        log = WriteAheadLog(configuration: configuration, files: files)
         number = Self.openings.withLock { openings in
             openings += 1
             return openings
@@ -229,7 +229,14 @@ final class HistoryDatabase: Sendable {
         return try await withCheckedThrowingContinuation { continuation in
             let job = WriterJob { [self] in
                 continuation.resume(
-                    with: Result { try withProcessLock(patience: patience) { try writer.inDatabase(body) } })
+                    with: Result {
+                        try withProcessLock(patience: patience) {
+                            try writer.inDatabase { db in
+                                try WriteAheadLog.removeDeadFrames(db)
+                                return try body(db)
+                            }
+                        }
+                    })
             }
             do {
                 if try group.add(job) { startWriter() }
@@ -287,7 +294,10 @@ final class HistoryDatabase: Sendable {
         do {
             try inlineWrites.timing {
                 try writer.inDatabase { db in
-                    try db.commitTogether(writes, cache) { if try !format.look($0) { cache.dropRows() } }
+                    try db.commitTogether(writes, cache) {
+                        if try !format.look($0) { cache.dropRows() }
+                        try WriteAheadLog.removeDeadFrames($0)
+                    }
                     format.end(db)
                 }
             }
@@ -376,6 +386,7 @@ final class HistoryDatabase: Sendable {
         do {
             try withProcessLock {
                 if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
+                    mark?.unlock()
                     try writer.inDatabase { db in
                         try log.truncate(db)
                         try db.setCheckpointsOnClose(true)

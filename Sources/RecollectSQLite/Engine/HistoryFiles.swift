@@ -122,10 +122,10 @@ struct HistoryFiles: Sendable {
         return mark
     }
 
-    /// Removes the mark of `noteUnsyncedCommits` if no process uses the history with `.relaxed` any more. Under the process lock.
-    /// - Parameter emptyLog: Empties the log, durably. Returns whether it is empty.
-    func removeRelaxedMark(_ emptyLog: () throws -> Bool) throws {
-        guard mayHoldUnsyncedCommits, try LockFile(path: relaxedMark).tryLock(), try emptyLog() else { return }
+    /// Removes the mark of `noteUnsyncedCommits` if no process uses the history with `.relaxed` any more. Under the process lock, with
+    /// an empty log.
+    func removeRelaxedMark() throws {
+        guard mayHoldUnsyncedCommits, try LockFile(path: relaxedMark).tryLock() else { return }
         let name = URL(fileURLWithPath: relaxedMark).lastPathComponent
         try Self.onDisk(URL(fileURLWithPath: relaxedMark), doing: "remove") {
             let folder = try OpenFolder(path: folder)

@@ -66,6 +66,7 @@ struct HistoryOpening {
             if !isCurrent { try writer.inDatabase(refuseNewer) }
             let mark = configuration.durability == .full ? nil : try files.noteUnsyncedCommits()
             try writer.inDatabase(setMode)
+            try writer.inDatabase(WriteAheadLog.removeDeadFrames)
             if !isCurrent {
                 try update(writer)
                 state = try writer.inDatabase(OpeningState.init)
@@ -109,10 +110,9 @@ struct HistoryOpening {
     /// take the rest for the newest pages. Also empties a log of possibly unsynced commits: from then on every damaged frame
     /// shows.
     private func emptyLog(_ db: Database, hasCutCommit: Bool) throws {
-        let log = WriteAheadLog(configuration: configuration)
+        guard hasCutCommit || files.mayHoldUnsyncedCommits else { return }
         do {
-            try files.removeRelaxedMark { try log.truncate(db) }
-            if hasCutCommit { try log.truncate(db) }
+            try WriteAheadLog(configuration: configuration, files: files).truncate(db)
         } catch  where !error.spoilsConnection {
             configuration.logger.debug("the log stays as it is: \(error)")
         }

@@ -44,6 +44,9 @@ struct UnallocatedSpace {
             if isClear { try UnallocatedSpace(db)?.clear(pages(in: log)) }
             return .rollback
         }
+        // The connection's next commit would write its cached pages, with what they had in that space, to the log. Connections of other
+        // processes drop theirs when the log starts again.
+        db.releaseMemory()
         return isClear
     }
 

@@ -9,19 +9,19 @@ struct UnlockedFiles: Sendable {
     private let paths: [String]
     private let stamps: [FileStamp?]
 
-    /// Takes the files as they are. Waits some milliseconds where they were changed a moment ago: a further change could give the
-    /// same stamps.
+    /// Takes the files as they are. Waits some milliseconds where they were changed a moment ago, up to four seconds where the file
+    /// system has no times between the seconds: a further change could give the same stamps.
     /// - Throws: `DatabaseRetired` if they change all the time.
     init(_ files: HistoryFiles) throws {
         paths = [files.database, files.writeAheadLog]
         for _ in 0..<10 {
             let stamps = paths.map(FileStamp.init(at:))
             let now = Date()
-            if stamps.allSatisfy({ $0?.isOlder(than: 0.02, at: now) ?? true }) {
+            if stamps.allSatisfy({ $0?.isSettled(at: now) ?? true }) {
                 self.stamps = stamps
                 return
             }
-            usleep(10_000)
+            usleep(stamps.allSatisfy { $0?.hasFraction ?? true } ? 10_000 : 400_000)
         }
         throw DatabaseRetired()
     }

@@ -24,10 +24,13 @@ final class WriteAheadLog: Sendable {
     }
 
     private let configuration: HistoryConfiguration
+    /// `nil` in memory.
+    private let files: HistoryFiles?
     private let state = Locked(State())
 
-    init(configuration: HistoryConfiguration) {
+    init(configuration: HistoryConfiguration, files: HistoryFiles?) {
         self.configuration = configuration
+        self.files = files
     }
 
     /// Whether the log should be moved into the database.
@@ -58,6 +61,7 @@ final class WriteAheadLog: Sendable {
     func move(_ db: Database, holdingBack readers: ReadConnections?) throws {
         postpone()
         let pages = try moveCompletely("PASSIVE", db).pages
+        if configuration.durability == .full, files?.mayHoldUnsyncedCommits ?? false { try truncate(db) }
         guard pages >= Self.tooMany else { return }
         _ = readers?.pause(milliseconds: Int(Self.patience))
         defer { readers?.resume() }
@@ -72,11 +76,37 @@ final class WriteAheadLog: Sendable {
         state.withLock { $0.due = $0.pages + Self.enough }
     }
 
-    /// Moves the log into the database and makes it empty. Returns whether it is empty; it is not while a reader uses it. Under
-    /// the process lock.
+    /// Removes what lies in the log behind its last commit: frames of a commit that was killed, or that failed, while another
+    /// process had the database open. Before every commit, under the process lock.
+    ///
+    /// The commit would overwrite the first of these frames. The others, with the mark of a commit at their end perhaps, would then
+    /// look like commits behind a damaged frame.
+    static func removeDeadFrames(_ db: Database) throws {
+        guard let database = DatabaseFile(.database, of: db.sqliteConnection),
+            let log = DatabaseFile(.log, of: db.sqliteConnection), let index = try LogIndex(of: database)
+        else { return }
+        /// The end of the log, if there are dead frames behind it.
+        func end() throws -> Int? {
+            let end = index.end
+            return try log.salt(ofFrameAt: end) == index.salt ? end : nil
+        }
+        guard try end() != nil else { return }
+        // No other program commits meanwhile.
+        let isWriting = db.isInsideTransaction
+        if !isWriting { try db.run("BEGIN IMMEDIATE") }
+        defer { if !isWriting { try? db.run("ROLLBACK") } }
+        guard let end = try end() else { return }
+        try log.truncate(to: end)
+        try log.synchronize()
+    }
+
+    /// Moves the log into the database and makes it empty. Then it holds no unsynced commits, and their mark goes, too. Returns whether
+    /// the log is empty; it is not while a reader uses it. Under the process lock.
     @discardableResult
     func truncate(_ db: Database) throws -> Bool {
-        try moveCompletely("FULL", db).isComplete && checkpoint("TRUNCATE", db).isComplete
+        guard try moveCompletely("FULL", db).isComplete, try checkpoint("TRUNCATE", db).isComplete else { return false }
+        try files?.removeRelaxedMark()
+        return true
     }
 
     /// Runs a checkpoint, and then overwrites the unallocated space of the pages in the log. They must not leave the log before.
@@ -97,6 +127,17 @@ final class WriteAheadLog: Sendable {
         guard try row.step() else { return (true, 0) }
         let (isBusy, pages, moved) = (row.integer(0) != 0, row.integer(1), row.integer(2))
         return (!isBusy && moved == pages, Int(pages))
+    }
+}
+
+extension DatabaseFile {
+    /// The salt of a frame of the log; `nil` where the log ends before.
+    fileprivate func salt(ofFrameAt offset: Int) throws -> UInt64? {
+        var header: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        return try withUnsafeMutableBytes(of: &header) { bytes in
+            guard try readIfPresent(into: bytes, at: offset) else { return nil }
+            return bytes.load(fromByteOffset: 8, as: UInt64.self)
+        }
     }
 }
 

@@ -97,6 +97,26 @@ import Testing
         #expect(await events.next()?.kind == .storeReplaced)
     }
 
+    @Test("a backup that restored the folder's modification time, too, is noticed")
+    func restoredTimes() async throws {
+        let history = folder.history()
+        try await history.append(messages(0..<2), to: scope)
+        let backup = try TemporaryFolder()
+        let names = try folder.names.filter { $0.hasPrefix("history.sqlite") && !$0.hasSuffix("-shm") }
+        for name in names { try FileManager.default.copyItem(at: folder.file(name), to: backup.file(name)) }
+        let time = [FileAttributeKey.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)]
+        try FileManager.default.setAttributes(time, ofItemAtPath: folder.url.path)
+        try await history.append(messages(2..<4), to: scope)
+        for name in try folder.names where name.hasPrefix("history.sqlite") {
+            try FileManager.default.removeItem(at: folder.file(name))
+        }
+        for name in names { try FileManager.default.copyItem(at: backup.file(name), to: folder.file(name)) }
+        try FileManager.default.setAttributes(time, ofItemAtPath: folder.url.path)
+        await expectError(.storeReplaced) { try await history.append(messages(4..<6), to: scope) }
+        try await history.append(messages(6..<8), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m6", "m7"])
+    }
+
     @Test("saves and reads beside closings all succeed")
     func closings() async throws {
         let history = folder.history()

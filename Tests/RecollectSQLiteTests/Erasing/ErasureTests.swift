@@ -28,7 +28,7 @@ import Testing
 
     private func isThere(_ file: URL) -> Bool { FileManager.default.fileExists(atPath: file.path) }
 
-    @Test("no bytes of deleted messages stay in the file, wherever balancing moved them", arguments: [1, 2, 3])
+    @Test("no bytes of deleted messages stay in a file, wherever balancing moved them", arguments: UInt64(1)...6)
     func unallocatedSpace(seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         let lengths = [0, 40, 240, 800]
@@ -43,12 +43,22 @@ import Testing
             try await history.deleteMessages(ids, in: scope.conversation)
         }
         try await history.waitUntilErased()
+        // These commits write the same pages again.
+        for number in Set(0..<400).subtracting(dead).sorted() {
+            let edited = ConversationMessage(id: "m\(number)", role: .user, text: "edited")
+            _ = try await history.edit([edited], in: scope.conversation)
+        }
+        #expect(try bytes(of: dead, in: "history.sqlite-wal").isEmpty)
         await history.close()
-        let bytes = try Data(contentsOf: folder.file("history.sqlite"))
-        let left = dead.filter { bytes.range(of: Data("zq\($0)x".utf8)) != nil }
-        #expect(left.isEmpty)
+        #expect(try bytes(of: dead, in: "history.sqlite").isEmpty)
         #expect(try await history.check().problems.isEmpty)
         #expect(try await history.window(of: scope, maxMessages: nil).count == 60)
+    }
+
+    /// The numbers of the messages with bytes in a file.
+    private func bytes(of numbers: some Sequence<Int>, in name: String) throws -> [Int] {
+        let bytes = try Data(contentsOf: folder.file(name))
+        return numbers.filter { bytes.range(of: Data("zq\($0)x".utf8)) != nil }
     }
 
     // MARK: Nothing that follows a commit fails what was committed

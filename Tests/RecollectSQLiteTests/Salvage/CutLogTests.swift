@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RecollectTestSupport
 import Testing
 
@@ -62,6 +63,25 @@ import Testing
         #expect(kept == messages(0..<60))
     }
 
+    @Test("an emptied log loses the mark of relaxed durability, also while the history stays open")
+    func relaxedBeside() async throws {
+        let files = HistoryFiles(directory: folder.url)
+        let relaxed = folder.history(durability: .relaxed)
+        try await relaxed.append(messages(0..<2), to: scope)
+        #expect(files.mayHoldUnsyncedCommits)
+        await relaxed.close()
+        #expect(!files.mayHoldUnsyncedCommits)
+        let store = folder.history()
+        try await store.append(messages(2..<4), to: scope)
+        let user = try files.noteUnsyncedCommits()
+        let database = try await store.connection.database()
+        #expect(try await database.truncateLog())
+        #expect(files.mayHoldUnsyncedCommits)
+        user.unlock()
+        #expect(try await database.truncateLog())
+        #expect(!files.mayHoldUnsyncedCommits)
+    }
+
     @Test("what a power cut left of a commit in the log is not taken for newer than what is saved later")
     func cutCommit() async throws {
         let store = folder.history()
@@ -78,6 +98,30 @@ import Testing
         let new = messages(300..<301)
         try await history.append(new, to: scope)
         #expect(try await salvaged(cut, damaging: 0..<100) == messages(0..<4) + new)
+    }
+
+    @Test("what killed commits left in the log beside an open history is no damage, and does not come back")
+    func killedCommits() async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<4), to: scope)
+        // Of a commit that was killed, the log has everything and the index nothing.
+        let other = try DatabaseQueue(
+            path: folder.file("history.sqlite").path, configuration: HistoryOpening.connections(HistoryConfiguration()))
+        for size in [400_000, 100_000] {
+            try other.inDatabase { db in
+                #expect(try db.integer("SELECT count(*) FROM message") == 4)
+                let file = try #require(DatabaseFile(.database, of: db.sqliteConnection))
+                let index = try #require(try file.mapLogIndex(size: LogIndex.regionSize))
+                let before = Data(bytes: index, count: 96)
+                try db.run("UPDATE message SET text = hex(zeroblob(\(size)))")
+                before.withUnsafeBytes { index.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
+            }
+        }
+        try await store.append(messages(4..<6), to: scope)
+        let rebooted = SQLiteHistoryStore(directory: try copy(folder.url, to: "rebooted"))
+        #expect(try await kept(in: rebooted) == messages(0..<6))
+        #expect(rebooted.events.takeUnheard().isEmpty)
+        #expect(try await kept(in: store) == messages(0..<6))
     }
 
     @Test("a log whose first bytes are damaged is no empty log", arguments: [0, 5, 9, 13, 17, 21, 25, 29])
