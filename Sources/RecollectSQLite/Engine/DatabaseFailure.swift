@@ -29,6 +29,9 @@ extension RecollectError {
 }
 
 extension DatabaseError {
+    /// The error for a damaged schema.
+    static let damagedSchema = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the schema is damaged")
+
     /// Whether the disk is full.
     var hasNoSpace: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 }
@@ -44,6 +47,9 @@ extension Error {
         guard let error = self as? DatabaseError, !isIndexDamage else { return false }
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB || isUnreadable
     }
+
+    /// Whether SQLite refuses a statement. All statements fit the schema, so it may be damaged.
+    var isRefusal: Bool { (self as? DatabaseError)?.resultCode == .SQLITE_ERROR }
 
     /// Whether bytes of the database or the log cannot be read. SQLite reports some such failures as corruption instead.
     var isUnreadable: Bool {

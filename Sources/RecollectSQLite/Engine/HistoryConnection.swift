@@ -71,6 +71,10 @@ final class HistoryConnection: Sendable {
             } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
                 hasSalvaged = true
                 try await salvage(database)
+            } catch  where error.isRefusal && database.files != nil && !hasSalvaged {
+                guard try await database.read(Schema.isDamaged) else { throw error }
+                hasSalvaged = true
+                try await salvage(database)
             } catch {
                 if error.spoilsConnection { database.retire() }
                 throw error
@@ -140,7 +144,9 @@ final class HistoryConnection: Sendable {
     private func open(damaged: FileID?) throws -> HistoryDatabase {
         guard let files = files?.resolved else { return try HistoryOpening.openInMemory(configuration) }
         while true {
-            if let id = FileID(at: files.database), let shared = HistoryRegistry.shared.database(of: id, for: self) {
+            if !files.leadToAnotherHistory, let id = FileID(at: files.database),
+                let shared = HistoryRegistry.shared.database(of: id, for: self)
+            {
                 guard shared.configuration.durability == configuration.durability else {
                     HistoryRegistry.shared.leave(shared, user: ObjectIdentifier(self))
                     throw RecollectError(

@@ -181,6 +181,18 @@ struct HistoryFiles: Sendable {
         return files
     }
 
+    /// Whether the database is a symbolic link to the database of a history with another lock. Of resolved files.
+    var leadToAnotherHistory: Bool {
+        guard folder != directory.path else { return false }
+        let inItsFolder = HistoryFiles(directory: URL(fileURLWithPath: folder, isDirectory: true))
+        let chosen = HistoryFiles(database: URL(fileURLWithPath: database))
+        let own = FileID(at: lock)
+        return [inItsFolder, chosen].contains { other in
+            guard other.database == database, let lock = FileID(at: other.lock) else { return false }
+            return lock != own
+        }
+    }
+
     /// Whether the database's file is mounted into its folder by itself, as containers can do. Known on Linux alone.
     var databaseIsMounted: Bool {
         guard let file = MountID(at: database), let folder = MountID(at: folder) else { return false }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RecollectCore
 
 #if canImport(Darwin)
@@ -64,8 +65,16 @@ extension HistoryOpening {
                 "\(files.database) is mounted by itself, as a file, and would have a log at each of its places; nothing was "
                     + "changed; mount the folder that holds the history instead")
         }
+        if files.leadToAnotherHistory {
+            throw RecollectError(
+                .readOnly,
+                "the history in \(files.directory.path) is a symbolic link to the database of another history, "
+                    + "\(files.database), and would have other attachments and another lock; nothing was changed; open the other "
+                    + "history instead")
+        }
         guard let header = try readHeader() else { return .damaged(.unreadable) }
         if DatabaseHeader.isDatabase(header), !Schema.isOurs(header) {
+            if isKnown, try hasOurMigrations() { return .damaged(.certain) }
             throw RecollectError(
                 .foreignStore,
                 "\(files.database) is a SQLite database that Recollect did not make; it was left untouched; "
@@ -88,6 +97,18 @@ extension HistoryOpening {
         case .nothing: return .whole
         case .cutCommit: return .wholeButForTheLog
         case .hiddenCommits: return .damaged(.certain)
+        }
+    }
+
+    /// Whether a database without our application id has our migrations.
+    private func hasOurMigrations() throws -> Bool {
+        var reading = Configuration()
+        reading.readonly = true
+        do {
+            let queue = try DatabaseQueue(path: DatabaseCopy.uri(files.database, "immutable=1"), configuration: reading)
+            return try queue.inDatabase { try Schema.applied($0).first == Schema.identifiers.first }
+        } catch is DatabaseError {
+            return false
         }
     }
 

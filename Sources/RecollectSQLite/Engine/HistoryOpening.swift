@@ -63,7 +63,7 @@ struct HistoryOpening {
         do {
             var state = try writer.inDatabase(OpeningState.init)
             let isCurrent = state.map(Schema.isCurrent) ?? false
-            if !isCurrent { try writer.inDatabase(refuseNewer) }
+            if !isCurrent || state?.hasKnownSchema != true { try writer.inDatabase(refuseUnknown) }
             let mark = configuration.durability == .full ? nil : try files.noteUnsyncedCommits()
             try writer.inDatabase(setMode)
             try writer.inDatabase(WriteAheadLog.removeDeadFrames)
@@ -89,8 +89,8 @@ struct HistoryOpening {
         }
     }
 
-    /// Leaves a database of a newer version as it is.
-    private func refuseNewer(_ db: Database) throws {
+    /// Leaves a database of a newer version, or with a damaged schema, as it is.
+    private func refuseUnknown(_ db: Database) throws {
         guard try !Schema.isNewer(db) else {
             // Where there was no log, this connection made an empty one, which goes again.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
@@ -99,6 +99,7 @@ struct HistoryOpening {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
+        if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
     }
 
     private func setMode(_ db: Database) throws {

@@ -10,10 +10,11 @@ struct LockHolder: CustomStringConvertible {
     init?(of path: String) {
         guard let id = FileID(at: path)?.listed else { return nil }
         // The list is read in pieces, and misses some locks when others come and go meanwhile.
-        let found = (0..<20).lazy.compactMap { attempt in
+        var found: Int32?
+        for attempt in 0..<20 where found == nil {
             if attempt > 0 { usleep(2000) }
-            return Self.holder(of: id)
-        }.first
+            found = Self.holder(of: id)
+        }
         // A process of another namespace has the number 0 or -1.
         guard let found, found > 0 else { return nil }
         process = found

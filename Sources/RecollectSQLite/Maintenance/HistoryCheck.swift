@@ -16,10 +16,8 @@ enum HistoryCheck {
     static func run(_ db: Database) throws -> Result {
         var hashes: Set<String> = []
         try db.sql("SELECT DISTINCT sha256 FROM attachment_use").forEachRow { hashes.insert($0.text(0)) }
-        var migrations: [String] = []
-        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { migrations.append($0.text(0)) }
         let report = HistoryReport(
-            sqliteVersion: String(cString: sqlite3_libversion()), migrations: migrations,
+            sqliteVersion: String(cString: sqlite3_libversion()), migrations: try Schema.applied(db),
             users: try count("SELECT count(DISTINCT user_id) FROM conversation", db),
             conversations: try count("SELECT count(*) FROM conversation", db),
             messages: try count(
@@ -47,6 +45,9 @@ enum HistoryCheck {
 
     private static func integrity(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
+        if try Schema.isDamaged(db) {
+            problems.append(.init(kind: "integrity", message: "the schema is not the one that Recollect made"))
+        }
         try db.sql("PRAGMA integrity_check(\(limit))").forEachRow { row in
             let line = row.text(0)
             if line != "ok" { problems.append(.init(kind: "integrity", message: line)) }

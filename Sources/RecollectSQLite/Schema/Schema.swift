@@ -28,7 +28,7 @@ enum Schema {
     }
 
     /// The migrations' ids, oldest first.
-    private static let identifiers = migrator.migrations
+    static let identifiers = migrator.migrations
 
     /// Whether this version, and no newer one, applied every migration and made the search index.
     static func isCurrent(_ state: OpeningState) -> Bool {
@@ -39,13 +39,14 @@ enum Schema {
     static func isNewer(_ db: Database) throws -> Bool {
         let applied = try applied(db)
         guard !applied.isEmpty else { return false }
-        return try !Set(identifiers).isSuperset(of: applied) || SearchIndex.isNewer(db)
+        return try isNewer(applied) || SearchIndex.isNewer(db)
     }
 
-    private static func applied(_ db: Database) throws -> [String] {
+    /// The ids of the applied migrations, oldest first.
+    static func applied(_ db: Database) throws -> [String] {
         guard try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'") != nil else { return [] }
         var identifiers: [String] = []
-        try db.sql("SELECT identifier FROM grdb_migrations").forEachRow { identifiers.append($0.text(0)) }
+        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { identifiers.append($0.text(0)) }
         return identifiers
     }
 

@@ -32,5 +32,24 @@ import Testing
             try await history.append(messages(2..<4), to: scope)
             #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<4))
         }
+
+        @Test("a lock that comes and goes while its holder is looked for does no harm")
+        func fleetingHolder() throws {
+            let folder = try TemporaryFolder()
+            let path = folder.file("lock").path
+            let file = try LockFile(path: path)
+            DispatchQueue.concurrentPerform(iterations: 2) { number in
+                for _ in 0..<500 {
+                    guard number == 0 else {
+                        _ = LockHolder(of: path)
+                        continue
+                    }
+                    _ = try? file.tryLock()
+                    usleep(300)
+                    file.unlock()
+                    usleep(300)
+                }
+            }
+        }
     #endif
 }

@@ -156,6 +156,20 @@ import Testing
         #expect(try FileID(at: links.file("history.sqlite").path) == FileID(at: copy.file(name).path))
     }
 
+    @Test("a link to another history's database is read, and refused to be written")
+    func linkedHistory() async throws {
+        let store = folder.history()
+        try await store.append(messages(0..<2), to: scope)
+        let links = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(
+            at: links.file("history.sqlite"), withDestinationURL: folder.file("history.sqlite"))
+        let linked = links.history()
+        #expect(try await linked.window(of: scope, maxMessages: nil) == messages(0..<2))
+        await expectError(.readOnly) { try await linked.append(messages(2..<4), to: scope) }
+        try await store.append(messages(2..<4), to: scope)
+        #expect(try await linked.window(of: scope, maxMessages: nil) == messages(0..<4))
+    }
+
     @Test("an empty database file beside the history's lock is damage")
     func emptyBesideLock() async throws {
         let store = folder.history()

@@ -36,7 +36,7 @@ struct ReportedDamage {
             let queue = try DatabaseQueue(path: files.database, configuration: reading)
             // What was read is known by then.
             defer { try? queue.close() }
-            return try queue.inDatabase { try $0.optionalText("PRAGMA integrity_check(1)") == "ok" }
+            return try queue.inDatabase(HistoryCheck.isWhole)
         } catch let error as DatabaseError where !error.isCorruption {
             throw RecollectError(error, store: files.directory.path)
         } catch  where error.isCorruption {

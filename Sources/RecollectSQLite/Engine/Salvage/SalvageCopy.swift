@@ -24,6 +24,8 @@ final class SalvageCopy {
     private(set) var indexPages: [UInt32] = []
     /// The conversations of the scopes that messages name.
     private(set) var usedScopes: [Int64: Int64] = [:]
+    /// The ids of the applied migrations.
+    private var migrations: Set<String> = []
     /// The greatest number of the feed that anything names.
     private var lastSequence: Int64 = 0
     private var lastMessage: Int64 = 0
@@ -46,6 +48,7 @@ final class SalvageCopy {
                 """)
         try writer.transactions {
             try copyRows()
+            try refuseNewer()
             try restoreConversations()
             try makeScopes()
         }
@@ -75,7 +78,7 @@ final class SalvageCopy {
             for cell in page.cells {
                 guard let head = DamagedRecord(cell.local, size: cell.size) else { continue }
                 guard let table = SalvagedTable(rowOf: head) else {
-                    try look(at: head)
+                    look(at: head)
                     continue
                 }
                 guard !areStale || !trees.isWhole(table.rawValue) else { continue }
@@ -112,18 +115,23 @@ final class SalvageCopy {
         }
     }
 
+    private func refuseNewer() throws {
+        guard Schema.isNewer(migrations) else { return }
+        throw RecollectError(
+            .newerSchema,
+            "the history was written by a newer version of Recollect and is damaged; it was left untouched; "
+                + "update this program")
+    }
+
     /// Looks at a row of a table that is derived or describes the schema.
-    private func look(at row: DamagedRecord) throws {
+    private func look(at row: DamagedRecord) {
         if row.count == 3, row.begins(with: [.null, .integer, .integer]) {
             // How far the search index had come.
             lastSequence = max(lastSequence, row.integer(2))
         } else if row.count == 1, let migration = row.text(0), migration.first?.isNumber == true,
-            migration.contains(" "), !Schema.migrator.migrations.contains(migration)
+            migration.contains(" ")
         {
-            throw RecollectError(
-                .newerSchema,
-                "the history was written by a newer version of Recollect and is damaged; it was left untouched; "
-                    + "update this program")
+            migrations.insert(migration)
         }
     }
 

@@ -1,0 +1,63 @@
+import GRDB
+import RecollectCore
+
+/// Damage to the schema. SQLite's integrity check does not see it, and a statement may fit a changed text: in a table whose text
+/// says `PRIMARX KEY`, all keys are `NULL`.
+extension Schema {
+    /// The checksum of the schema of this version. A schema with another one is compared, text by text.
+    static let checksum: Int64 = -3_956_644_191_628_728_418
+
+    /// The checksum of a database's schema, without its root pages.
+    static func checksum(_ db: Database) throws -> Int64 {
+        var checksum = MessageChecksum()
+        try db.sql("SELECT name, type, tbl_name, sql FROM sqlite_master ORDER BY name").forEachRow { row in
+            for column: Int32 in 0..<4 { row.withBytes(column) { checksum.add($0) } }
+        }
+        return checksum.value
+    }
+
+    /// Whether the schema differs from the one that the applied migrations make. A newer version's schema does not count.
+    ///
+    /// Objects that another program added do not matter. Costs about a millisecond: it makes the schema in memory.
+    static func isDamaged(_ db: Database) throws -> Bool {
+        let applied = try applied(db)
+        if isNewer(applied) { return false }
+        guard let last = applied.last, Set(applied) == Set(identifiers.prefix(applied.count)) else { return true }
+        // A table that is missing is found below.
+        let indexVersion = try? db.integer("SELECT version FROM search_state WHERE id = 1")
+        let hasIndex = applied.count == identifiers.count && indexVersion == SearchIndex.version
+        let (found, all) = (try objects(db), try expected())
+        let expected = try hasIndex ? all : expected(upTo: last)
+        // Objects of a migration that is not among the applied ones: its id is lost.
+        let isAhead = !hasIndex && all.keys.contains { found[$0] != nil && expected[$0] == nil && !isIndex($0) }
+        return isAhead || expected.contains { found[$0.key] != $0.value }
+    }
+
+    /// Whether these are the migrations of a newer version: all of this one's, and more. One of them may be damaged.
+    static func isNewer(_ applied: some Collection<String>) -> Bool {
+        applied.count > identifiers.count && !Set(identifiers).isSuperset(of: applied)
+    }
+
+    /// The objects of a complete database, or of one of an older version.
+    private static func expected(upTo last: String? = nil) throws -> [String: String] {
+        let queue = try DatabaseQueue()
+        if let last {
+            try migrator.migrate(queue, upTo: last)
+        } else {
+            try migrator.migrate(queue)
+            try queue.inDatabase(SearchIndex.prepare)
+        }
+        return try queue.inDatabase(objects)
+    }
+
+    /// The objects of a schema by name.
+    private static func objects(_ db: Database) throws -> [String: String] {
+        var objects: [String: String] = [:]
+        try db.sql("SELECT name, type, tbl_name, sql FROM sqlite_master").forEachRow { row in
+            objects[row.text(0)] = "\(row.text(1)) \(row.text(2)) \(row.text(3))"
+        }
+        return objects
+    }
+
+    private static func isIndex(_ name: String) -> Bool { name.hasPrefix("message_search") }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// Damage to the pages that describe the tables. They hold no messages, so it costs none.
+@Suite("Damage to the schema") struct SchemaDamageTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("one wrong bit in the schema costs nothing", arguments: 0..<8)
+    func bits(seed: Int) async throws {
+        let bytes = try await history()
+        let pages = stride(from: 0, to: bytes.count, by: 4096).filter { start in
+            bytes[start + (start == 0 ? 100 : 0)] == 13
+                && bytes[start..<start + 4096].range(of: Data("CREATE ".utf8)) != nil
+        }
+        #expect(pages.count > 1)
+        var generator = SeededGenerator(seed: UInt64(seed))
+        for _ in 0..<16 {
+            let page = try #require(pages.randomElement(using: &generator))
+            let place = Int.random(in: (page == 0 ? 100 : page)..<page + 4096, using: &generator)
+            try await expectWhole(bytes, bit: UInt8.random(in: 0..<8, using: &generator), of: place)
+        }
+    }
+
+    @Test("one wrong bit in the id of a migration costs nothing", arguments: Schema.identifiers)
+    func migration(id: String) async throws {
+        let bytes = try await history()
+        let place = try #require(bytes.range(of: Data(id.utf8)))
+        for bit: UInt8 in 0..<8 {
+            try await expectWhole(bytes, bit: bit, of: place.upperBound - 2)
+        }
+    }
+
+    @Test("one wrong bit in the application id costs nothing", arguments: 68..<72)
+    func applicationID(place: Int) async throws {
+        try await expectWhole(history(), bit: 3, of: place)
+    }
+
+    @Test("a complete database has the schema of this version")
+    func sound() async throws {
+        _ = try await history()
+        let store = folder.history()
+        let checksum = try await store.read(Schema.checksum)
+        #expect(checksum == Schema.checksum, "the checksum of this version is \(checksum)")
+        #expect(try await !store.read(Schema.isDamaged))
+        try await store.write { try $0.run("CREATE TABLE other_program (id INTEGER)") }
+        #expect(try await !store.read(Schema.isDamaged))
+        try await store.write { try $0.run("DROP INDEX conversation_unread") }
+        #expect(try await store.read(Schema.isDamaged))
+    }
+
+    /// The bytes of a closed history.
+    private func history() async throws -> Data {
+        let store = folder.history()
+        try await store.append(messages(0..<40), to: scope)
+        _ = try await store.search(SearchQuery(userId: "ann", text: "text"))
+        await store.close()
+        return try Data(contentsOf: folder.file("history.sqlite"))
+    }
+
+    private func expectWhole(_ bytes: Data, bit: UInt8, of place: Int) async throws {
+        var damaged = bytes
+        damaged[place] ^= 1 << bit
+        let copy = try TemporaryFolder()
+        try damaged.write(to: copy.file("history.sqlite"))
+        try Data().write(to: copy.file("history.lock"))
+        let store = copy.history()
+        do {
+            let page = try await store.messages(
+                of: scope.conversation, agentId: nil, page: PageRequest(limit: 100))
+            #expect(page.elements.map(\.message) == messages(0..<40))
+            #expect(try await store.conversations(of: "ann", page: PageRequest(limit: 10)).elements.count == 1)
+            try await store.append(messages(40..<41), to: scope)
+            try await store.repair()
+            #expect(try await store.check().problems.isEmpty)
+            #expect(try await store.window(of: scope, maxMessages: nil).count == 41)
+        } catch {
+            Issue.record("bit \(bit) of byte \(place): \(error)")
+        }
+    }
+}
