@@ -46,7 +46,9 @@ enum Schema {
     static func applied(_ db: Database) throws -> [String] {
         guard try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'") != nil else { return [] }
         var identifiers: [String] = []
-        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow { identifiers.append($0.text(0)) }
+        try db.sql("SELECT identifier FROM grdb_migrations ORDER BY rowid").forEachRow {
+            identifiers.append($0.text(0))
+        }
         return identifiers
     }
 
