@@ -162,6 +162,10 @@ final class HistoryDatabase: Sendable {
     /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
     private func checkBeforeReading() throws {
         guard !isRetired else { throw DatabaseRetired() }
+        try refuseReplacedFiles()
+    }
+
+    private func refuseReplacedFiles() throws {
         guard let guardian, !guardian.filesAreUnchanged() else { return }
         retire(.replaced)
         throw DatabaseRetired()
@@ -232,7 +236,7 @@ final class HistoryDatabase: Sendable {
                     with: Result {
                         try withProcessLock(patience: patience) {
                             try writer.inDatabase { db in
-                                try WriteAheadLog.removeDeadFrames(db)
+                                try prepareToWrite(db)
                                 return try body(db)
                             }
                         }
@@ -250,8 +254,6 @@ final class HistoryDatabase: Sendable {
     /// uses an older state. Waits some milliseconds at most.
     func truncateLog() async throws -> Bool {
         try await withWriterConnection(patience: 20) { [self] db in
-            // The log of other files is not this database's to move.
-            try checkFiles()
             guard try !Erasing.isPending(.conversation, db), try !Erasing.isPending(.index, db) else { return true }
             guard try log.truncate(db) else { return false }
             try db.inTransaction(.immediate) {
@@ -295,8 +297,8 @@ final class HistoryDatabase: Sendable {
             try inlineWrites.timing {
                 try writer.inDatabase { db in
                     try db.commitTogether(writes, cache) {
+                        try prepareToWrite($0)
                         if try !format.look($0) { cache.dropRows() }
-                        try WriteAheadLog.removeDeadFrames($0)
                     }
                     format.end(db)
                 }
@@ -309,6 +311,13 @@ final class HistoryDatabase: Sendable {
             cache.forget()
             for write in writes { write.finish(error) }
         }
+    }
+
+    /// Under the process lock, before the first write. An index of a removed file would put the commit in the place of other processes'
+    /// commits.
+    private func prepareToWrite(_ db: Database) throws {
+        try refuseReplacedFiles()
+        try WriteAheadLog.removeDeadFrames(db)
     }
 
     /// Runs work while no other process writes.
@@ -385,14 +394,18 @@ final class HistoryDatabase: Sendable {
         readers?.close()
         do {
             try withProcessLock {
+                var isLogEmpty = false
                 if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
-                    mark?.unlock()
-                    try writer.inDatabase { db in
-                        try log.truncate(db)
-                        try db.setCheckpointsOnClose(true)
+                    isLogEmpty = try writer.inDatabase { db in
+                        defer { try? db.setCheckpointsOnClose(true) }
+                        return try log.truncate(db)
                     }
                 }
                 try closeWriter()
+                // Another process goes on, with `.full` perhaps. After the last one, the next opening needs the mark or removes it.
+                if let files, mark != nil, isLogEmpty, FileID(at: files.sharedMemory) != nil {
+                    try files.removeRelaxedMark()
+                }
             }
         } catch {
             // Nothing is lost: what was committed lies in the log and is read at the next opening.

@@ -91,6 +91,7 @@ struct HistoryOpening {
 
     /// Leaves a database of a newer version, or with a damaged schema, as it is.
     private func refuseUnknown(_ db: Database) throws {
+        if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
         guard try !Schema.isNewer(db) else {
             // Where there was no log, this connection made an empty one, which goes again.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
@@ -99,7 +100,6 @@ struct HistoryOpening {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
-        if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
     }
 
     private func setMode(_ db: Database) throws {

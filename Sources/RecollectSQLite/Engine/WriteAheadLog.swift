@@ -100,12 +100,12 @@ final class WriteAheadLog: Sendable {
         try log.synchronize()
     }
 
-    /// Moves the log into the database and makes it empty. Then it holds no unsynced commits, and their mark goes, too. Returns whether
-    /// the log is empty; it is not while a reader uses it. Under the process lock.
+    /// Moves the log into the database and makes it empty. With `.full`, the mark of unsynced commits goes, too. Returns whether the log
+    /// is empty; it is not while a reader uses it. Under the process lock.
     @discardableResult
     func truncate(_ db: Database) throws -> Bool {
         guard try moveCompletely("FULL", db).isComplete, try checkpoint("TRUNCATE", db).isComplete else { return false }
-        try files?.removeRelaxedMark()
+        if configuration.durability == .full { try files?.removeRelaxedMark() }
         return true
     }
 

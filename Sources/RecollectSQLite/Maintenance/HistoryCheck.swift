@@ -44,10 +44,10 @@ enum HistoryCheck {
     // MARK: Pages and indexes
 
     private static func integrity(_ db: Database) throws -> [HistoryReport.Problem] {
-        var problems: [HistoryReport.Problem] = []
         if try Schema.isDamaged(db) {
-            problems.append(.init(kind: "integrity", message: "the schema is not the one that Recollect made"))
+            return [.init(kind: "integrity", message: "the schema is not the one that Recollect made")]
         }
+        var problems: [HistoryReport.Problem] = []
         try db.sql("PRAGMA integrity_check(\(limit))").forEachRow { row in
             let line = row.text(0)
             if line != "ok" { problems.append(.init(kind: "integrity", message: line)) }

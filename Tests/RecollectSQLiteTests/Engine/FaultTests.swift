@@ -126,14 +126,14 @@ import Testing
     }
 
     @Test(
-        "files unlinked while open: the save fails, the next use opens what is there", arguments: ["", "-wal", "-shm"])
+        "files unlinked while open: the next save opens what is there", arguments: ["", "-wal", "-shm"])
     func replaced(suffix: String) async throws {
         let folder = try TemporaryFolder()
         let history = folder.history()
         try await history.append(messages(0..<2), to: scope)
         try FileManager.default.removeItem(at: folder.file("history.sqlite\(suffix)"))
-        await expectError(.storeReplaced) { try await history.append(messages(2..<4), to: scope) }
         try await history.append(messages(4..<6), to: scope)
+        #expect(history.events.takeUnheard().map(\.kind).contains(.storeReplaced))
         let kept = try await history.window(of: scope, maxMessages: nil)
         #expect(kept.suffix(2) == messages(4..<6)[...])
         #expect(try await folder.history().window(of: scope, maxMessages: nil) == kept)

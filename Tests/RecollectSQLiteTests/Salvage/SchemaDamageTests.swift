@@ -29,6 +29,17 @@ import Testing
         }
     }
 
+    @Test(
+        "one wrong bit in the name of a function, a collation, a column or a table costs nothing",
+        arguments: ["coalesce(", "COLLATE NOCASE", "version INTEGER", "working_directory", "branch_after", "TABLE clock"])
+    func names(text: String) async throws {
+        let bytes = try await history()
+        let place = try #require(bytes.range(of: Data(text.utf8)))
+        for offset in 0..<text.utf8.count where offset.isMultiple(of: 3) {
+            try await expectWhole(bytes, bit: 1, of: place.upperBound - 1 - offset)
+        }
+    }
+
     @Test("one wrong bit in the id of a migration costs nothing", arguments: Schema.identifiers)
     func migration(id: String) async throws {
         let bytes = try await history()
