@@ -63,12 +63,14 @@ struct HistoryOpening {
         do {
             var state = try writer.inDatabase(OpeningState.init)
             let isCurrent = state.map(Schema.isCurrent) ?? false
-            if !isCurrent || state?.hasKnownSchema != true { try writer.inDatabase(refuseUnknown) }
+            let isKept = isCurrent && state?.hasKeptSchema == true
+            if !isKept { try writer.inDatabase(refuseUnknown) }
             let mark = configuration.durability == .full ? nil : try files.noteUnsyncedCommits()
             try writer.inDatabase(setMode)
             try writer.inDatabase(WriteAheadLog.removeDeadFrames)
-            if !isCurrent {
-                try update(writer)
+            if !isKept {
+                if !isCurrent { try update(writer) }
+                try writer.inDatabase(Schema.keepChecksum)
                 state = try writer.inDatabase(OpeningState.init)
             }
             if mark == nil { try writer.inDatabase { try emptyLog($0, hasCutCommit: emptiesLog) } }
@@ -89,7 +91,8 @@ struct HistoryOpening {
         }
     }
 
-    /// Leaves a database of a newer version, or with a damaged schema, as it is.
+    /// Leaves a database of a newer version, or with a damaged schema, as it is. Other programs may have changed the schema: `VACUUM`
+    /// moves roots.
     private func refuseUnknown(_ db: Database) throws {
         if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
         guard try !Schema.isNewer(db) else {
@@ -100,6 +103,7 @@ struct HistoryOpening {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
+        guard try Schema.hasKeptChecksum(db) || HistoryCheck.isWhole(db) else { throw DatabaseError.damagedSchema }
     }
 
     private func setMode(_ db: Database) throws {
@@ -165,6 +169,7 @@ struct HistoryOpening {
                 try SearchIndex.prepare(db)
                 return .commit
             }
+            try Schema.keepChecksum(db)
             // SQLite syncs the file before it changes the mode, so it is on the disk.
             try db.run("PRAGMA journal_mode = WAL")
         }

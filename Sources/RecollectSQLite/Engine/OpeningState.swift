@@ -1,14 +1,14 @@
 import GRDB
 
-/// The state of a database at its opening, read in four statements.
+/// The state of a database at its opening, read in five statements.
 struct OpeningState: Sendable {
     /// The applied migrations.
     let migrations: Set<String>
     let indexVersion: Int64?
     /// SQLite's count of the schema's changes.
     let schemaVersion: Int64
-    /// Whether the schema is that of this version, to the letter.
-    let hasKnownSchema: Bool
+    /// Whether the schema is as the last opening left it.
+    let hasKeptSchema: Bool
     /// Whether replies are in flight or interrupted.
     let hasDrafts: Bool
     /// Whether deleted content remains to be erased.
@@ -28,7 +28,7 @@ struct OpeningState: Sendable {
         }
         defer { row.reset() }
         guard try row.step() else { return nil }
-        hasKnownSchema = try Schema.checksum(db) == Schema.checksum
+        hasKeptSchema = try Schema.hasKeptChecksum(db)
         migrations = Set(row.text(0).split(separator: "\n").map(String.init))
         indexVersion = row.optionalInteger(1)
         hasDrafts = row.integer(2) != 0

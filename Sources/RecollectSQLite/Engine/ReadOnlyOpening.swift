@@ -54,7 +54,12 @@ struct ReadOnlyOpening {
             return try DatabaseQueue(path: path, configuration: reading)
         }
         let connection = try connect()
-        let look = { try connection.inDatabase { try OpeningState($0).map(Schema.isCurrent) ?? false } }
+        let look = {
+            try connection.inDatabase { db in
+                guard let state = try OpeningState(db), Schema.isCurrent(state) else { return false }
+                return try state.hasKeptSchema || HistoryCheck.isWhole(db)
+            }
+        }
         guard try unlocked?.reading(look) ?? look() else { throw cause }
         return HistoryDatabase(
             files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,

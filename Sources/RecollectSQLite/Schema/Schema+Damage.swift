@@ -1,19 +1,27 @@
 import GRDB
 import RecollectCore
 
-/// Damage to the schema. SQLite's integrity check does not see it, and a statement may fit a changed text: in a table whose text
-/// says `PRIMARX KEY`, all keys are `NULL`.
+/// Damage to the schema. A statement may fit a changed text: in a table whose text says `PRIMARX KEY`, all keys are `NULL`. SQLite's
+/// integrity check does not see it. With a changed root page, a table takes another one's rows for its own.
 extension Schema {
-    /// The checksum of the schema of this version. A schema with another one is compared, text by text.
-    static let checksum: Int64 = -3_956_644_191_628_728_418
-
-    /// The checksum of a database's schema, without its root pages.
-    static func checksum(_ db: Database) throws -> Int64 {
+    /// The checksum of a database's schema, root pages included.
+    static func checksum(_ db: Database) throws -> Int32 {
         var checksum = MessageChecksum()
-        try db.sql("SELECT name, type, tbl_name, sql FROM sqlite_master ORDER BY name").forEachRow { row in
+        try db.sql("SELECT name, type, tbl_name, sql, rootpage FROM sqlite_master ORDER BY name").forEachRow { row in
             for column: Int32 in 0..<4 { row.withBytes(column) { checksum.add($0) } }
+            checksum.add(row.integer(4))
         }
-        return checksum.value
+        return Int32(truncatingIfNeeded: checksum.value)
+    }
+
+    /// Whether the schema is the one whose checksum was kept.
+    static func hasKeptChecksum(_ db: Database) throws -> Bool {
+        try db.integer("PRAGMA user_version") == Int64(checksum(db))
+    }
+
+    /// Keeps the schema's checksum in the database's header.
+    static func keepChecksum(_ db: Database) throws {
+        try db.run("PRAGMA user_version = \(checksum(db))")
     }
 
     /// Whether the schema differs from the one that the applied migrations make. A newer version's schema does not count.
