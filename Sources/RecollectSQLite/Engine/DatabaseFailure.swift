@@ -39,7 +39,10 @@ extension DatabaseError {
 extension Error {
     /// Whether SQLite says that the search index contradicts itself. It can be made anew at any time; the database is whole.
     var isIndexDamage: Bool {
-        (self as? DatabaseError)?.extendedResultCode == .SQLITE_CORRUPT_VTAB
+        guard let error = self as? DatabaseError else { return false }
+        // FTS5 has no result code for a damaged row of its settings.
+        return error.extendedResultCode == .SQLITE_CORRUPT_VTAB
+            || error.resultCode == .SQLITE_ERROR && error.message?.contains("invalid fts5 file format") == true
     }
 
     /// Whether SQLite reports damaged or unreadable bytes of the database.

@@ -25,7 +25,8 @@ final class FileGuard: Sendable {
 
     /// Whether the paths still lead to the files that were opened.
     func filesAreUnchanged() -> Bool {
-        let stamp = FolderStamp(at: files.folder)
+        // A link lies in another folder.
+        let stamp = files.link == nil ? FolderStamp(at: files.folder) : nil
         return state.withLock { state in
             if let stamp, stamp == state.stamp { return true }
             let isSettled = stamp?.isSettled ?? false

@@ -21,6 +21,8 @@ struct HistoryFiles: Sendable {
     private(set) var folder: String
     /// The beginning of the names of a salvage's files.
     private(set) var salvageStem: String
+    /// The symbolic link that leads to the database, of resolved files; else `nil`.
+    private(set) var link: String?
 
     /// Names the files of a history in a folder of its own.
     init(directory: URL) {
@@ -154,7 +156,7 @@ struct HistoryFiles: Sendable {
 
     /// Which files the paths lead to now.
     func identity() -> Identity {
-        Identity(database: FileID(at: database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
+        Identity(database: FileID(at: link ?? database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
     }
 
     struct Identity: Equatable, Sendable {
@@ -173,6 +175,7 @@ struct HistoryFiles: Sendable {
         }
         defer { free(real) }
         var files = self
+        files.link = database
         files.database = String(cString: real)
         files.writeAheadLog = files.database + "-wal"
         files.sharedMemory = files.database + "-shm"
@@ -183,7 +186,7 @@ struct HistoryFiles: Sendable {
 
     /// Whether the database is a symbolic link to the database of a history with another lock. Of resolved files.
     var leadToAnotherHistory: Bool {
-        guard folder != directory.path else { return false }
+        guard link != nil else { return false }
         let inItsFolder = HistoryFiles(directory: URL(fileURLWithPath: folder, isDirectory: true))
         let chosen = HistoryFiles(database: URL(fileURLWithPath: database))
         let own = FileID(at: lock)

@@ -95,7 +95,8 @@ struct HistoryOpening {
     /// moves roots.
     private func refuseUnknown(_ db: Database) throws {
         if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
-        guard try !Schema.isNewer(db) else {
+        let isKept = try Schema.hasKeptChecksum(db)
+        guard try !Schema.isNewer(Schema.applied(db)), try !isKept || !SearchIndex.isNewer(db) else {
             // Where there was no log, this connection made an empty one, which goes again.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
             throw RecollectError(
@@ -103,7 +104,7 @@ struct HistoryOpening {
                 "\(files.database) was written by a newer version of Recollect; it was left untouched; update this program"
             )
         }
-        guard try Schema.hasKeptChecksum(db) || HistoryCheck.isWhole(db) else { throw DatabaseError.damagedSchema }
+        guard try isKept || HistoryCheck.isWhole(db) else { throw DatabaseError.damagedSchema }
     }
 
     private func setMode(_ db: Database) throws {
@@ -169,7 +170,6 @@ struct HistoryOpening {
                 try SearchIndex.prepare(db)
                 return .commit
             }
-            try Schema.keepChecksum(db)
             // SQLite syncs the file before it changes the mode, so it is on the disk.
             try db.run("PRAGMA journal_mode = WAL")
         }

@@ -72,7 +72,7 @@ enum HistoryCheck {
         do {
             try db.run("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
             return []
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+        } catch  where error.isIndexDamage || error.isCorruption {
             return [
                 .init(kind: "searchIndex", message: "the search index contradicts itself; searches may miss messages")
             ]

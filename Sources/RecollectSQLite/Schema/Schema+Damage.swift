@@ -4,13 +4,14 @@ import RecollectCore
 /// Damage to the schema. A statement may fit a changed text: in a table whose text says `PRIMARX KEY`, all keys are `NULL`. SQLite's
 /// integrity check does not see it. With a changed root page, a table takes another one's rows for its own.
 extension Schema {
-    /// The checksum of a database's schema, root pages included.
+    /// The checksum of a database's schema, root pages and the search index's version included.
     static func checksum(_ db: Database) throws -> Int32 {
         var checksum = MessageChecksum()
         try db.sql("SELECT name, type, tbl_name, sql, rootpage FROM sqlite_master ORDER BY name").forEachRow { row in
             for column: Int32 in 0..<4 { row.withBytes(column) { checksum.add($0) } }
             checksum.add(row.integer(4))
         }
+        checksum.add(try db.integer("SELECT version FROM search_state WHERE id = 1") ?? 0)
         return Int32(truncatingIfNeeded: checksum.value)
     }
 

@@ -24,6 +24,7 @@ enum SearchIndex {
                 """)
         try db.run(
             "INSERT OR REPLACE INTO search_state (id, version, indexed_through) VALUES (1, ?, 0)", version)
+        try Schema.keepChecksum(db)
     }
 
     /// Whether the index is there and of this version.
@@ -44,7 +45,8 @@ enum SearchIndex {
             sql: """
                 DELETE FROM search_state;
                 DELETE FROM message_search_data; DELETE FROM message_search_idx; DELETE FROM message_search_docsize;
-                INSERT INTO message_search_data (id, block) VALUES (1, x''), (10, x'00000000000000')
+                INSERT INTO message_search_data (id, block) VALUES (1, x''), (10, x'00000000000000');
+                DELETE FROM message_search_config; INSERT INTO message_search_config (k, v) VALUES ('version', 4)
                 """)
         try prepare(db)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import GRDBSQLite
 import RecollectTestSupport
 import Testing
@@ -115,6 +116,26 @@ import Testing
         try FileManager.default.setAttributes(time, ofItemAtPath: folder.url.path)
         try await history.append(messages(6..<8), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m6", "m7"])
+    }
+
+    @Test("a link that leads to another database by now is noticed")
+    func changedLink() async throws {
+        let (first, second, links) = (try TemporaryFolder(), try TemporaryFolder(), try TemporaryFolder())
+        let (path, new) = (links.file("history.sqlite"), links.file("new"))
+        try FileManager.default.createSymbolicLink(at: path, withDestinationURL: first.file("chosen.sqlite"))
+        let store = folder.history()
+        try await store.append(messages(0..<2), to: scope)
+        await store.close()
+        for target in [first, second] {
+            try FileManager.default.copyItem(at: folder.file("history.sqlite"), to: target.file("chosen.sqlite"))
+        }
+        let history = links.history()
+        try await history.append(messages(2..<4), to: scope)
+        try FileManager.default.createSymbolicLink(at: new, withDestinationURL: second.file("chosen.sqlite"))
+        #expect(rename(new.path, path.path) == 0)
+        try await history.append(messages(4..<6), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil).map(\.id) == ["m0", "m1", "m4", "m5"])
+        #expect(history.events.takeUnheard().map(\.kind) == [.storeReplaced])
     }
 
     @Test("saves and reads beside closings all succeed")
@@ -249,6 +270,8 @@ import Testing
             ? "INSERT INTO grdb_migrations VALUES ('99 from the future'); CREATE TABLE future (id)"
             : "UPDATE search_state SET version = 99; CREATE TABLE future (id)"
         #expect(sqlite3_exec(newer, change, nil, nil, nil) == SQLITE_OK)
+        let keeping = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        try await keeping.write { try Schema.keepChecksum($0) }
         await expectError(.newerSchema) {
             switch how {
             case "append": _ = try await history.append(messages(2..<4), to: scope)

@@ -51,6 +51,27 @@ import Testing
         for bit: UInt8 in 0..<7 { try await expectWhole(bytes, bit: bit, of: place) }
     }
 
+    @Test(
+        "a damaged row of the search index's settings is made anew, and sets nothing aside",
+        arguments: [
+            "UPDATE message_search_config SET v = 132 WHERE k = 'version'",
+            "UPDATE message_search_config SET k = 'versiom' WHERE k = 'version'",
+            "UPDATE search_state SET version = 129", "UPDATE search_state SET version = 0",
+        ])
+    func searchSettings(update: String) async throws {
+        _ = try await history()
+        let other = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        try await other.write { try $0.execute(sql: update) }
+        try other.close()
+        let store = folder.history()
+        try await store.append(messages(40..<60), to: scope)
+        try await store.deleteMessages(["m0", "m41"], in: scope.conversation)
+        #expect(try await store.search(SearchQuery(userId: "ann", text: "text", limit: 100)).elements.count == 58)
+        try await store.waitUntilErased()
+        #expect(try await store.check().problems.isEmpty)
+        #expect(!store.events.takeUnheard().map(\.kind).contains(.salvaged))
+    }
+
     @Test("VACUUM by another program moves roots and is no damage")
     func vacuum() async throws {
         _ = try await history()
