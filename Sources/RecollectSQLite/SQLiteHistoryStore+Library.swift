@@ -56,11 +56,8 @@ extension SQLiteHistoryStore {
     @discardableResult
     public func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
         try await write { db in
-            guard
-                let number = try db.integer(
-                    """
-                    SELECT id FROM conversation WHERE user_id = ? AND session_id = ? AND discarded_at IS NOT NULL
-                    """, conversation.userId, conversation.sessionId)
+            guard let number = try MessageQueries.number(of: conversation, db),
+                try db.integer("SELECT 1 FROM conversation WHERE id = ? AND discarded_at IS NOT NULL", number) != nil
             else { return false }
             try ConversationEdits.restore(number, db)
             return true

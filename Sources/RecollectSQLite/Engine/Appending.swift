@@ -144,7 +144,17 @@ struct ScopeRow {
 
     /// The number of an agent's scope in a conversation; `nil` if nothing was ever saved in it.
     static func scope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agentId)
+        let scope = try db.integer(
+            "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agentId)
+        if let scope { try confirm(scope, of: conversation, agentId: agentId, db) }
+        return scope
+    }
+
+    /// Compares a scope's row with the entry of the index that led to it: see `MessageQueries.confirm`.
+    private static func confirm(_ scope: Int64, of conversation: Int64, agentId: String, _ db: Database) throws {
+        let isRow = try db.integer(
+            "SELECT conversation_id = ? AND agent_id = ? FROM scope WHERE id = ?", conversation, agentId, scope)
+        guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
     private static func makeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
@@ -186,6 +196,10 @@ struct ScopeRow {
         try statement.bind(scope.sessionId, at: 3)
         defer { statement.reset() }
         guard try statement.step() else { return .nothing }
+        try MessageQueries.confirm(statement.integer(0), is: scope.conversation, db)
+        if !statement.isNull(1) {
+            try confirm(statement.integer(1), of: statement.integer(0), agentId: scope.agentId, db)
+        }
         guard statement.isNull(6) else { return .discarded(statement.integer(0)) }
         guard !statement.isNull(1) else { return .conversation(statement.integer(0)) }
         return .scope(

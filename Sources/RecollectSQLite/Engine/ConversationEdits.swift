@@ -34,12 +34,12 @@ enum ConversationEdits {
 
     /// Makes a conversation the last that was accessed of its user's, whatever the clock says.
     static func access(_ id: ConversationID, now: Int64, _ db: Database) throws {
+        guard let number = try MessageQueries.number(of: id, db) else { return }
         try db.run(
             """
             UPDATE conversation SET
-            last_access = max(?1, (SELECT max(last_access) FROM conversation WHERE user_id = ?2) + 1)
-            WHERE user_id = ?2 AND session_id = ?3
-            """, now, id.userId, id.sessionId)
+            last_access = max(?1, (SELECT max(last_access) FROM conversation WHERE user_id = ?2) + 1) WHERE id = ?3
+            """, now, id.userId, number)
     }
 
     /// What is marked as unread has at least its last message to read.

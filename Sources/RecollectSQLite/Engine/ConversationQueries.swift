@@ -15,7 +15,8 @@ enum ConversationQueries {
     static let hasSpoken = "EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id)"
 
     static func one(_ id: ConversationID, _ db: Database) throws -> Conversation? {
-        try list("WHERE user_id = ? AND session_id = ?", [id.userId, id.sessionId], db).first
+        guard let number = try MessageQueries.number(of: id, db) else { return nil }
+        return try list("WHERE conversation.id = ?", [number], db).first
     }
 
     static func page(

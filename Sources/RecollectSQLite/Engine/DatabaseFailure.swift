@@ -32,6 +32,9 @@ extension DatabaseError {
     /// The error for a damaged schema.
     static let damagedSchema = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the schema is damaged")
 
+    /// The error for an index that leads to another row than its own.
+    static let damagedIndex = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an index is damaged")
+
     /// Whether the disk is full.
     var hasNoSpace: Bool { resultCode == .SQLITE_FULL || extendedResultCode == .SQLITE_IOERR_SHMSIZE }
 }

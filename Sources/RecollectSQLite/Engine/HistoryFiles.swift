@@ -156,7 +156,8 @@ struct HistoryFiles: Sendable {
 
     /// Which files the paths lead to now.
     func identity() -> Identity {
-        Identity(database: FileID(at: link ?? database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
+        Identity(
+            database: FileID(at: link ?? database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
     }
 
     struct Identity: Equatable, Sendable {

@@ -6,10 +6,22 @@ typealias AgentMessage = (agentId: String, message: ConversationMessage)
 
 /// The messages of a conversation, whichever agents they are of.
 enum MessageQueries {
+    /// The number of a conversation; `nil` where there is none.
     static func number(of conversation: ConversationID, _ db: Database) throws -> Int64? {
-        try db.integer(
+        let number = try db.integer(
             "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", conversation.userId,
             conversation.sessionId)
+        if let number { try confirm(number, is: conversation, db) }
+        return number
+    }
+
+    /// Compares a conversation's row with the entry of the index that led to it. With one wrong bit, an index leads to another user's
+    /// conversation.
+    static func confirm(_ number: Int64, is conversation: ConversationID, _ db: Database) throws {
+        let isRow = try db.integer(
+            "SELECT user_id = ? AND session_id = ? FROM conversation WHERE id = ?", conversation.userId,
+            conversation.sessionId, number)
+        guard isRow == 1 else { throw DatabaseError.damagedIndex }
     }
 
     static func id(of number: Int64, _ db: Database) throws -> ConversationID {

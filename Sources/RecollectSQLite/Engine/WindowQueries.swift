@@ -9,8 +9,17 @@ enum WindowQueries {
         SELECT \(MessageRow.selected) FROM scope
         JOIN conversation ON conversation.id = scope.conversation_id
         CROSS JOIN message ON message.scope_id = scope.id AND message.position >= scope.window_start
-        WHERE conversation.user_id = ? AND conversation.session_id = ? AND scope.agent_id = ?
-        ORDER BY message.position DESC LIMIT ?
+        WHERE conversation.user_id = ?1 AND conversation.session_id = ?2 AND scope.agent_id = ?3
+          AND \(isIndexed)
+        ORDER BY message.position DESC LIMIT ?4
+        """
+
+    /// Whether the rows of both tables are those that their indexes say: see `MessageQueries.confirm`.
+    private static let isIndexed = """
+        EXISTS (SELECT 1 FROM conversation AS row WHERE row.id = conversation.id
+          AND +row.user_id = ?1 AND +row.session_id = ?2)
+          AND EXISTS (SELECT 1 FROM scope AS row WHERE row.id = scope.id
+            AND +row.conversation_id = conversation.id AND +row.agent_id = ?3)
         """
 
     /// The last messages of a scope's window, oldest first.
@@ -26,6 +35,8 @@ enum WindowQueries {
         messages.reserveCapacity(size.map { min($0, 256) } ?? 0)
         try statement.forEachRow { messages.append(MessageRow.read($0)) }
         messages.reverse()
+        // An index that leads nowhere is damaged.
+        if messages.isEmpty { _ = try ScopeRow.find(scope, db, with: HeldStatement(ScopeRow.lookUp)) }
         return messages
     }
 
@@ -33,6 +44,7 @@ enum WindowQueries {
     static func windows(
         of conversation: ConversationID, _ db: Database
     ) throws -> [(agentId: String, messages: [ConversationMessage])] {
+        guard try MessageQueries.number(of: conversation, db) != nil else { return [] }
         var agents: [String] = []
         try db.sql(
             """

@@ -147,6 +147,7 @@ final class Upkeep: Sendable {
             }
         } catch {
             if database.isRetired { return .gone }
+            if error.isIndexDamage, await rebuildIndex(of: database) { return .wait }
             database.configuration.logger.debug("erasing waits: \(error)")
             return .wait
         }
@@ -165,6 +166,13 @@ final class Upkeep: Sendable {
                 attachments: attachments, files: files, mergedPages: pace.mergedPages, length: pace.length)
             return (try bite.run(db), start)
         }
+    }
+
+    /// Makes a damaged search index anew and empty. Returns whether it did. The next search fills it.
+    private func rebuildIndex(of database: HistoryDatabase) async -> Bool {
+        guard (try? await database.write { try SearchIndex.rebuild($0) }) != nil else { return false }
+        events.post(StoreEvent(kind: .rebuiltIndex))
+        return true
     }
 
     private func expire(_ database: HistoryDatabase) async throws {

@@ -83,7 +83,7 @@ extension SQLiteHistoryStore {
         let report = try await check()
         let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)
         if !damage.isEmpty, connection.files != nil {
-            if damage.allSatisfy(HistoryCheck.isAboutAnIndex) { try await write { try $0.run("REINDEX") } }
+            if damage.allSatisfy(HistoryCheck.isAboutAnIndex) { try await reindex() }
             // Thrown in the operation, so that this very database is salvaged and not one that replaced it meanwhile.
             try await perform { database in
                 guard try await database.read(HistoryCheck.isWhole) else {
@@ -103,13 +103,24 @@ extension SQLiteHistoryStore {
         }
         guard let files = connection.files else { return }
         let hasLosses = try await !losses().isEmpty
+        // Where the uses of attachments contradict their files, one that seems unused may be a message's.
+        let isMissing = report.problems.contains { $0.kind == "attachmentMissing" }
         try await write { db in
-            if !hasLosses {
+            if !hasLosses, !isMissing {
                 let kept = try AttachmentFiles(directory: files.attachments).all().map(\.hash)
                 try Erasing.note(orphans: kept.filter { try !AttachmentUse.isUsed($0, db) }, db)
             }
             try Erasing.note(.leftovers, db)
         }
         try await waitUntilErased()
+    }
+
+    /// Makes all indexes anew. Two rows of one key, which a damaged index let in, are left to a salvage.
+    private func reindex() async throws {
+        do {
+            try await write { try $0.run("REINDEX") }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+            return
+        }
     }
 }

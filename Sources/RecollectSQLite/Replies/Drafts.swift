@@ -74,7 +74,8 @@ enum Drafts {
 
     /// The drafts of a conversation, the oldest first.
     static func all(of conversation: ConversationID, _ db: Database) throws -> [Draft] {
-        try drafts("user_id = ? AND session_id = ?", [conversation.userId, conversation.sessionId], db)
+        guard let number = try MessageQueries.number(of: conversation, db) else { return [] }
+        return try drafts("conversation_id = ?", [number], db)
     }
 
     /// The agents of a conversation's drafts, by the drafts' ids.

@@ -37,8 +37,8 @@ final class SearchFilter {
         scopeAgent = try db.sql("SELECT 1 FROM scope WHERE id = ? AND agent_id = ?")
         timestamps = from...until
         if let sessionId = query.sessionId {
-            conversation = try db.integer(
-                "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", query.userId, sessionId)
+            conversation = try MessageQueries.number(
+                of: ConversationID(userId: query.userId, sessionId: sessionId), db)
             if conversation == nil { return nil }
         } else {
             conversation = nil

@@ -32,7 +32,9 @@ import Testing
 
     @Test(
         "one wrong bit in the name of a function, a collation, a column or a table costs nothing",
-        arguments: ["coalesce(", "COLLATE NOCASE", "version INTEGER", "working_directory", "branch_after", "TABLE clock"])
+        arguments: [
+            "coalesce(", "COLLATE NOCASE", "version INTEGER", "working_directory", "branch_after", "TABLE clock",
+        ])
     func names(text: String) async throws {
         let bytes = try await history()
         let place = try #require(bytes.range(of: Data(text.utf8)))
@@ -65,11 +67,46 @@ import Testing
         try other.close()
         let store = folder.history()
         try await store.append(messages(40..<60), to: scope)
+        try await store.append(messages(0..<20, prefix: "other"), to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
+        try await store.deleteConversation(ConversationID(userId: "ann", sessionId: "t"))
+        try await store.waitUntilErased()
         try await store.deleteMessages(["m0", "m41"], in: scope.conversation)
         #expect(try await store.search(SearchQuery(userId: "ann", text: "text", limit: 100)).elements.count == 58)
         try await store.waitUntilErased()
         #expect(try await store.check().problems.isEmpty)
         #expect(!store.events.takeUnheard().map(\.kind).contains(.salvaged))
+    }
+
+    @Test("an index that leads to another user's session never gives its messages, and no save goes there", arguments: 0..<5)
+    func misledIndex(how: Int) async throws {
+        let store = folder.history()
+        let all = [("a", "s0"), ("v", "s2"), ("u", "s1")].map { user, session in
+            Scope(userId: user, sessionId: session, agentId: "agent")
+        }
+        for scope in all { try await store.append(messages(0..<6, prefix: scope.userId), to: scope) }
+        await store.close()
+        var bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        // The entry of the unique index: the user, the session and the number of the row.
+        let entry = try #require(bytes.range(of: Data("us1".utf8 + [3])))
+        bytes[entry.upperBound - 1] = 2
+        try bytes.write(to: folder.file("history.sqlite"))
+        let damaged = folder.history()
+        let (id, last) = (all[2].conversation, try #require(all.last))
+        switch how {
+        case 0: #expect(try await damaged.window(of: last, maxMessages: nil) == messages(0..<6, prefix: "u"))
+        case 1:
+            let page = try await damaged.messages(of: id, agentId: nil, page: PageRequest(limit: 10))
+            #expect(page.elements.map(\.message) == messages(0..<6, prefix: "u"))
+        case 2: try await damaged.append(messages(6..<8, prefix: "u"), to: last)
+        case 3: #expect(try await damaged.conversation(id)?.messageCount == 6)
+        default: #expect(try await damaged.windows(of: id).first?.messages == messages(0..<6, prefix: "u"))
+        }
+        if how != 2 { try await damaged.append(messages(6..<8, prefix: "u"), to: last) }
+        for (scope, count) in zip(all, [6, 6, 8]) {
+            #expect(
+                try await damaged.window(of: scope, maxMessages: nil) == messages(0..<count, prefix: scope.userId))
+        }
+        #expect(try await damaged.check().problems.isEmpty)
     }
 
     @Test("VACUUM by another program moves roots and is no damage")

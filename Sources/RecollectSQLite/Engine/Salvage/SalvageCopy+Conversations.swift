@@ -90,6 +90,9 @@ extension SalvageCopy {
     }
 
     private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
+        // With a damaged index, two conversations of one id were made.
+        let isTaken = try db.integer("SELECT 1 FROM conversation WHERE user_id = ? AND session_id = ?", user, session)
+        let session = isTaken == nil ? session : "recovered-\(id)"
         try db.run(
             """
             INSERT OR IGNORE INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
