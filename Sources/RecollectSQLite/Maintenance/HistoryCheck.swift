@@ -28,7 +28,7 @@ enum HistoryCheck {
                 AND conversation_id IN (SELECT id FROM conversation)
                 """, db),
             databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
-            problems: try integrity(db) + counts(db) + ids(db) + content(db))
+            problems: try integrity(db) + counts(db) + ids(db) + owners(db) + content(db))
         return Result(report: report, hashes: hashes)
     }
 
@@ -112,6 +112,40 @@ enum HistoryCheck {
         guard found != messages else { return [] }
         let message = "the index of ids has \(found) of \(messages) messages; some may not be found by their id"
         return [.init(kind: "messageId", message: message)]
+    }
+
+    // MARK: Owners
+
+    /// Messages that name another session than their scope does.
+    private static let strays = """
+        FROM message JOIN scope ON scope.id = message.scope_id WHERE message.conversation_id <> scope.conversation_id
+        """
+    /// Windows that begin behind every place that was ever given.
+    private static let lostWindows = "window_start > (\(Database.lastSequence) + 1) << 20"
+
+    private static func owners(_ db: Database) throws -> [HistoryReport.Problem] {
+        var problems: [HistoryReport.Problem] = []
+        let strays = try count("SELECT count(*) \(strays)", db)
+        if strays > 0 {
+            let message = "\(strays) messages name another session than their own; searches may miss them"
+            problems.append(.init(kind: "owner", message: message))
+        }
+        let windows = try count("SELECT count(*) FROM scope WHERE \(lostWindows)", db)
+        if windows > 0 {
+            let message = "\(windows) agents have windows that begin behind their last message"
+            problems.append(.init(kind: "window", message: message))
+        }
+        return problems
+    }
+
+    /// Gives messages the sessions of their scopes, and shows all messages of agents whose windows are lost. In a write transaction.
+    static func restoreOwners(_ db: Database) throws {
+        try db.run(
+            """
+            UPDATE message SET conversation_id = (SELECT conversation_id FROM scope WHERE scope.id = message.scope_id)
+            WHERE sequence IN (SELECT sequence \(strays))
+            """)
+        try db.run("UPDATE scope SET window_start = 0 WHERE \(lostWindows)")
     }
 
     // MARK: Content

@@ -92,6 +92,7 @@ extension SQLiteHistoryStore {
             }
         }
         try await write { db in
+            try HistoryCheck.restoreOwners(db)
             try Settling.rebuild(db)
             try SearchIndex.rebuild(db)
         }

@@ -62,13 +62,14 @@ import Testing
         ])
     func searchSettings(update: String) async throws {
         _ = try await history()
-        let other = try DatabaseQueue(path: folder.file("history.sqlite").path)
-        try await other.write { try $0.execute(sql: update) }
-        try other.close()
+        let program = try DatabaseQueue(path: folder.file("history.sqlite").path)
+        try await program.write { try $0.execute(sql: update) }
+        try program.close()
         let store = folder.history()
         try await store.append(messages(40..<60), to: scope)
-        try await store.append(messages(0..<20, prefix: "other"), to: Scope(userId: "ann", sessionId: "t", agentId: "a"))
-        try await store.deleteConversation(ConversationID(userId: "ann", sessionId: "t"))
+        let other = Scope(userId: "ann", sessionId: "t", agentId: "a")
+        try await store.append(messages(0..<20, prefix: "other"), to: other)
+        try await store.deleteConversation(other.conversation)
         try await store.waitUntilErased()
         try await store.deleteMessages(["m0", "m41"], in: scope.conversation)
         #expect(try await store.search(SearchQuery(userId: "ann", text: "text", limit: 100)).elements.count == 58)
@@ -77,7 +78,9 @@ import Testing
         #expect(!store.events.takeUnheard().map(\.kind).contains(.salvaged))
     }
 
-    @Test("an index that leads to another user's session never gives its messages, and no save goes there", arguments: 0..<5)
+    @Test(
+        "an index that leads to another user's session never gives its messages, and no save goes there",
+        arguments: 0..<5)
     func misledIndex(how: Int) async throws {
         let store = folder.history()
         let all = [("a", "s0"), ("v", "s2"), ("u", "s1")].map { user, session in
@@ -107,6 +110,24 @@ import Testing
                 try await damaged.window(of: scope, maxMessages: nil) == messages(0..<count, prefix: scope.userId))
         }
         #expect(try await damaged.check().problems.isEmpty)
+    }
+
+    @Test(
+        "a check finds, and a repair mends, a row that names another owner",
+        arguments: [
+            "UPDATE message SET conversation_id = 3 WHERE sequence = 4",
+            "UPDATE scope SET window_start = window_start + (1 << 40)",
+        ])
+    func owners(update: String) async throws {
+        _ = try await history()
+        let store = folder.history()
+        try await store.write { try $0.run(update) }
+        #expect(try await !store.check().problems.isEmpty)
+        try await store.repair()
+        #expect(try await store.check().problems.isEmpty)
+        #expect(try await store.window(of: scope, maxMessages: nil) == messages(0..<40))
+        let found = try await store.search(SearchQuery(userId: "ann", text: "text", limit: 100))
+        #expect(found.elements.count == 40)
     }
 
     @Test("VACUUM by another program moves roots and is no damage")
