@@ -121,7 +121,7 @@ enum HistoryCheck {
         FROM message JOIN scope ON scope.id = message.scope_id WHERE message.conversation_id <> scope.conversation_id
         """
     /// Windows that begin behind every place that was ever given.
-    private static let lostWindows = "window_start > (\(Database.lastSequence) + 1) << 20"
+    private static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
 
     private static func owners(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
