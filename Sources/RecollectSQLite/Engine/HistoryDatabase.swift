@@ -397,8 +397,9 @@ final class HistoryDatabase: Sendable {
                 var isLogEmpty = false
                 if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
                     isLogEmpty = try writer.inDatabase { db in
-                        defer { try? db.setCheckpointsOnClose(true) }
-                        return try log.truncate(db)
+                        let isEmpty = try log.truncate(db)
+                        try db.setCheckpointsOnClose(true)
+                        return isEmpty
                     }
                 }
                 try closeWriter()
