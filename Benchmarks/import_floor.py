@@ -95,10 +95,10 @@ def main(folder, path):
                 session = line.get("sessionId", name)
                 agent = line.get("agentId") or (name[6:] if name.startswith("agent-") else "claude")
                 conversation = conversations.setdefault(session, len(conversations) + 1)
-                if (conversation, line["uuid"]) in seen:
-                    continue
-                seen.add((conversation, line["uuid"]))
                 scope = scopes.setdefault((conversation, agent), len(scopes) + 1)
+                if (scope, line["uuid"]) in seen:
+                    continue
+                seen.add((scope, line["uuid"]))
                 timestamp = int(datetime.fromisoformat(line["timestamp"].replace("Z", "+00:00")).timestamp() * 1000)
                 first, last, count = counts.get(conversation, (timestamp, timestamp, 0))
                 counts[conversation] = (first, max(last, timestamp), count + 1)
@@ -122,8 +122,8 @@ def main(folder, path):
             "INSERT INTO message (sequence, conversation_id, scope_id, position, timestamp, role, message_id, metadata, "
             "text, parts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", messages)
         database.executemany(
-            "INSERT INTO message_id (conversation_id, message_id, sequence) VALUES (?, ?, ?)",
-            [(row[1], row[6], row[0]) for row in messages])
+            "INSERT INTO message_id (scope_id, message_id, sequence) VALUES (?, ?, ?)",
+            [(row[2], row[6], row[0]) for row in messages])
         database.execute("UPDATE settled SET through = ?", (len(messages),))
         database.executemany("INSERT INTO message_search (rowid, body) VALUES (?, ?)", documents)
         database.execute("UPDATE search_state SET indexed_through = ?", (len(messages),))
