@@ -85,19 +85,19 @@ final class WriteAheadLog: Sendable {
         guard let database = DatabaseFile(.database, of: db.sqliteConnection),
             let log = DatabaseFile(.log, of: db.sqliteConnection), let index = try LogIndex(of: database)
         else { return }
-        /// The end of the log, if there are dead frames behind it.
-        func end() throws -> Int? {
-            let end = index.end
-            return try log.salt(ofFrameAt: end) == index.salt ? end : nil
+        func hasDeadFrames() throws -> Bool { try log.salt(ofFrameAt: index.end) == index.salt }
+        func remove() throws {
+            guard try hasDeadFrames() else { return }
+            try log.truncate(to: index.end)
+            try log.synchronize()
         }
-        guard try end() != nil else { return }
+        guard try hasDeadFrames() else { return }
+        if db.isInsideTransaction { return try remove() }
         // No other program commits meanwhile.
-        let isWriting = db.isInsideTransaction
-        if !isWriting { try db.run("BEGIN IMMEDIATE") }
-        defer { if !isWriting { try? db.run("ROLLBACK") } }
-        guard let end = try end() else { return }
-        try log.truncate(to: end)
-        try log.synchronize()
+        try db.inTransaction(.immediate) {
+            try remove()
+            return .rollback
+        }
     }
 
     /// Moves the log into the database and makes it empty. With `.full`, the mark of unsynced commits goes, too. Returns whether the log

@@ -147,7 +147,7 @@ final class Upkeep: Sendable {
             }
         } catch {
             if database.isRetired { return .gone }
-            if error.isIndexDamage, await rebuildIndex(of: database) { return .wait }
+            if error.isIndexDamage { await rebuildIndex(of: database) }
             database.configuration.logger.debug("erasing waits: \(error)")
             return .wait
         }
@@ -168,11 +168,14 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Makes a damaged search index anew and empty. Returns whether it did. The next search fills it.
-    private func rebuildIndex(of database: HistoryDatabase) async -> Bool {
-        guard (try? await database.write { try SearchIndex.rebuild($0) }) != nil else { return false }
-        events.post(StoreEvent(kind: .rebuiltIndex))
-        return true
+    /// Makes a damaged search index anew and empty. The next search fills it.
+    private func rebuildIndex(of database: HistoryDatabase) async {
+        do {
+            try await database.write { try SearchIndex.rebuild($0) }
+            events.post(StoreEvent(kind: .rebuiltIndex))
+        } catch {
+            database.configuration.logger.debug("the search index stays damaged: \(error)")
+        }
     }
 
     private func expire(_ database: HistoryDatabase) async throws {

@@ -1,7 +1,7 @@
 /// The pages of a write-ahead log, as far as its checksums prove them.
 ///
 /// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
-/// and is written in its header, so a damaged frame does not hide later ones. As in SQLite, frames count only if a commit
+/// is written in its header, so a damaged frame does not hide later ones. As in SQLite, frames count only if a commit
 /// follows them.
 ///
 /// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
