@@ -77,7 +77,11 @@ private struct Step {
         case 1: return "\(try await history.discardConversation(session))"
         case 2: return "\(try await history.restoreConversation(session))"
         case 3: return "\(try await history.edit(messages, in: session))"
-        case 4: return "\(try await history.deleteConversation(session))"
+        case 4:
+            let outcome = try await history.deleteConversation(session)
+            // Its rows are removed later, and the numbers of new conversations depend on whether they are.
+            try await history.waitUntilErased()
+            return "\(outcome)"
         case 5: return "\(try await history.moveConversation(session, to: other.sessionId))"
         case 6: return "\(try await history.conversation(session)?.messageCount ?? -1)"
         case 7:
