@@ -75,10 +75,7 @@ struct AgentMemory: Sendable {
         for id in [copyId(of: message), UUID().uuidString] {
             let last = try await uncancelled { try await fetch(from: store, last: 2).last }
             if last?.role == .user { return }
-            let copy = ConversationMessage(
-                id: id, role: .user, parts: message.parts, timestamp: message.timestamp, metadata: message.metadata,
-                unknownFields: message.unknownFields)
-            try await save(copy, maxMessages: nil)
+            try await save(message.with(id: id), maxMessages: nil)
         }
     }
 

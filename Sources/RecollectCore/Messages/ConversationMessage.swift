@@ -53,6 +53,12 @@ extension ConversationMessage {
         parts.count == 1 ? parts[0].text ?? "" : parts.compactMap(\.text).joined()
     }
 
+    /// Returns the message with another id.
+    package func with(id: String) -> ConversationMessage {
+        ConversationMessage(
+            id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)
+    }
+
     /// Whether any part is a tool call or a tool result.
     public var belongsToToolExchange: Bool {
         parts.contains(where: \.belongsToToolExchange)

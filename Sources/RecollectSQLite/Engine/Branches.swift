@@ -38,6 +38,7 @@ enum Branches {
         if try !MessageMoves.sequences(of: number, from: place, db).isEmpty {
             _ = try cut(conversation, number, from: place, now: now, db)
         }
+        try Drafts.separate(source, branch, from: number, db)
         let all = try MessageMoves.sequences(of: source, db)
         let messages = try MessageMoves.takingFreeIDs(all, branch, in: number, db)
         _ = try MessageDeletion.remove(Set(all).subtracting(messages).sorted(), conversation: source, db)

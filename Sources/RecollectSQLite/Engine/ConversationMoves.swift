@@ -22,6 +22,7 @@ enum ConversationMoves {
     private static func merge(
         _ from: Int64, _ source: ConversationID, into number: Int64, _ target: ConversationID, _ db: Database
     ) throws {
+        try Drafts.separate(from, source, from: number, db)
         var moving: [Int64] = []
         var order: [Int64] = []
         var others = try MessageMoves.sequences(of: number, db)

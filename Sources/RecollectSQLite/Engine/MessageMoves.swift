@@ -57,7 +57,10 @@ enum MessageMoves {
                 if try MessageQueries.message(known, db)?.hasSameContent(as: message) == true { return false }
                 free = ConversationMessage.copyId(of: free, from: id.sessionId)
             }
-            if free != message.id { try rename(sequence, free, inScope: own, db) }
+            if free != message.id {
+                try rename(sequence, free, inScope: own, db)
+                try Drafts.rename(message.id, to: free, inScope: own, db)
+            }
             return true
         }
     }

@@ -65,6 +65,47 @@ enum Drafts {
         try db.run("UPDATE draft SET conversation_id = ? WHERE conversation_id = ?", target, conversation)
     }
 
+    /// Gives drafts ids of their own before two conversations become one, where an id stands for something else in the other one.
+    ///
+    /// A draft of a message that its own conversation holds keeps that message's id.
+    /// - Parameter id: The source's; the new ids are derived from its session.
+    static func separate(_ source: Int64, _ id: ConversationID, from target: Int64, _ db: Database) throws {
+        for (own, other) in [(source, target), (target, source)] {
+            for draft in try drafts("conversation_id = ?", [own], db) {
+                let (agentId, known) = (draft.scope.agentId, draft.message.id)
+                let isTaken =
+                    try isDraft(known, agentId, in: other, db)
+                    || !isMessage(known, agentId, in: own, db) && isMessage(known, agentId, in: other, db)
+                guard isTaken else { continue }
+                var free = known
+                while try [own, other].contains(where: {
+                    try isDraft(free, agentId, in: $0, db) || isMessage(free, agentId, in: $0, db)
+                }) { free = ConversationMessage.copyId(of: free, from: id.sessionId) }
+                try db.run("UPDATE draft SET message_id = ? WHERE id = ?", free, draft.number)
+            }
+        }
+    }
+
+    /// Gives the drafts of a scope's message the message's new id.
+    static func rename(_ id: String, to new: String, inScope scope: Int64, _ db: Database) throws {
+        try db.run(
+            """
+            UPDATE draft SET message_id = ?1 FROM scope WHERE scope.id = ?2 AND message_id = ?3
+            AND draft.conversation_id = scope.conversation_id AND scope.agent_id IN (draft.agent_id, '')
+            """, new, scope, id)
+    }
+
+    private static func isDraft(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
+        try db.integer(
+            "SELECT 1 FROM draft WHERE conversation_id = ? AND message_id = ? AND agent_id = ?", number, id, agentId
+        ) != nil
+    }
+
+    /// Whether a reply of an agent that ends under an id meets a message: the agent's, or one of no agent.
+    private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
+        try [agentId, ""].contains { try !MessageQueries.sequences(of: id, in: number, agentId: $0, db).isEmpty }
+    }
+
     // MARK: Reading
 
     /// One draft; `nil` if it is gone, or its conversation.

@@ -15,11 +15,12 @@ struct ReplyEnding {
 
     /// Returns the hashes of attachments that nothing uses any more.
     func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
-        guard let scope = try place(db) else {
+        guard let (scope, id) = try place(db) else {
             throw RecollectError(
                 .notFound, "the conversation of this reply was deleted while the reply was in flight; it was not saved")
         }
         try Drafts.remove(number, db)
+        let message = message.with(id: id)
         let appending = Appending(
             messages: [message], scope: scope,
             options: AppendOptions(maxMessages: maxMessages, adoptsUnassigned: true), retention: retention)
@@ -29,11 +30,13 @@ struct ReplyEnding {
         return appended.orphans + edited.orphans
     }
 
-    /// Where the message belongs; `nil` if nowhere any more.
-    private func place(_ db: Database) throws -> Scope? {
-        if let draft = try Drafts.one(number, db) { return draft.scope }
+    /// Where the message belongs, and under which id; `nil` if nowhere any more.
+    private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
+        if let draft = try Drafts.one(number, db) { return (draft.scope, draft.message.id) }
         // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.
         try Settling.settle(db)
-        return try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db).map { _ in scope }
+        return try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db).map { _ in
+            (scope, message.id)
+        }
     }
 }

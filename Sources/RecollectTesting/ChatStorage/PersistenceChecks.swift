@@ -14,12 +14,12 @@ enum PersistenceChecks {
                 let messages = Self.messages
                 try await saving(trial) { store in
                     for (number, scope) in scopes.enumerated() {
-                        try await store.add(messages.map { $0.renamed("\(number).\($0.id)") }, to: scope)
+                        try await store.add(messages.map { $0.with(id: "\(number).\($0.id)") }, to: scope)
                     }
                 }
                 let store = try await trial.open()
                 for (number, scope) in scopes.enumerated() {
-                    let expected = messages.map { $0.renamed("\(number).\($0.id)") }
+                    let expected = messages.map { $0.with(id: "\(number).\($0.id)") }
                     try await expectMessages(store.messages(in: scope), expected, "\(scope.shown) after opening again")
                 }
                 let merged = try await store.merged(ConversationID(userId: "user", sessionId: ""))
@@ -106,12 +106,4 @@ enum PersistenceChecks {
             id: "x", role: Role(rawValue: "critic"), parts: [.unknown(["hologram": ["depth": 0.1]])],
             timestamp: Date(millisecondsSince1970: -1), metadata: ["model": "m", "usage": ["input": 12]]),
     ]
-}
-
-extension ConversationMessage {
-    /// The message under another id.
-    func renamed(_ id: String) -> ConversationMessage {
-        ConversationMessage(
-            id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)
-    }
 }

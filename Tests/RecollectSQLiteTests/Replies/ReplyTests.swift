@@ -196,6 +196,78 @@ import Testing
         #expect(try await saved() == [saying("again")] + messages(5..<6))
     }
 
+    // MARK: Ids that come in from elsewhere
+
+    private func other(_ sessionId: String) -> Scope {
+        Scope(userId: scope.userId, sessionId: sessionId, agentId: scope.agentId)
+    }
+
+    private func texts(_ scope: Scope) async throws -> [String] {
+        try await history.window(of: scope, maxMessages: nil).map(\.text)
+    }
+
+    @Test("a reply that a merge brings to a message of its id is saved beside it", arguments: [false, true])
+    func mergedBesideMessage(isInterrupted: Bool) async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("whole")], to: b)
+        let reply = try await history.beginReply(saying("streamed"), in: a)
+        try await history.moveConversation(a.conversation, to: b.sessionId)
+        isInterrupted ? try await endWriters() : try await reply.finish()
+        #expect(try await history.repliesInFlight(in: b.conversation).isEmpty)
+        #expect(try await texts(b) == ["whole", "streamed"])
+        #expect(try await history.message("r", in: b.conversation)?.message == saying("whole"))
+        #expect(try await history.check().problems.isEmpty)
+    }
+
+    @Test(
+        "a message that a merge brings to a reply of its id stays as it is, of its agent or of none",
+        arguments: ["agent", ""])
+    func mergedMessage(agentId: String) async throws {
+        let (a, b) = (other("a"), other("b"))
+        try await history.append([saying("whole")], to: a.conversation.scope(agentId: agentId == "" ? "" : a.agentId))
+        let reply = try await history.beginReply(saying("streamed"), in: b)
+        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await reply.finish()
+        let all = try await history.messages(
+            of: b.conversation, agentId: nil, page: PageRequest(limit: 10)
+        ).elements
+        #expect(all.map(\.message.text).sorted() == ["streamed", "whole"])
+        #expect(try await history.message("r", in: b.conversation)?.message == saying("whole"))
+    }
+
+    @Test("a reply of a restored branch's id is saved behind what the branch brings back")
+    func restoredBranch() async throws {
+        try await history.append(messages(0..<1) + [saying("first answer")], to: scope)
+        let branch = try await history.branch(scope.conversation, from: "r")
+        let reply = try await history.beginReply(saying("second answer"), in: scope)
+        try await history.restoreBranch(branch, in: scope.conversation)
+        try await reply.finish()
+        #expect(try await texts(scope) == [messages(0..<1)[0].text, "first answer", "second answer"])
+    }
+
+    @Test("two replies of one id in sessions that are merged are both saved")
+    func mergedReplies() async throws {
+        let (a, b) = (other("a"), other("b"))
+        let first = try await history.beginReply(saying("of a"), in: a)
+        let second = try await history.beginReply(saying("of b"), in: b)
+        try await history.moveConversation(a.conversation, to: b.sessionId)
+        try await first.finish()
+        try await second.finish()
+        #expect(try await texts(b).sorted() == ["of a", "of b"])
+    }
+
+    @Test("a reply that a UI has saved already follows its message through a merge", arguments: [false, true])
+    func followsItsMessage(isTaken: Bool) async throws {
+        let (a, b) = (other("a"), other("b"))
+        if isTaken { try await history.append([saying("of b")], to: b) }
+        let reply = try await history.beginReply(saying("half"), in: a)
+        try await history.append([saying("half")], to: a)
+        try await history.moveConversation(a.conversation, to: b.sessionId)
+        reply.append(" and half")
+        try await reply.finish()
+        #expect(try await texts(b) == (isTaken ? ["of b"] : []) + ["half and half"])
+    }
+
     @Test("a reply whose conversation is deleted, or whose user, goes along and cannot bring it back")
     func deletion() async throws {
         for delete in [

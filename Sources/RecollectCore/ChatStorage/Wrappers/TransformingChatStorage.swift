@@ -55,7 +55,7 @@ public final class TransformingChatStorage: DraftingChatStorage, VersionedChatSt
         var transformed: [ConversationMessage] = []
         for message in messages {
             try Task.checkCancellation()
-            if let result = try await transform(message) { transformed.append(result.withId(message.id)) }
+            if let result = try await transform(message) { transformed.append(result.with(id: message.id)) }
         }
         try await storage.saveMessages(
             transformed, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
@@ -83,14 +83,5 @@ public final class TransformingChatStorage: DraftingChatStorage, VersionedChatSt
     /// The session's version: passed on.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
-    }
-}
-
-extension ConversationMessage {
-    /// The message under that id.
-    fileprivate func withId(_ id: String) -> ConversationMessage {
-        guard !self.id.hasSameBytes(as: id) else { return self }
-        return ConversationMessage(
-            id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)
     }
 }
