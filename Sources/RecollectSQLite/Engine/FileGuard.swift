@@ -6,7 +6,7 @@ import RecollectCore
 /// name changes the time of its folder's last change, so one look at the folder is enough while that stays the same.
 final class FileGuard: Sendable {
     private struct State {
-        var identity: HistoryFiles.Identity
+        let identity: HistoryFiles.Identity
         /// The folder's stamp when the files were last compared; `nil` where a later change might give the same one.
         var stamp: FolderStamp?
     }
@@ -14,10 +14,10 @@ final class FileGuard: Sendable {
     private let files: HistoryFiles
     private let state: Locked<State>
 
-    /// Takes the files as they are now for those of the database. Under the process lock, with the connections open.
-    init(files: HistoryFiles) {
+    /// - Parameter identity: The identity of the files that SQLite has open: `HistoryFiles.identityForOpening`.
+    init(files: HistoryFiles, identity: HistoryFiles.Identity) {
         self.files = files
-        state = Locked(State(identity: files.identity()))
+        state = Locked(State(identity: identity))
     }
 
     /// The identity of the database's file.
@@ -30,11 +30,7 @@ final class FileGuard: Sendable {
         return state.withLock { state in
             if let stamp, stamp == state.stamp { return true }
             let isSettled = stamp?.isSettled ?? false
-            let now = files.identity()
-            // SQLite makes the log and its index at the first use.
-            if state.identity.log == nil { state.identity.log = now.log }
-            if state.identity.shared == nil { state.identity.shared = now.shared }
-            guard state.identity == now else { return false }
+            guard state.identity == files.identity() else { return false }
             state.stamp = isSettled ? stamp : nil
             return true
         }

@@ -65,6 +65,7 @@ struct FolderStamp: Equatable, Sendable {
 
     /// Whether a change made from now on gives the folder another stamp: the file system's clock has ticked since the last change.
     var isSettled: Bool {
-        FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
+        // Linux keeps no times for the root folder of a FAT volume.
+        seconds != 0 && FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
     }
 }

@@ -45,15 +45,16 @@ final class HistoryDatabase: Sendable {
     private static let openings = Locked(0)
 
     /// - Parameters:
+    ///   - identity: The identity of the open files; `nil` for a database in memory or opened to be read only.
     ///   - mark: The mark of a database with `durability: .relaxed`.
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
     ///   - unlocked: The files, where the connections take no locks.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
-        files: HistoryFiles?, configuration: HistoryConfiguration, writer: DatabaseQueue, lock: ProcessLock?,
-        mark: LockFile? = nil, state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
-        unlocked: UnlockedFiles? = nil,
+        files: HistoryFiles?, identity: HistoryFiles.Identity? = nil, configuration: HistoryConfiguration,
+        writer: DatabaseQueue, lock: ProcessLock?, mark: LockFile? = nil, state: OpeningState? = nil,
+        cannotWrite: RecollectError? = nil, unlocked: UnlockedFiles? = nil,
         openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
@@ -69,7 +70,7 @@ final class HistoryDatabase: Sendable {
         readers = openReader.map { open in
             ReadConnections { ReadConnection(try open(), known, unlocked: unlocked) }
         }
-        guardian = files.map(FileGuard.init(files:))
+        guardian = files.flatMap { files in identity.map { FileGuard(files: files, identity: $0) } }
         id = guardian?.databaseID
         log = WriteAheadLog(configuration: configuration, files: files)
         number = Self.openings.withLock { openings in
@@ -346,7 +347,7 @@ final class HistoryDatabase: Sendable {
         throw RecollectError(
             .storeReplaced,
             "the history's files in \(files.directory.path) were replaced or removed while they were open; "
-                + "this save is not kept; the next use opens what is there now")
+                + "this save may be lost; the next use opens what is there now")
     }
 
     // MARK: The log

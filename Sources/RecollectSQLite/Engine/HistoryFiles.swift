@@ -161,9 +161,26 @@ struct HistoryFiles: Sendable {
     }
 
     struct Identity: Equatable, Sendable {
-        var database: FileID?
-        var log: FileID?
-        var shared: FileID?
+        let database: FileID?
+        let log: FileID?
+        let shared: FileID?
+    }
+
+    /// Makes the log and its index where they are missing, both empty, and returns the identity of the files.
+    ///
+    /// SQLite opens them by name, and does not tell which files it has opened. They are these if the paths lead to them still when it has
+    /// read. SQLite takes an empty log or index for a missing one, and gives both the owner and the permissions of the database.
+    func identityForOpening() throws -> Identity {
+        for path in [writeAheadLog, sharedMemory] where FileID(at: path) == nil {
+            try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
+                do {
+                    _ = try OpenFolder(path: folder).makeFile(URL(fileURLWithPath: path).lastPathComponent)
+                } catch let failure as POSIXFailure where failure.number == EEXIST {
+                    return
+                }
+            }
+        }
+        return identity()
     }
 
     /// The same files behind a symbolic link in place of the database: SQLite keeps the log beside the link's target, and a

@@ -36,14 +36,17 @@ struct HistoryOpening {
             let isReported = damaged != nil && damaged == FileID(at: files.database)
             let found: Look = isReported ? .damaged(.reported) : try look(isKnown: isKnown)
             if case .damaged(let evidence) = found, try !salvage(evidence, for: user) { return nil }
-            guard let id = FileID(at: files.database), HistoryRegistry.shared.begin(id) else { return nil }
+            let identity = try files.identityForOpening()
+            guard let id = identity.database, HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
             // SQLite reports some failed reads as corruption. Those pass; damage stays.
             for isLast in [false, true] {
                 do {
-                    database = try connect(lock, emptiesLog: found.hasCutCommit)
+                    database = try connect(lock, identity, emptiesLog: found.hasCutCommit)
                     return database
+                } catch is DatabaseRetired {
+                    return nil
                 } catch  where error.isCorruption && !found.isDamaged {
                     if isLast { try salvage(error.isUnreadable ? .unreadable : .reported) }
                 }
@@ -53,7 +56,10 @@ struct HistoryOpening {
     }
 
     /// Opens the writer's connection and brings the database up to date.
-    private func connect(_ lock: ProcessLock, emptiesLog: Bool) throws -> HistoryDatabase {
+    /// - Throws: `DatabaseRetired`, before anything is written, where the files were replaced meanwhile.
+    private func connect(
+        _ lock: ProcessLock, _ identity: HistoryFiles.Identity, emptiesLog: Bool
+    ) throws -> HistoryDatabase {
         let database = files.database
         let writer = try DatabaseQueue(
             path: database,
@@ -62,6 +68,7 @@ struct HistoryOpening {
             })
         do {
             var state = try writer.inDatabase(OpeningState.init)
+            guard files.identity() == identity else { throw DatabaseRetired() }
             let isCurrent = state.map(Schema.isCurrent) ?? false
             let isKept = isCurrent && state?.hasKeptSchema == true
             if !isKept { try writer.inDatabase(refuseUnknown) }
@@ -78,7 +85,8 @@ struct HistoryOpening {
                 state = try writer.inDatabase(OpeningState.init)
             }
             return HistoryDatabase(
-                files: files, configuration: configuration, writer: writer, lock: lock, mark: mark, state: state
+                files: files, identity: identity, configuration: configuration, writer: writer, lock: lock, mark: mark,
+                state: state
             ) { [path = files.database, configuration] in
                 var reading = Self.connections(configuration)
                 reading.readonly = true

@@ -83,6 +83,21 @@ import Testing
         #expect(await events.next()?.kind == .storeReplaced)
     }
 
+    @Test("files that appear after an opening are not taken for those that it opened")
+    func lateFiles() throws {
+        let files = HistoryFiles(directory: folder.url)
+        try files.makeFile(at: files.database)
+        let identity = try files.identityForOpening()
+        #expect(identity.log != nil && identity.shared != nil)
+        #expect(try files.identityForOpening() == identity)
+        let guardian = FileGuard(files: files, identity: identity)
+        #expect(guardian.filesAreUnchanged())
+        try FileManager.default.removeItem(atPath: files.sharedMemory)
+        let withoutIndex = FileGuard(files: files, identity: files.identity())
+        #expect(try files.identityForOpening().shared != nil)
+        #expect(!withoutIndex.filesAreUnchanged())
+    }
+
     @Test("a store that only reads notices that its files were replaced, shows the new ones and posts an event")
     func readersNotice() async throws {
         let history = folder.history()
