@@ -6,6 +6,8 @@ struct ConversationMigration {
     private var report = MigrationReport()
 
     private static let pageSize = 500
+    /// A member of the metadata of a conversation that is not complete in the target.
+    private static let mark = "recollect.migrating"
 
     init(_ conversation: Conversation, from source: any HistoryStore, to target: any HistoryStore) {
         self.conversation = conversation
@@ -19,6 +21,7 @@ struct ConversationMigration {
         let details = details(beside: current)
         if current != nil, case .whole(let count) = try await compared() {
             if details != ConversationDetails() { try await target.update(conversation.id, with: details) }
+            if current?.metadata[Self.mark] != nil { try await finish() }
             report.count(messages: count, added: 0, isMoved: false)
             return report
         }
@@ -71,6 +74,7 @@ struct ConversationMigration {
             details.isArchived = conversation.isArchived || conversation.branchOf != nil ? true : nil
             details.createdAt = conversation.createdAt
             details.firstMessage = conversation.firstMessage
+            details.metadata[Self.mark] = true
         }
         if (current?.lastAccessedAt ?? .distantPast) < conversation.lastAccessedAt {
             details.lastAccessedAt = conversation.lastAccessedAt
@@ -78,10 +82,11 @@ struct ConversationMigration {
         return details
     }
 
-    /// Sets what holds only once all messages are there.
+    /// Sets what holds only once all messages are there, and removes the mark last: an interrupted migration does it again.
     private func finish() async throws {
         if !conversation.isUnread { try await target.update(conversation.id, with: ConversationDetails(isRead: true)) }
         if conversation.discardedAt != nil { try await target.discardConversation(conversation.id) }
+        try await target.update(conversation.id, with: ConversationDetails(metadata: [Self.mark: .null]))
     }
 
     // MARK: Comparing

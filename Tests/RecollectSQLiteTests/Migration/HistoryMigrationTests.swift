@@ -109,6 +109,28 @@ struct HistoryMigrationTests {
             ])
     }
 
+    @Test(
+        "interrupted after its last message, a migration discards and reads on its next run what the source has discarded and read"
+    )
+    func interruptedAtTheEnd() async throws {
+        let scope = Scope(userId: "ann", sessionId: "gone", agentId: "a")
+        try await source.append(messages(0..<4), to: scope)
+        try await source.update(scope.conversation, with: ConversationDetails(isRead: true))
+        try await source.discardConversation(scope.conversation)
+        let run = Task { [source, target] in
+            try await migrate(user: "ann", from: source, to: target) { _ in withUnsafeCurrentTask { $0?.cancel() } }
+        }
+        await #expect(throws: CancellationError.self) { _ = try await run.value }
+        #expect(try await target.window(of: scope, maxMessages: nil).count == 4)
+        #expect(try await target.conversation(scope.conversation)?.discardedAt == nil)
+        try await migrate(user: "ann", from: source, to: target)
+        try await expectEqual()
+        // From then on the target's state is the user's.
+        try await target.restoreConversation(scope.conversation)
+        try await migrate(user: "ann", from: source, to: target)
+        #expect(try await target.conversation(scope.conversation)?.discardedAt == nil)
+    }
+
     @Test("a branch becomes an archived conversation that tells where it left")
     func branches() async throws {
         let s = ConversationID(userId: "ann", sessionId: "s")
