@@ -35,8 +35,8 @@ struct ReplyEnding {
         if let draft = try Drafts.one(number, db) { return (draft.scope, draft.message.id) }
         // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.
         try Settling.settle(db)
-        return try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db).map { _ in
-            (scope, message.id)
-        }
+        // In a conversation that was deleted and made anew, a message of that id is another one.
+        let saved = try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db)
+        return saved?.message.isInterrupted == true ? (scope, message.id) : nil
     }
 }

@@ -245,6 +245,15 @@ import Testing
         #expect(try await texts(scope) == [messages(0..<1)[0].text, "first answer", "second answer"])
     }
 
+    @Test("a reply of a deleted session does not end in the session that was made anew under its id")
+    func deletedAndMadeAnew() async throws {
+        let reply = try await history.beginReply(saying("old words"), in: scope)
+        try await history.deleteConversation(scope.conversation)
+        try await history.append([saying("new answer")], to: scope)
+        await expectError(.notFound) { try await reply.finish() }
+        #expect(try await texts(scope) == ["new answer"])
+    }
+
     @Test("two replies of one id in sessions that are merged are both saved")
     func mergedReplies() async throws {
         let (a, b) = (other("a"), other("b"))
