@@ -162,9 +162,10 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Deletes messages whose timestamp is before a moment, of all users, for good. Returns how many there were.
     ///
-    /// They go in small steps; a task that is cancelled has deleted some.
+    /// They go in small steps; a task that is cancelled has deleted some. Throws `invalidArgument` for a date of NaN seconds.
     @discardableResult
     public func deleteMessages(olderThan moment: Date) async throws -> Int {
+        try Self.refuseNotANumber(moment)
         let count = try await perform {
             try await Expiry(database: $0).deleteOlder(than: moment.millisecondsSince1970)
         }
@@ -174,9 +175,11 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
     ///
-    /// They go one by one, each with its branches; a task that is cancelled has deleted some.
+    /// They go one by one, each with its branches; a task that is cancelled has deleted some. Throws `invalidArgument` for a date of NaN
+    /// seconds.
     @discardableResult
     public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
+        try Self.refuseNotANumber(moment)
         let count = try await perform {
             try await Expiry(database: $0).deleteDiscarded(before: moment.millisecondsSince1970)
         }
@@ -192,6 +195,12 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
         await finishSteps()
         return count
+    }
+
+    private static func refuseNotANumber(_ moment: Date) throws {
+        guard moment.isNotANumber else { return }
+        throw RecollectError(
+            .invalidArgument, "the date is not a number; nothing was deleted; check how it was computed")
     }
 
     private func finishSteps() async {

@@ -10,7 +10,7 @@ extension Date {
         self.init(timeIntervalSince1970: Double(milliseconds) / 1000)
     }
 
-    /// Milliseconds since 1970, rounded to the nearest; dates outside about ±280,000 years are clamped.
+    /// Milliseconds since 1970, rounded to the nearest; dates outside about ±140,000 years are clamped.
     public var millisecondsSince1970: Int64 {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         guard milliseconds.isFinite else { return milliseconds == -.infinity ? -Self.extent : Self.extent }
@@ -22,6 +22,9 @@ extension Date {
         Date(millisecondsSince1970: millisecondsSince1970)
     }
 
-    /// Integers up to 2^53 pass through JSON numbers unharmed.
-    private static let extent: Int64 = 1 << 53
+    /// Whether it is not a moment at all: an unparsed number of an app, say.
+    package var isNotANumber: Bool { timeIntervalSince1970.isNaN }
+
+    /// Milliseconds up to 2^52 pass unharmed through the seconds of a `Date` and through JSON numbers.
+    private static let extent: Int64 = 1 << 52
 }

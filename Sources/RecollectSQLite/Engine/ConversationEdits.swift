@@ -17,7 +17,7 @@ enum ConversationEdits {
             is_pinned = ifnull(?, is_pinned), is_archived = ifnull(?, is_archived),
             last_access = max(last_access, ifnull(?, last_access)) WHERE id = ?
             """, details.title, details.workingDirectory, details.branchName, details.isPinned, details.isArchived,
-            details.lastAccessedAt?.millisecondsSince1970, number)
+            details.lastAccessedAt.flatMap(accessMoment), number)
         if let isRead = details.isRead { try mark(number, isRead: isRead, db) }
         if let first = details.firstMessage { try set(firstMessage: first, of: number, db) }
         for tag in details.removedTags {
@@ -30,6 +30,12 @@ enum ConversationEdits {
             try merge(details.metadata, into: number, db)
         }
         try db.recordChange(.conversationUpdated, id)
+    }
+
+    /// A last access in milliseconds, below the largest moment by far: each later access of the user's is behind it. `nil` for a date that
+    /// is no number.
+    private static func accessMoment(_ date: Date) -> Int64? {
+        date.isNotANumber ? nil : min(date.millisecondsSince1970, 1 << 51)
     }
 
     /// Makes a conversation the last that was accessed of its user's, whatever the clock says.
@@ -127,18 +133,22 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, target)
     }
 
+    /// Gives the copy what it does not have itself: the session may have been made before, with a title of its own.
     private static func copyDetails(
         from number: Int64, to copy: Int64, origin: ConversationID, messageId: String, _ db: Database
     ) throws {
         try db.run(
             """
-            UPDATE conversation SET (
-              created_at, last_activity, title, working_directory, branch, metadata, first_message, preview, discarded_at
-            ) = (
-              SELECT created_at, created_at, title, working_directory, branch, metadata, first_message, preview, NULL
-              FROM conversation WHERE id = ?
-            ) WHERE id = ?
+            UPDATE conversation SET
+            created_at = iif(conversation.created_at = 0, source.created_at, conversation.created_at),
+            last_activity = iif(conversation.created_at = 0, source.created_at, conversation.last_activity),
+            title = ifnull(conversation.title, source.title),
+            working_directory = ifnull(conversation.working_directory, source.working_directory),
+            branch = ifnull(conversation.branch, source.branch),
+            first_message = ifnull(conversation.first_message, source.first_message), discarded_at = NULL
+            FROM conversation AS source WHERE source.id = ? AND conversation.id = ?
             """, number, copy)
+        try unite(metadataOf: number, into: copy, db)
         try db.run(
             "INSERT OR IGNORE INTO tag (conversation_id, tag) SELECT ?, tag FROM tag WHERE conversation_id = ?", copy,
             number)
@@ -149,6 +159,8 @@ enum ConversationEdits {
     private static func copyMessages(
         from number: Int64, to copy: Int64, through end: Int64, _ db: Database
     ) throws {
+        // A damaged index would copy another user's message.
+        _ = try MessageMoves.sequences(of: number, db)
         try db.run(
             """
             INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) SELECT ?, agent_id, 0 FROM scope

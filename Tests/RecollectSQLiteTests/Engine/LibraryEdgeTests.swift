@@ -120,6 +120,54 @@ import Testing
         #expect(try await history.conversation(target)?.discardedAt == nil)
     }
 
+    @Test("a fork into a session without messages keeps what that session has of its own")
+    func forkIntoTitledSession() async throws {
+        try await history.append(messages(0..<3), to: scope)
+        try await history.update(
+            id, with: ConversationDetails(title: "Theirs", branchName: "main", metadata: ["k": 1, "l": 2]))
+        let target = ConversationID(userId: "ann", sessionId: "fork")
+        try await history.update(
+            target, with: ConversationDetails(title: "Mine", workingDirectory: "/mine", metadata: ["k": 3]))
+        let before = try #require(try await history.conversation(target))
+        try await history.fork(id, at: "m1", into: "fork")
+        let fork = try #require(try await history.conversation(target))
+        #expect(fork.title == "Mine" && fork.workingDirectory == "/mine" && fork.branchName == "main")
+        #expect(fork.metadata["k"] == 3 && fork.metadata["l"] == 2 && fork.metadata["forkedFrom"] != nil)
+        #expect(fork.createdAt == before.createdAt)
+    }
+
+    @Test("dates that are no numbers delete nothing, and those far away leave every list complete")
+    func strangeMoments() async throws {
+        try await history.append(messages(0..<3), to: scope)
+        try await history.discardConversation(id)
+        let nan = Date(timeIntervalSince1970: .nan)
+        await expectError(.invalidArgument) { try await history.deleteMessages(olderThan: nan) }
+        await expectError(.invalidArgument) { try await history.deleteConversations(discardedBefore: nan) }
+        #expect(try await history.window(of: scope, maxMessages: nil).count == 3)
+        let sessions = SQLiteSessionStorage(history: history, userId: "ann")
+        for (number, moment) in [Double.nan, .infinity, 1e300, 0].enumerated() {
+            try await history.update(
+                ConversationID(userId: "ann", sessionId: "s\(number)"),
+                with: ConversationDetails(lastAccessedAt: Date(timeIntervalSince1970: moment)))
+        }
+        for number in 0..<4 { try await sessions.updateLastAccessed(id: "s\(number)") }
+        var found: [String] = []
+        var request = PageRequest<ConversationCursor>?(PageRequest(limit: 1))
+        while let next = request, found.count < 10 {
+            let page = try await history.conversations(ConversationQuery(userId: "ann", order: .lastAccess), page: next)
+            found += page.elements.map(\.id.sessionId)
+            request = page.next.map { PageRequest(limit: 1, after: $0) }
+        }
+        #expect(found == ["s3", "s2", "s1", "s0"])
+    }
+
+    @Test("a repair keeps what a list shows of a session that has a first message and no other")
+    func repairedPreview() async throws {
+        try await history.update(id, with: ConversationDetails(firstMessage: "said first"))
+        try await history.repair()
+        #expect(try await history.conversation(id)?.preview == "said first")
+    }
+
     @Test("a user's deletion leaves no name of a session behind, whatever was deleted before")
     func deletedUser() async throws {
         try await history.append(messages(0..<1), to: scope)
