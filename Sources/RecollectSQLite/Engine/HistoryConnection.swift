@@ -51,9 +51,11 @@ final class HistoryConnection: Sendable {
         var hasSalvaged = false
         var hasReopened = false
         var hasRebuiltIndex = false
+        var mustRebuildIDs = false
         while true {
             let database = try await database()
             do {
+                if mustRebuildIDs { try await rebuildIDs(of: database) }
                 return try await operation(database)
             } catch is DatabaseRetired {
                 continue
@@ -61,6 +63,9 @@ final class HistoryConnection: Sendable {
                 guard !hasReopened else { throw error.cause }
                 hasReopened = true
                 database.retire()
+            } catch is DamagedIDs {
+                guard !mustRebuildIDs, database.cannotWrite == nil else { throw damagedIDs }
+                mustRebuildIDs = true
             } catch  where error.isIndexDamage && !hasRebuiltIndex {
                 hasRebuiltIndex = true
                 try await rebuildIndex(of: database)
@@ -87,6 +92,19 @@ final class HistoryConnection: Sendable {
         try await database.write { try SearchIndex.rebuild($0) }
         while try await database.write({ try SearchIndex.advance($0, limit: 2000) }) {}
         events.post(StoreEvent(kind: .rebuiltIndex))
+    }
+
+    /// Makes the index of ids anew. A message whose own row is damaged contradicts another index as well; then the history is salvaged.
+    private func rebuildIDs(of database: HistoryDatabase) async throws {
+        try await database.write(Settling.rebuildIDs)
+        events.post(StoreEvent(kind: .rebuiltIndex))
+    }
+
+    private var damagedIDs: RecollectError {
+        RecollectError(
+            .damaged,
+            "the index of message ids in \(files?.directory.path ?? "memory") is damaged; nothing was changed; repair the history"
+        )
     }
 
     /// Sets the damaged files aside and opens what could be read of them, unless that has been done already.

@@ -87,7 +87,7 @@ extension HistoryOpening {
             try makeDatabase()
             return .whole
         }
-        guard DatabaseHeader.isDatabase(header) else { return .damaged(.certain) }
+        guard DatabaseHeader.isDatabase(header), DatabaseHeader.isSound(header) else { return .damaged(.certain) }
         // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
         guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
         let end = try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "look at the log in") {

@@ -148,8 +148,16 @@ enum MessageDeletion {
 
     /// Removes rows, their index entries and uses of attachments, and counts them out. Tokens and the preview are the caller's
     /// to recount where what goes was deleted and not trimmed.
+    /// - Throws: the error for a damaged index if a message is of another conversation.
     static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
         guard !sequences.isEmpty else { return [] }
+        for sequence in sequences {
+            let owner = try db.integer(
+                """
+                SELECT scope.conversation_id FROM message JOIN scope ON scope.id = message.scope_id WHERE sequence = ?
+                """, sequence)
+            guard owner == conversation else { throw DatabaseError.damagedIndex }
+        }
         try db.keepFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
         try forgetFirstMessage(sequences, of: conversation, db)

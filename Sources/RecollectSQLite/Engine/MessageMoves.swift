@@ -5,12 +5,23 @@ import RecollectCore
 /// settled; what lists show of both conversations is the caller's to recount.
 enum MessageMoves {
     /// The numbers of a conversation's messages from a position on, in order.
+    ///
+    /// Compares the rows with the index of places: with one wrong bit it leads to another user's message.
     static func sequences(of conversation: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
-        try db.integers(
+        let places = try db.sql(
             """
-            SELECT sequence FROM message
-            WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND position >= ? ORDER BY position
-            """, conversation, position)
+            SELECT message.sequence, row.scope_id = message.scope_id
+            FROM message LEFT JOIN message AS row ON row.sequence = message.sequence
+            WHERE message.scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) AND message.position >= ?
+            ORDER BY message.position
+            """
+        ).bind(conversation, position)
+        var sequences: [Int64] = []
+        try places.forEachRow { place in
+            guard place.integer(1) == 1 else { throw DatabaseError.damagedIndex }
+            sequences.append(place.integer(0))
+        }
+        return sequences
     }
 
     /// Moves messages into another conversation, to scopes of the same agents; they keep their positions.

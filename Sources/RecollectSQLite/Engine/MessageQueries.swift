@@ -33,28 +33,50 @@ enum MessageQueries {
         return ConversationID(userId: row.text(0), sessionId: row.text(1))
     }
 
-    /// The settled messages of a conversation and an id, in SQL: one of each agent that has one, in no order.
-    static let sequencesOfID = """
-        SELECT sequence FROM scope JOIN message_id ON message_id.scope_id = scope.id
-        WHERE scope.conversation_id = ?1 AND message_id.message_id = ?2
-        """
-
     /// The numbers of a conversation's messages of that id in their order: one of each agent that has one, or that of one agent
     /// alone. Needs what is settled.
+    /// - Throws: `DamagedIDs` for an entry that leads to another message.
     static func sequences(
         of messageId: String, in number: Int64, agentId: String? = nil, _ db: Database
     ) throws -> [Int64] {
-        try db.integers(
+        let entries = try db.sql(
             """
-            SELECT sequence FROM message JOIN scope ON scope.id = message.scope_id
-            WHERE sequence IN (\(sequencesOfID)) AND (?3 IS NULL OR agent_id = ?3) ORDER BY position
-            """, number, messageId, agentId)
+            SELECT message_id.sequence, message.scope_id = scope.id AND message.message_id = ?2
+            FROM scope JOIN message_id ON message_id.scope_id = scope.id
+            LEFT JOIN message ON message.sequence = message_id.sequence
+            WHERE scope.conversation_id = ?1 AND message_id.message_id = ?2 AND (?3 IS NULL OR agent_id = ?3)
+            ORDER BY position
+            """
+        ).bind(number, messageId, agentId)
+        var sequences: [Int64] = []
+        try entries.forEachRow { entry in
+            guard entry.integer(1) == 1 else { throw DamagedIDs() }
+            sequences.append(entry.integer(0))
+        }
+        return sequences
     }
 
     /// The number of a scope's message of that id. Needs what is settled.
+    /// - Throws: `DamagedIDs` for an entry that leads to another message.
     static func sequence(of messageId: String, inScope scope: Int64, _ db: Database) throws -> Int64? {
-        try db.integer("SELECT sequence FROM message_id WHERE scope_id = ? AND message_id = ?", scope, messageId)
+        try sequence(of: messageId, inScope: scope, with: db.sql(sequenceOfID))
     }
+
+    /// The same with a prepared `sequenceOfID`.
+    static func sequence(of messageId: String, inScope scope: Int64, with statement: SQL) throws -> Int64? {
+        try statement.bind(scope, at: 1)
+        try statement.bind(messageId, at: 2)
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        guard statement.integer(1) == 1 else { throw DamagedIDs() }
+        return statement.integer(0)
+    }
+
+    static let sequenceOfID = """
+        SELECT message_id.sequence, message.scope_id = ?1 AND message.message_id = ?2
+        FROM message_id LEFT JOIN message ON message.sequence = message_id.sequence
+        WHERE message_id.scope_id = ?1 AND message_id.message_id = ?2
+        """
 
     static func position(of sequence: Int64, _ db: Database) throws -> Int64? {
         try db.integer("SELECT position FROM message WHERE sequence = ?", sequence)
@@ -157,3 +179,6 @@ enum MessageQueries {
         return messages
     }
 }
+
+/// The error for an entry of the index of ids that leads to another message than its own. The index is derived: it is made anew.
+struct DamagedIDs: Error {}

@@ -120,6 +120,13 @@ enum Settling {
         return result
     }
 
+    /// Derives everything anew after `DamagedIDs`. In a write transaction.
+    /// - Throws: the error for a damaged index if the database contradicts itself elsewhere: rows may be damaged then.
+    static func rebuildIDs(_ db: Database) throws {
+        guard try HistoryCheck.isWhole(db) else { throw DatabaseError.damagedIndex }
+        try rebuild(db)
+    }
+
     /// Derives everything anew. In a write transaction.
     static func rebuild(_ db: Database) throws {
         try db.run("DELETE FROM message_id")
@@ -130,6 +137,10 @@ enum Settling {
             """)
         try db.run("UPDATE settled SET through = 0")
         try settle(db)
+        // Settling sets the previews of conversations with messages alone.
+        for number in try db.integers("SELECT id FROM conversation WHERE first_message IS NOT NULL") {
+            try Preview.set(number, db)
+        }
     }
 }
 

@@ -63,11 +63,8 @@ final class UnsettledIDs: @unchecked Sendable {
     /// - Parameter settledID: Finds the number of a settled message by its scope and id.
     func find(_ id: String, in row: ScopeRow, _ db: Database, settledID: HeldStatement) throws -> HeldMessage? {
         func settled(in scope: Int64) throws -> HeldMessage? {
-            let statement = try settledID.ready(db)
-            defer { statement.reset() }
-            try statement.bind(scope, at: 1)
-            try statement.bind(id, at: 2)
-            return try statement.step() ? HeldMessage(sequence: statement.integer(0), scope: scope) : nil
+            try MessageQueries.sequence(of: id, inScope: scope, with: settledID.ready(db))
+                .map { HeldMessage(sequence: $0, scope: scope) }
         }
         var scopes = [row.scope]
         if let unassigned = row.unassigned, unassigned != row.scope { scopes.append(unassigned) }
@@ -79,7 +76,7 @@ final class UnsettledIDs: @unchecked Sendable {
 
     /// The messages of that id of all agents of a conversation, whose scopes are these, settled or not, in their order.
     func sequences(of id: String, in conversation: Int64, scopes: [Int64], _ db: Database) throws -> [Int64] {
-        let settled = try db.integers(MessageQueries.sequencesOfID, conversation, id)
+        let settled = try MessageQueries.sequences(of: id, in: conversation, db)
         let recent = try recent(id, in: scopes, db).map(\.sequence)
         guard settled.count + recent.count > 1 else { return settled + recent }
         return try db.integers(

@@ -14,7 +14,7 @@ final class WriterCache: @unchecked Sendable {
     let begin = HeldStatement("BEGIN IMMEDIATE")
     let commit = HeldStatement("COMMIT")
     let lookUp = HeldStatement(ScopeRow.lookUp)
-    let settledID = HeldStatement("SELECT sequence FROM message_id WHERE scope_id = ? AND message_id = ?")
+    let settledID = HeldStatement(MessageQueries.sequenceOfID)
     let insertion = HeldStatement(MessageRow.insertion)
 
     /// A bound on memory, in scopes.

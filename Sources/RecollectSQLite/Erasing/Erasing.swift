@@ -53,6 +53,11 @@ enum Erasing {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ? AND name = ?", kind.rawValue, number, name)
     }
 
+    /// Work on a number is done, whatever name stands beside it.
+    static func done(_ kind: Kind, of number: Int64, _ db: Database) throws {
+        try db.run("DELETE FROM erasure WHERE kind = ? AND number = ?", kind.rawValue, number)
+    }
+
     /// The hashes of attachments whose files have still to go.
     static func pendingAttachments(_ db: Database) throws -> Set<String> {
         var hashes: Set<String> = []
@@ -79,7 +84,7 @@ enum Erasing {
 
     /// The largest number of a conversation, deleted ones included whose messages are still there: it must not be given again.
     static let lastConversation = """
-        max(ifnull((SELECT max(id) FROM conversation), 0),
+        max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),
           ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0))
         """
 }

@@ -64,6 +64,11 @@ struct ErasingBite {
         guard let number = try db.integer("SELECT min(number) FROM erasure WHERE kind = ?", kind.rawValue) else {
             return false
         }
+        guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) == nil else {
+            // A wrong bit made it the number of another conversation. `repair()` finds the messages that it was about.
+            try Erasing.done(kind, of: number, db)
+            return true
+        }
         try Settling.settle(db)
         repeat {
             let sequences = try db.integers(
@@ -72,7 +77,7 @@ struct ErasingBite {
                 """, number)
             guard !sequences.isEmpty else {
                 try MessageDeletion.deleteEmpty(number, db)
-                try db.run("DELETE FROM erasure WHERE kind = ? AND number = ?", kind.rawValue, number)
+                try Erasing.done(kind, of: number, db)
                 return true
             }
             try Erasing.note(orphans: MessageDeletion.remove(sequences, conversation: number, db), db)

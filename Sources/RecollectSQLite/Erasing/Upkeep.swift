@@ -10,6 +10,8 @@ final class Upkeep: Sendable {
     private struct State {
         weak var database: HistoryDatabase?
         var isRunning = false
+        /// Whether SQLite has reported corruption.
+        var hasDoubted = false
         var nextExpiry = ContinuousClock.now
     }
 
@@ -145,6 +147,14 @@ final class Upkeep: Sendable {
             case .blocked: return .wait
             case .nothing: return .finished
             }
+        } catch  where error.isCorruption {
+            // Reported a second time, it is damage: the next use of the history salvages.
+            let isSecond = state.withLock { state in
+                defer { state.hasDoubted = true }
+                return state.hasDoubted
+            }
+            database.retire(isSecond ? .damaged : .suspect)
+            return .gone
         } catch {
             if database.isRetired { return .gone }
             if error.isIndexDamage { await rebuildIndex(of: database) }

@@ -107,7 +107,7 @@ enum HistoryCheck {
         let found = try count(
             """
             SELECT count(*) FROM message_id JOIN message ON message.sequence = message_id.sequence
-            AND message.message_id = message_id.message_id
+            AND message.message_id = message_id.message_id AND message.scope_id = message_id.scope_id
             """, db)
         guard found != messages else { return [] }
         let message = "the index of ids has \(found) of \(messages) messages; some may not be found by their id"
@@ -117,11 +117,16 @@ enum HistoryCheck {
     // MARK: Owners
 
     /// Messages that name another session than their scope does.
-    private static let strays = """
+    static let strays = """
         FROM message JOIN scope ON scope.id = message.scope_id WHERE message.conversation_id <> scope.conversation_id
         """
     /// Windows that begin behind every place that was ever given.
-    private static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
+    static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
+    /// Scopes of deleted sessions whose messages nobody erases.
+    static let orphans = """
+        FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)
+        AND conversation_id NOT IN (SELECT number FROM erasure WHERE kind = 'conversation')
+        """
 
     private static func owners(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
@@ -130,22 +135,17 @@ enum HistoryCheck {
             let message = "\(strays) messages name another session than their own; searches may miss them"
             problems.append(.init(kind: "owner", message: message))
         }
+        let orphans = try count("SELECT count(DISTINCT conversation_id) \(orphans)", db)
+        if orphans > 0 {
+            let message = "the messages of \(orphans) deleted sessions are still in the database; a repair erases them"
+            problems.append(.init(kind: "owner", message: message))
+        }
         let windows = try count("SELECT count(*) FROM scope WHERE \(lostWindows)", db)
         if windows > 0 {
             let message = "\(windows) agents have windows that begin behind their last message"
             problems.append(.init(kind: "window", message: message))
         }
         return problems
-    }
-
-    /// Gives messages the sessions of their scopes, and shows all messages of agents whose windows are lost. In a write transaction.
-    static func restoreOwners(_ db: Database) throws {
-        try db.run(
-            """
-            UPDATE message SET conversation_id = (SELECT conversation_id FROM scope WHERE scope.id = message.scope_id)
-            WHERE sequence IN (SELECT sequence \(strays))
-            """)
-        try db.run("UPDATE scope SET window_start = 0 WHERE \(lostWindows)")
     }
 
     // MARK: Content

@@ -92,8 +92,9 @@ extension SQLiteHistoryStore {
             }
         }
         try await write { db in
-            try HistoryCheck.restoreOwners(db)
+            try HistoryRepair.restoreOwners(db)
             try Settling.rebuild(db)
+            try HistoryRepair.separateIDs(db)
             try SearchIndex.rebuild(db)
         }
         events.post(.init(kind: .rebuiltIndex))
@@ -116,12 +117,15 @@ extension SQLiteHistoryStore {
         try await waitUntilErased()
     }
 
-    /// Makes all indexes anew. Two rows of one key, which a damaged index let in, are left to a salvage.
+    /// Makes all indexes anew, behind the rows that they correct. Two rows of one key, which a damaged index let in, are left to a salvage.
     private func reindex() async throws {
-        do {
-            try await write { try $0.run("REINDEX") }
-        } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
-            return
+        try await write { db in
+            try HistoryRepair.restoreRows(db)
+            do {
+                try db.run("REINDEX")
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {
+                return
+            }
         }
     }
 }

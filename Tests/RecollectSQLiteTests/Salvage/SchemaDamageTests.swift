@@ -156,6 +156,12 @@ import Testing
         try await expectWhole(history(), bit: 3, of: place)
     }
 
+    @Test("one wrong bit in the formats that the header names costs nothing", arguments: [18, 19, 21, 22, 23, 44, 47])
+    func formats(place: Int) async throws {
+        let bytes = try await history()
+        for bit in UInt8(2)..<7 { try await expectWhole(bytes, bit: bit, of: place) }
+    }
+
     @Test("a complete database has the schema of this version")
     func sound() async throws {
         _ = try await history()

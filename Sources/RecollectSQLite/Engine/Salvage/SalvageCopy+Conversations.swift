@@ -17,6 +17,31 @@ extension SalvageCopy {
         }
     }
 
+    /// Restores the user and the session of conversations of which at least two indexes know others than the row.
+    func restoreOwners() throws {
+        try db.execute(
+            sql: "CREATE TEMP TABLE vote (id, user, session, count INTEGER NOT NULL, PRIMARY KEY (id, user, session))")
+        try forEachEntry { entry, isStale in
+            guard case .conversation(let id, let user, let session, _) = entry, !isStale else { return }
+            try db.run(
+                """
+                INSERT INTO temp.vote SELECT id, ?2, ?3, 1 FROM conversation
+                WHERE id = ?1 AND (user_id <> ?2 OR session_id <> ?3)
+                ON CONFLICT DO UPDATE SET count = count + 1
+                """, id, user, session)
+        }
+        // Two that changed places must not meet.
+        try db.run(
+            "UPDATE conversation SET session_id = 'recovered-' || id WHERE id IN (SELECT id FROM temp.vote WHERE count > 1)"
+        )
+        try db.run(
+            """
+            UPDATE OR IGNORE conversation SET user_id = vote.user, session_id = vote.session
+            FROM (SELECT id, user, session, max(count) FROM temp.vote WHERE count > 1 GROUP BY id) AS vote
+            WHERE vote.id = conversation.id
+            """)
+    }
+
     /// Makes the conversations whose rows are gone, under the ids that indexes have of them; those that nothing knows under ids that
     /// say so.
     ///

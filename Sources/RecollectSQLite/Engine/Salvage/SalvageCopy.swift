@@ -22,6 +22,8 @@ final class SalvageCopy {
     /// Pages with messages, and the least number on each.
     private var messagePages: [(first: Int64, page: UInt32)] = []
     private(set) var indexPages: [UInt32] = []
+    /// Pages with rows of conversations whose user and session another row has already.
+    private var doubted: [Int] = []
     /// The conversations of the scopes that messages name.
     private(set) var usedScopes: [Int64: Int64] = [:]
     /// The ids of the applied migrations.
@@ -49,6 +51,8 @@ final class SalvageCopy {
         try writer.transactions {
             try copyRows()
             try refuseNewer()
+            try restoreOwners()
+            try copyDoubted()
             try restoreConversations()
             try makeScopes()
         }
@@ -87,14 +91,28 @@ final class SalvageCopy {
                     usedScopes[head.integer(2)] = head.integer(1)
                     lastSequence = max(lastSequence, cell.key)
                 } else if let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size) {
-                    try copy(row, cell.key, of: table)
+                    if try !copy(row, cell.key, of: table) { doubted.append(number) }
                 }
             }
             if let first { messagePages.append((first, UInt32(number))) }
         }
     }
 
-    private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws {
+    /// Copies the rows of conversations that were left out for another row that has a right key now.
+    private func copyDoubted() throws {
+        for number in Set(doubted).sorted() {
+            guard let page = pages.page(number) else { continue }
+            for cell in page.cells {
+                guard let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size),
+                    SalvagedTable(rowOf: row) == .conversation
+                else { continue }
+                _ = try copy(row, cell.key, of: .conversation)
+            }
+        }
+    }
+
+    /// Returns false for a conversation's row that contradicts another one's.
+    private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws -> Bool {
         switch table {
         case .conversation:
             try db.run("INSERT OR IGNORE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
@@ -108,11 +126,13 @@ final class SalvageCopy {
             lastSequence = max(lastSequence, row.integer(13), row.integer(14))
             // A schema without a mark for what was read: nothing is news.
             if row.count < 15 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", key) }
+            return try has("conversation", key)
         case .change:
             lastSequence = max(lastSequence, key)
             try writer.insert(row, key, into: table)
         default: try writer.insert(row, key, into: table)
         }
+        return true
     }
 
     private func refuseNewer() throws {

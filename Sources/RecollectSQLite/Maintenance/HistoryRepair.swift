@@ -1,0 +1,137 @@
+import GRDB
+import RecollectCore
+
+/// The steps of a repair that change rows. Each runs in a write transaction.
+///
+/// A wrong bit makes a row and an index contradict each other. Which of the two is right is known from a third place: another index,
+/// another row, or the order of the index. An index that was made anew from a damaged row would confirm the damage, so rows come first.
+enum HistoryRepair {
+    /// Restores rows that contradict their indexes where something else agrees with the indexes.
+    static func restoreRows(_ db: Database) throws {
+        // SQLite refuses to update a row that an index does not have. What the updates leave in indexes is made anew afterwards.
+        try db.run("PRAGMA writable_schema = ON")
+        defer { try? db.run("PRAGMA writable_schema = OFF") }  // Cannot fail; a new connection begins without it.
+        try restoreConversations(db)
+        try restoreScopes(db)
+        try restorePlaces(db)
+    }
+
+    /// A conversation's user and session: if at least two of its other indexes agree with the unique one, and not with the row.
+    private static func restoreConversations(_ db: Database) throws {
+        var found: [(id: Int64, user: String, session: String)] = []
+        try db.sql(
+            """
+            SELECT entry.id, entry.user_id, entry.session_id
+            FROM conversation AS entry INDEXED BY sqlite_autoindex_conversation_1
+            JOIN conversation AS row NOT INDEXED ON row.id = entry.id
+            WHERE row.user_id <> entry.user_id OR row.session_id <> entry.session_id
+            """
+        ).forEachRow { found.append(($0.integer(0), $0.text(1), $0.text(2))) }
+        for (id, user, session) in found {
+            let witnesses = try ["activity", "access", "creation"].count { index in
+                try db.integer(
+                    """
+                    SELECT 1 FROM (SELECT id, user_id, session_id FROM conversation INDEXED BY conversation_by_\(index)
+                    WHERE user_id = ?2) WHERE id = ?1 AND session_id = ?3
+                    """, id, user, session) != nil
+            }
+            guard witnesses >= 2 else { continue }
+            try db.run("UPDATE conversation SET user_id = ?, session_id = ? WHERE id = ?", user, session, id)
+        }
+    }
+
+    /// A scope's conversation and agent: most of its messages name the conversation, else the entry stands in the index's order.
+    private static func restoreScopes(_ db: Database) throws {
+        var found: [(id: Int64, row: Int64, conversation: Int64, agent: String)] = []
+        try db.sql(
+            """
+            SELECT entry.id, row.conversation_id, entry.conversation_id, entry.agent_id
+            FROM scope AS entry INDEXED BY sqlite_autoindex_scope_1 JOIN scope AS row NOT INDEXED ON row.id = entry.id
+            WHERE row.conversation_id <> entry.conversation_id OR row.agent_id <> entry.agent_id
+            """
+        ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.integer(2), $0.text(3))) }
+        for (id, row, conversation, agent) in found {
+            let votes = try db.integer(
+                """
+                SELECT total(conversation_id = ?1) - total(conversation_id = ?2) FROM message NOT INDEXED WHERE scope_id = ?3
+                """, conversation, row, id)
+            let isInOrder = try db.integer(
+                """
+                SELECT 1 FROM scope INDEXED BY sqlite_autoindex_scope_1
+                WHERE conversation_id = ? AND agent_id = ? AND id = ?
+                """, conversation, agent, id)
+            guard votes ?? 0 > 0 || votes == 0 && isInOrder != nil else { continue }
+            try db.run("UPDATE scope SET conversation_id = ?, agent_id = ? WHERE id = ?", conversation, agent, id)
+        }
+    }
+
+    /// A message's scope and position: the index of ids has the scope, its number gives the position, else the entry stands in the
+    /// index's order.
+    private static func restorePlaces(_ db: Database) throws {
+        var found: [(sequence: Int64, row: (scope: Int64, position: Int64), entry: (scope: Int64, position: Int64))] =
+            []
+        try db.sql(
+            """
+            SELECT entry.sequence, row.scope_id, row.position, entry.scope_id, entry.position
+            FROM message AS entry INDEXED BY message_by_position JOIN message AS row NOT INDEXED ON row.sequence = entry.sequence
+            WHERE row.scope_id <> entry.scope_id OR row.position <> entry.position
+            """
+        ).forEachRow { row in
+            found.append((row.integer(0), (row.integer(1), row.integer(2)), (row.integer(3), row.integer(4))))
+        }
+        for (sequence, row, entry) in found {
+            let isInOrder =
+                try db.integer(
+                    "SELECT 1 FROM message INDEXED BY message_by_position WHERE scope_id = ? AND position = ? AND sequence = ?",
+                    entry.scope, entry.position, sequence) != nil
+            func isNamed(in scope: Int64) throws -> Bool {
+                try db.integer(
+                    """
+                    SELECT 1 FROM message_id WHERE scope_id = ?1 AND sequence = ?2
+                    AND message_id = (SELECT message_id FROM message WHERE sequence = ?2)
+                    """, scope, sequence) != nil
+            }
+            let appended = Position.appended(sequence)
+            let isEntryRight =
+                row.scope != entry.scope
+                ? try isNamed(in: entry.scope) || isInOrder && !isNamed(in: row.scope)
+                : entry.position == appended || isInOrder && row.position != appended
+            guard isEntryRight else { continue }
+            try db.run(
+                "UPDATE message SET scope_id = ?, position = ? WHERE sequence = ?", entry.scope, entry.position,
+                sequence)
+        }
+    }
+
+    /// Gives messages the sessions of their scopes, shows all messages of agents whose windows are lost, and notes the messages of
+    /// deleted sessions for erasing.
+    static func restoreOwners(_ db: Database) throws {
+        try db.run(
+            """
+            UPDATE message SET conversation_id = (SELECT conversation_id FROM scope WHERE scope.id = message.scope_id)
+            WHERE sequence IN (SELECT sequence \(HistoryCheck.strays))
+            """)
+        try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
+        for number in try db.integers("SELECT DISTINCT conversation_id \(HistoryCheck.orphans)") {
+            try Erasing.note(.conversation, number: number, db)
+        }
+    }
+
+    /// Gives messages ids of their own whose scope has an earlier message of the same id. Needs what is settled.
+    static func separateIDs(_ db: Database) throws {
+        let others = try db.integers(
+            """
+            SELECT sequence FROM message WHERE NOT EXISTS (
+              SELECT 1 FROM message_id AS own WHERE own.scope_id = message.scope_id AND own.message_id = message.message_id
+              AND own.sequence = message.sequence)
+            """)
+        for sequence in others {
+            guard let id = try db.optionalText("SELECT message_id FROM message WHERE sequence = ?", sequence) else {
+                continue
+            }
+            let free = ConversationMessage.copyId(of: id, from: "\(sequence)")
+            try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", free, sequence)
+        }
+        if !others.isEmpty { try Settling.rebuild(db) }
+    }
+}

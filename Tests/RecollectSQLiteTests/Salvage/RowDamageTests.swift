@@ -1,0 +1,211 @@
+import Foundation
+import GRDB
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A wrong bit in a row or in an entry of an index, which then contradict each other. Whose a message is stays known.
+@Suite("Damage to rows and to entries of indexes") struct RowDamageTests {
+    private let folder: TemporaryFolder
+    /// Conversations and scopes 2, 3 and 4; the first ones are there because SQLite keeps a number of 1 without a byte.
+    private let all = [("a", "s9"), ("v", "s2"), ("u", "s4"), ("w", "s5")].map { user, session in
+        Scope(userId: user, sessionId: session, agentId: "agent")
+    }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func said(_ scope: Scope) -> [ConversationMessage] { messages(0..<6, prefix: "\(scope.userId)m") }
+
+    /// A closed history with six messages in each scope; those of the same place have the same ids where `sameIds` says so.
+    private func fill(sameIds: Bool = false) async throws -> [Scope: [ConversationMessage]] {
+        let store = folder.history()
+        var expected: [Scope: [ConversationMessage]] = [:]
+        for scope in all {
+            let own = said(scope)
+            expected[scope] = sameIds ? zip(own, 0...).map { $0.with(id: "id\($1)") } : own
+            try await store.append(expected[scope] ?? [], to: scope)
+            _ = try await store.conversations(of: scope.userId, page: PageRequest(limit: 1))
+        }
+        await store.close()
+        return expected
+    }
+
+    private enum Page: UInt8 {
+        case index = 0x0A
+        case table = 0x0D
+    }
+
+    /// Replaces the only occurrence of bytes in the pages of a kind.
+    private func replace(_ old: [UInt8], by new: [UInt8], in kind: Page) throws {
+        var bytes = try Data(contentsOf: folder.file("history.sqlite"))
+        var found: [Int] = []
+        for start in stride(from: 0, to: bytes.count, by: 4096) where bytes[start] == kind.rawValue {
+            var rest = start..<start + 4096
+            while let place = bytes.range(of: Data(old), in: rest) {
+                found.append(place.lowerBound)
+                rest = place.upperBound..<rest.upperBound
+            }
+        }
+        try #require(found.count == 1, "\(found.count) places")
+        bytes.replaceSubrange(found[0]..<found[0] + old.count, with: new)
+        try bytes.write(to: folder.file("history.sqlite"))
+    }
+
+    /// The number of a message and its position, as SQLite writes them.
+    private func place(of id: String, in scope: Scope) async throws -> (sequence: UInt8, position: [UInt8]) {
+        let store = folder.history()
+        let sequence = try await store.read { db in
+            try db.integer("SELECT sequence FROM message WHERE message_id = ?", id) ?? 0
+        }
+        let position = try await store.read { db in
+            try db.integer("SELECT position FROM message WHERE message_id = ?", id) ?? 0
+        }
+        await store.close()
+        let size = try #require([1, 2, 3, 4, 6, 8].first { position >> ($0 * 8 - 1) == 0 })
+        return (UInt8(sequence), withUnsafeBytes(of: position.bigEndian) { Array($0.suffix(size)) })
+    }
+
+    private func expect(
+        _ expected: [Scope: [ConversationMessage]], in store: SQLiteHistoryStore, repairing: Bool = false
+    ) async throws {
+        if repairing {
+            #expect(try await !store.check().problems.isEmpty)
+            try await store.repair()
+        }
+        for (scope, messages) in expected {
+            #expect(try await store.window(of: scope, maxMessages: nil) == messages, "\(scope)")
+            let page = try await store.messages(of: scope.conversation, agentId: nil, page: PageRequest(limit: 20))
+            #expect(page.elements.map(\.message) == messages, "\(scope)")
+        }
+        #expect(try await store.check().problems.isEmpty)
+    }
+
+    // MARK: Entries
+
+    @Test("an id that leads to another user's message changes none of it", arguments: ["read", "delete", "edit"])
+    func misledID(operation: String) async throws {
+        var expected = try await fill()
+        let (v, u) = (all[1], all[2])
+        let (own, other) = (try await place(of: "vm1", in: v), try await place(of: "um3", in: u))
+        try replace(
+            [2] + Array("vm1".utf8) + [own.sequence], by: [2] + Array("vm1".utf8) + [other.sequence], in: .index)
+        let store = folder.history()
+        switch operation {
+        case "read":
+            #expect(try await store.message("vm1", in: v.conversation, agentId: nil)?.message == expected[v]?[1])
+        case "delete":
+            #expect(try await store.deleteMessages(["vm1"], in: v.conversation) == 1)
+            expected[v]?.remove(at: 1)
+        default:
+            let edited = ConversationMessage(id: "vm1", role: .user, text: "edited", timestamp: .distantPast)
+            #expect(try await store.edit([edited], in: v.conversation) == 1)
+            expected[v]?[1] = edited
+        }
+        try await expect(expected, in: store)
+    }
+
+    @Test("a place that leads to another user's message takes none of it along", arguments: ["delete", "move", "fork"])
+    func misledPlace(operation: String) async throws {
+        var expected = try await fill()
+        let (v, u) = (all[1], all[2])
+        let (own, other) = (try await place(of: "vm1", in: v), try await place(of: "um3", in: u))
+        try replace([2] + own.position + [own.sequence], by: [2] + own.position + [other.sequence], in: .index)
+        let store = folder.history()
+        let target = Scope(userId: "v", sessionId: "other", agentId: "agent")
+        switch operation {
+        case "delete":
+            try await store.deleteConversation(v.conversation)
+            #expect(try await store.waitUntilErased(atMost: .seconds(20)).isComplete)
+            expected[v] = []
+        case "move":
+            try await store.append(messages(8..<9), to: target)
+            try await store.moveConversation(v.conversation, to: "other")
+            expected[target] = (expected[v] ?? []) + messages(8..<9)
+            expected[v] = []
+        default:
+            try await store.fork(v.conversation, at: "vm5", agentId: nil, into: "other")
+            expected[target] = expected[v]
+        }
+        try await expect(expected, in: store)
+    }
+
+    @Test("two rows of one session, which a damaged index let in, do not stop a repair")
+    func twoRows() async throws {
+        let expected = try await fill()
+        try replace(Array("vs2".utf8) + [2], by: Array("vS2".utf8) + [2], in: .index)
+        let store = folder.history()
+        try await store.append(messages(10..<11), to: all[1])
+        try await store.repair()
+        #expect(try await store.check().problems.isEmpty)
+        let sessions = try await store.conversations(of: "v", page: PageRequest(limit: 10)).elements
+        var found: [String] = []
+        for session in sessions {
+            found += try await store.window(of: session.id.scope(agentId: "agent"), maxMessages: nil).map(\.id)
+        }
+        #expect(Set(found) == Set((expected[all[1]] ?? []).map(\.id) + ["m10"]))
+    }
+
+    // MARK: Rows
+
+    @Test("a repair believes the index, and not the damaged row, where others agree", arguments: [false, true])
+    func scopeRow(isAgent: Bool) async throws {
+        let expected = try await fill()
+        let agent = Array("agent".utf8)
+        // In the row the window's beginning follows, which is 0 and has no byte; in the entry the row's number precedes it.
+        let damaged: [UInt8] = isAgent ? [3] + Array("cgent".utf8) : [7] + agent
+        try replace([3] + agent, by: damaged, in: .table)
+        try await expect(expected, in: folder.history(), repairing: true)
+    }
+
+    @Test(
+        "a message with a damaged scope or position is where it was after a repair",
+        arguments: ["scope", "far", "near"])
+    func messageRow(column: String) async throws {
+        let expected = try await fill()
+        let v = all[1]
+        let own = try await place(of: "vm2", in: v)
+        let neighbor = try await place(of: "vm4", in: v)
+        let far = [own.position[0] ^ 0x40] + own.position.dropFirst()
+        let damaged: [UInt8] =
+            switch column {
+            case "scope": [2, 6] + own.position
+            case "far": [2, 2] + far
+            default: [2, 2] + neighbor.position
+            }
+        try replace([2, 2] + own.position, by: damaged, in: .table)
+        try await expect(expected, in: folder.history(), repairing: true)
+    }
+
+    @Test("a session with a damaged user or name is still its user's", arguments: ["us2", "vs4", "vs6"])
+    func conversationRow(damaged: String) async throws {
+        let expected = try await fill()
+        try replace(Array("vs2".utf8), by: Array(damaged.utf8), in: .table)
+        try await expect(expected, in: folder.history())
+    }
+
+    // MARK: Erasing
+
+    @Test("a live session is not erased in place of a deleted one, and nobody is given what stays of that")
+    func erasure() async throws {
+        var expected = try await fill()
+        let store = folder.history()
+        try await store.write { db in
+            try db.run("DELETE FROM conversation WHERE id = 4")
+            try db.run("INSERT INTO erasure (kind, number, name) VALUES ('conversation', 3, 'u')")
+        }
+        #expect(try await store.waitUntilErased().isComplete)
+        #expect(try await store.check().problems.map(\.kind) == ["owner"])
+        let new = Scope(userId: "mallory", sessionId: "new", agentId: "agent")
+        expected[new] = messages(20..<21)
+        expected[all[3]] = []
+        try await store.append(messages(20..<21), to: new)
+        try await store.repair()
+        #expect(
+            try await store.read { try $0.integer("SELECT count(*) FROM message WHERE message_id LIKE 'wm%'") } == 0)
+        try await expect(expected, in: store)
+    }
+}
