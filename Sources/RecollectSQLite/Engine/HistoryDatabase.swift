@@ -9,11 +9,7 @@ import RecollectCore
 /// Nothing here blocks the cooperative pool for long: work runs on queues, and on the calling thread only as `InlineWork` allows.
 /// `HistoryRegistry` closes it; it never closes itself.
 final class HistoryDatabase: Sendable {
-    /// `nil` for a database in memory.
-    let files: HistoryFiles?
     let configuration: HistoryConfiguration
-    /// The identity of the database's file; `nil` in memory.
-    let id: FileID?
     /// Which opening of a database in this process this is: another may be of another database at the same place.
     let number: Int
     /// For writes alone.
@@ -28,57 +24,57 @@ final class HistoryDatabase: Sendable {
     private let writer: DatabaseQueue
     /// `nil` in memory, where the writer reads.
     private let readers: ReadConnections?
-    private let lock: ProcessLock?
-    /// Held while the database is open with `durability: .relaxed`.
-    private let mark: LockFile?
+    /// `nil` in memory, and for a database opened to be read only.
+    private let held: HeldFiles?
     private let group = CommitGroup()
     private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
     private let inlineWrites = InlineWork()
     private let inlineReads = InlineWork()
-    private let guardian: FileGuard?
     private let format: FormatWatch
     /// The writer's connection, for reads.
     private let inlineReader: ReadConnection
     private let log: WriteAheadLog
-    private let retirement = Retirement()
+    private let retirement: Retirement
 
     private static let openings = Locked(0)
 
     /// - Parameters:
-    ///   - identity: The identity of the open files; `nil` for a database in memory or opened to be read only.
-    ///   - mark: The mark of a database with `durability: .relaxed`.
+    ///   - held: The open files.
+    ///   - retirement: Of this database, and of the files.
     ///   - state: The state at the opening.
     ///   - cannotWrite: Why the database can only be read.
     ///   - unlocked: The files, where the connections take no locks.
     ///   - openReader: Opens another connection to read; `nil` in memory.
     init(
-        files: HistoryFiles?, identity: HistoryFiles.Identity? = nil, configuration: HistoryConfiguration,
-        writer: DatabaseQueue, lock: ProcessLock?, mark: LockFile? = nil, state: OpeningState? = nil,
-        cannotWrite: RecollectError? = nil, unlocked: UnlockedFiles? = nil,
-        openReader: (@Sendable () throws -> DatabaseQueue)?
+        configuration: HistoryConfiguration, writer: DatabaseQueue, held: HeldFiles? = nil,
+        retirement: Retirement = Retirement(), state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
+        unlocked: UnlockedFiles? = nil, openReader: (@Sendable () throws -> DatabaseQueue)?
     ) {
         self.state = state
         self.cannotWrite = cannotWrite
-        self.files = files
         self.configuration = configuration
         self.writer = writer
-        self.lock = lock
-        self.mark = mark
+        self.held = held
+        self.retirement = retirement
         let known = KnownFormat(schemaVersion: state?.schemaVersion)
         format = FormatWatch(known)
         inlineReader = ReadConnection(writer, known, unlocked: unlocked)
         readers = openReader.map { open in
             ReadConnections { ReadConnection(try open(), known, unlocked: unlocked) }
         }
-        guardian = files.flatMap { files in identity.map { FileGuard(files: files, identity: $0) } }
-        id = guardian?.databaseID
-        log = WriteAheadLog(configuration: configuration, files: files)
+        log = WriteAheadLog(configuration: configuration, files: held?.files)
         number = Self.openings.withLock { openings in
             openings += 1
             return openings
         }
         writer.inDatabase(log.watch)
     }
+
+    /// The files of a database that can be written; else `nil`.
+    var files: HistoryFiles? { held?.files }
+
+    /// The identity of the database's file; `nil` in memory, and for a database opened to be read only.
+    var id: FileID? { held?.id }
 
     /// Whether this database must not be used any more.
     var isRetired: Bool { retirement.reason != nil }
@@ -163,13 +159,7 @@ final class HistoryDatabase: Sendable {
     /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
     private func checkBeforeReading() throws {
         guard !isRetired else { throw DatabaseRetired() }
-        try refuseReplacedFiles()
-    }
-
-    private func refuseReplacedFiles() throws {
-        guard let guardian, !guardian.filesAreUnchanged() else { return }
-        retire(.replaced)
-        throw DatabaseRetired()
+        try held?.refuseReplaced()
     }
 
     // MARK: Writing
@@ -209,7 +199,7 @@ final class HistoryDatabase: Sendable {
         defer { inlineWrites.end() }
         guard try group.claim(write) else { return false }
         do {
-            guard try acquire({ try lock?.tryAcquire() ?? true }) else {
+            guard try held?.tryLock() ?? true else {
                 group.unclaim(write)
                 if group.release() { startWriter() }
                 return false
@@ -220,7 +210,7 @@ final class HistoryDatabase: Sendable {
             return true
         }
         commitUnderLock([write])
-        lock?.release()
+        held?.unlock()
         if group.release() { startWriter() }
         if log.isDue { maintainLog() }
         return true
@@ -304,7 +294,7 @@ final class HistoryDatabase: Sendable {
                     format.end(db)
                 }
             }
-            try checkFiles()
+            try held?.confirmCommit()
             for write in writes { write.finish(nil) }
         } catch {
             if error.spoilsConnection { retire(error.isCorruption ? .suspect : .closed) }
@@ -317,37 +307,15 @@ final class HistoryDatabase: Sendable {
     /// Under the process lock, before the first write. An index of a removed file would put the commit in the place of other processes'
     /// commits.
     private func prepareToWrite(_ db: Database) throws {
-        try refuseReplacedFiles()
+        try held?.refuseReplaced()
         try WriteAheadLog.removeDeadFrames(db)
     }
 
     /// Runs work while no other process writes.
     /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for as long as any write waits.
     private func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
-        guard let lock else { return try body() }
-        try acquire { try lock.acquire(timeout: patience ?? configuration.busyTimeout) }
-        defer { lock.release() }
-        return try body()
-    }
-
-    /// A lock that cannot be taken, though it is free, is one of a folder that was removed: another opening may make it again.
-    private func acquire<Value>(_ take: () throws -> Value) throws -> Value {
-        do {
-            return try take()
-        } catch {
-            if (error as? RecollectError)?.code != .busy { retire(.replaced) }
-            throw error
-        }
-    }
-
-    /// Checks that the files are still those that were opened: writes to unlinked files succeed into nowhere.
-    private func checkFiles() throws {
-        guard let files, let guardian, !guardian.filesAreUnchanged() else { return }
-        retire(.replaced)
-        throw RecollectError(
-            .storeReplaced,
-            "the history's files in \(files.directory.path) were replaced or removed while they were open; "
-                + "this save may be lost; the next use opens what is there now")
+        guard let held else { return try body() }
+        return try held.withLock(patience: patience, body)
     }
 
     // MARK: The log
@@ -364,7 +332,7 @@ final class HistoryDatabase: Sendable {
         do {
             guard !isRetired else { return }
             try withProcessLock {
-                guard guardian?.filesAreUnchanged() ?? true else { return retire(.replaced) }
+                guard held?.areUnchanged() ?? true else { return }
                 try writer.inDatabase { try log.move($0, holdingBack: readers) }
             }
         } catch {
@@ -396,7 +364,7 @@ final class HistoryDatabase: Sendable {
         do {
             try withProcessLock {
                 var isLogEmpty = false
-                if case .closed = whyRetired, guardian?.filesAreUnchanged() ?? false {
+                if case .closed = whyRetired, held?.areUnchanged() ?? false {
                     isLogEmpty = try writer.inDatabase { db in
                         let isEmpty = try log.truncate(db)
                         try db.setCheckpointsOnClose(true)
@@ -404,21 +372,18 @@ final class HistoryDatabase: Sendable {
                     }
                 }
                 try closeWriter()
-                // Another process goes on, with `.full` perhaps. After the last one, the next opening needs the mark or removes it.
-                if let files, mark != nil, isLogEmpty, FileID(at: files.sharedMemory) != nil {
-                    try files.removeRelaxedMark()
-                }
+                try held?.release(isLogEmpty: isLogEmpty)
             }
         } catch {
             // Nothing is lost: what was committed lies in the log and is read at the next opening.
             configuration.logger.debug("closing the history: \(error)")
             try? closeWriter()
+            try? held?.release(isLogEmpty: false)
         }
     }
 
     private func closeWriter() throws {
         writer.inDatabase { _ in cache.releaseStatements() }
         try writer.close()
-        mark?.unlock()
     }
 }

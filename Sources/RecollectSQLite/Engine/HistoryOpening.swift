@@ -84,9 +84,12 @@ struct HistoryOpening {
             if try writer.inDatabase({ try saveAbandonedReplies($0, hasDrafts: state?.hasDrafts ?? true) }) {
                 state = try writer.inDatabase(OpeningState.init)
             }
+            let retirement = Retirement()
+            let held = HeldFiles(
+                files, identity: identity, lock: lock, mark: mark, timeout: configuration.busyTimeout,
+                retirement: retirement)
             return HistoryDatabase(
-                files: files, identity: identity, configuration: configuration, writer: writer, lock: lock, mark: mark,
-                state: state
+                configuration: configuration, writer: writer, held: held, retirement: retirement, state: state
             ) { [path = files.database, configuration] in
                 var reading = Self.connections(configuration)
                 reading.readonly = true
@@ -216,7 +219,7 @@ struct HistoryOpening {
         let queue = try DatabaseQueue(configuration: connections(configuration))
         try Schema.migrator.migrate(queue)
         try queue.write { try SearchIndex.prepare($0) }
-        return HistoryDatabase(files: nil, configuration: configuration, writer: queue, lock: nil, openReader: nil)
+        return HistoryDatabase(configuration: configuration, writer: queue, openReader: nil)
     }
 
     /// Salvages while this process has no connection to the database, because a salvage opens and closes its file. Returns false, with no change

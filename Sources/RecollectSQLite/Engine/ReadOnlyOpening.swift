@@ -62,8 +62,8 @@ struct ReadOnlyOpening {
         }
         guard try unlocked?.reading(look) ?? look() else { throw cause }
         return HistoryDatabase(
-            files: nil, configuration: configuration, writer: connection, lock: nil, cannotWrite: cause,
-            unlocked: unlocked, openReader: connect)
+            configuration: configuration, writer: connection, cannotWrite: cause, unlocked: unlocked,
+            openReader: connect)
     }
 }
 

@@ -103,6 +103,24 @@ enum HistoryRepair {
         }
     }
 
+    /// Gives messages the ids that the index of ids has of them, where its entry stands in the index's order.
+    static func restoreIDs(_ db: Database) throws {
+        var found: [(sequence: Int64, scope: Int64, id: String)] = []
+        try db.sql(
+            """
+            SELECT message_id.sequence, message_id.scope_id, message_id.message_id
+            FROM message_id CROSS JOIN message ON message.sequence = message_id.sequence
+            WHERE message.scope_id = message_id.scope_id AND message.message_id <> message_id.message_id
+            """
+        ).forEachRow { found.append(($0.integer(0), $0.integer(1), $0.text(2))) }
+        for (sequence, scope, id) in found {
+            let isInOrder = try db.integer(
+                "SELECT 1 FROM message_id WHERE scope_id = ? AND message_id = ? AND sequence = ?", scope, id, sequence)
+            guard isInOrder != nil else { continue }
+            try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
+        }
+    }
+
     /// Gives messages the sessions of their scopes, shows all messages of agents whose windows are lost, and notes the messages of
     /// deleted sessions for erasing.
     static func restoreOwners(_ db: Database) throws {

@@ -163,13 +163,17 @@ import Testing
 
     @Test(
         "a message with a damaged scope or position is where it was after a repair",
-        arguments: ["scope", "far", "near"])
+        arguments: ["scope", "far", "near", "id"])
     func messageRow(column: String) async throws {
         let expected = try await fill()
         let v = all[1]
         let own = try await place(of: "vm2", in: v)
         let neighbor = try await place(of: "vm4", in: v)
         let far = [own.position[0] ^ 0x40] + own.position.dropFirst()
+        if column == "id" {
+            try replace(Array("vm2".utf8), by: Array("vm:".utf8), in: .table)
+            return try await expect(expected, in: folder.history(), repairing: true)
+        }
         let damaged: [UInt8] =
             switch column {
             case "scope": [2, 6] + own.position
