@@ -211,11 +211,27 @@ import Testing
             try await group.waitForAll()
         }
         // One instance that saves twice at once has shown neither save the other's message, either.
-        async let first: Void = sessions.updateSessionMessages(
-            id: "s", messages: shared + [ChatMessage(role: .assistant, content: "20")])
-        async let second: Void = sessions.updateSessionMessages(
-            id: "s", messages: shared + [ChatMessage(role: .assistant, content: "21")])
-        _ = try await (first, second)
+        let (isHeld, release) = (Signal(), DispatchSemaphore(value: 0))
+        async let holding: Void = history.connection.database().withWriterConnection { _ in
+            isHeld.signal()
+            release.wait()
+        }
+        await isHeld.wait(since: 0, atMost: .seconds(60))
+        let begun = Locked(0)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for content in ["20", "21"] {
+                group.addTask {
+                    begun.withLock { $0 += 1 }
+                    try await sessions.updateSessionMessages(
+                        id: "s", messages: shared + [ChatMessage(role: .assistant, content: content)])
+                }
+            }
+            while begun.withLock({ $0 < 2 }) { try await Task.sleep(for: .milliseconds(1)) }
+            try await Task.sleep(for: .milliseconds(100))
+            release.signal()
+            try await group.waitForAll()
+        }
+        try await holding
         let kept = try #require(try await sessions.getSession(id: "s")).messages
         #expect(Set(kept.map(\.content)) == Set((shared + own).map(\.content) + ["20", "21"]))
         #expect(kept.count == 23)
