@@ -9,8 +9,11 @@ public struct HistoryConfiguration: Sendable {
     public var retention: Retention
     /// Whether the search index follows by itself while nothing is saved. A search indexes what is missing in any case.
     public var indexesInBackground: Bool
-    /// How long an operation waits for another process, in milliseconds, before it fails with `busy`.
-    public var busyTimeout: Int
+    /// How long an operation waits for another process, in milliseconds, before it fails with `busy`: from none to a day. What is
+    /// less or more is taken for the nearest of these.
+    public var busyTimeout: Int {
+        didSet { busyTimeout = Self.possible(busyTimeout) }
+    }
     /// Where events are logged.
     public var logger: Logger
 
@@ -22,7 +25,12 @@ public struct HistoryConfiguration: Sendable {
         self.durability = durability
         self.retention = retention
         self.indexesInBackground = indexesInBackground
-        self.busyTimeout = busyTimeout
+        self.busyTimeout = Self.possible(busyTimeout)
         self.logger = logger
+    }
+
+    /// The nearest time that SQLite and deadlines take.
+    private static func possible(_ milliseconds: Int) -> Int {
+        min(max(milliseconds, 0), 86_400_000)
     }
 }

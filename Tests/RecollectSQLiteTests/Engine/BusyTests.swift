@@ -7,6 +7,21 @@ import Testing
 
 /// Reports of a process holding the lock for too long.
 @Suite("A lock that is held") struct BusyTests {
+    @Test(
+        "a time to wait that no system takes is taken for the nearest that it does",
+        arguments: [.max, Int(Int32.max) + 1, -1, .min])
+    func farTimeouts(milliseconds: Int) async throws {
+        let folder = try TemporaryFolder()
+        var configuration = HistoryConfiguration(busyTimeout: milliseconds)
+        #expect(configuration.busyTimeout == (milliseconds < 0 ? 0 : 86_400_000))
+        configuration.busyTimeout = 5
+        #expect(configuration.busyTimeout == 5)
+        configuration.busyTimeout = milliseconds
+        let history = SQLiteHistoryStore(directory: folder.url, configuration: configuration)
+        try await history.append(messages(0..<2), to: scope)
+        #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
+    }
+
     #if os(Linux)
         @Test("a save that waits for a stopped process fails as busy, and names the process", arguments: [false, true])
         func stoppedHolder(isStopped: Bool) async throws {
