@@ -1,7 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// What an import learns of its sessions beside their messages, and tells the history at the end.
+/// What an import learns of its sessions beside their messages.
+///
+/// What only a session that comes new is given (tags, pin, archive) the history is told when the session is made, before its first
+/// message: the next import after one that was interrupted finds the session and cannot know that it was new. All else is told at
+/// the end, where the history does not have it.
 struct ImportedSessions {
     private struct Learned {
         var title: String?
@@ -12,22 +16,21 @@ struct ImportedSessions {
         var isPinned: Bool?
         var isArchived: Bool?
         var tags: [String] = []
+        var createdAt: Date?
+        var firstMessage: String?
         /// What it is called where no title is given and its first words are none of its user's.
         var opening = SessionOpening()
-    }
 
-    /// What a session was before the import.
-    private struct Before {
-        var isNew: Bool
-        var wasUnread: Bool
+        /// Whether it is a session also without a message.
+        var needsNoMessage: Bool { createdAt != nil || firstMessage != nil }
     }
 
     /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
     static let importedTitle = "importedTitle"
 
     private var sessions: [ConversationID: Learned] = [:]
-    /// What was looked up before the first message came.
-    private var before: [ConversationID: Before] = [:]
+    /// Sessions that the history has, or that were made because it had none.
+    private var made: Set<ConversationID> = []
     /// Titles whose session is not known yet, by the message that it holds.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
 
@@ -63,20 +66,27 @@ struct ImportedSessions {
             learned.isPinned = details.isPinned ?? learned.isPinned
             learned.isArchived = details.isArchived ?? learned.isArchived
             learned.tags += details.addedTags
+            learned.createdAt = learned.createdAt ?? details.createdAt
+            learned.firstMessage = learned.firstMessage ?? details.firstMessage
             sessions[conversation] = learned
         }
     }
 
-    /// Looks at the sessions of a batch before its messages are saved, and makes those whose history tells when they were made,
-    /// or what was said first: they may have no messages.
+    /// Makes the sessions of a noted batch, before its messages are saved, that come new with more than messages; those whose history
+    /// tells when they were made, or what was said first, may have no messages.
     mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
-        let told = batch.details.map(\.0) + batch.sessions.joined().map(\.scope.conversation)
-        for conversation in told where before[conversation] == nil {
-            let known = try await history.conversation(conversation)
-            before[conversation] = Before(isNew: known == nil, wasUnread: known?.isUnread ?? false)
-        }
-        for (conversation, details) in batch.details where details.createdAt != nil || details.firstMessage != nil {
-            guard try await history.conversation(conversation) == nil else { continue }
+        let begun = batch.sessions.compactMap { runs in runs.first.map { ($0.scope.conversation, $0.messages.first) } }
+        for (conversation, first) in batch.details.map({ ($0.0, nil) }) + begun where !made.contains(conversation) {
+            guard let learned = sessions[conversation], learned.needsNoMessage || first != nil else { continue }
+            made.insert(conversation)
+            var details = ConversationDetails(
+                isPinned: learned.isPinned, isArchived: learned.isArchived, addedTags: learned.tags,
+                firstMessage: learned.firstMessage, createdAt: learned.createdAt)
+            guard details != ConversationDetails(), try await history.conversation(conversation) == nil else {
+                continue
+            }
+            // As the append of its first message would.
+            details.createdAt = details.createdAt ?? first?.timestamp
             try await history.update(conversation, with: details)
         }
     }
@@ -87,10 +97,9 @@ struct ImportedSessions {
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             for (conversation, learned) in sessions {
-                let before = before[conversation] ?? Before(isNew: true, wasUnread: false)
                 // Several at once share their commits.
                 if running == 16 { try await group.next() } else { running += 1 }
-                group.addTask { try await Self.update(conversation, learned, before, history) }
+                group.addTask { try await Self.update(conversation, learned, history) }
             }
             try await group.waitForAll()
         }
@@ -109,7 +118,7 @@ struct ImportedSessions {
     }
 
     private static func update(
-        _ conversation: ConversationID, _ learned: Learned, _ before: Before, _ history: any HistoryStore
+        _ conversation: ConversationID, _ learned: Learned, _ history: any HistoryStore
     ) async throws {
         guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
@@ -128,14 +137,6 @@ struct ImportedSessions {
         if let accessed = learned.lastAccessedAt, accessed > current.lastAccessedAt {
             details.lastAccessedAt = accessed
         }
-        // Where a session is known, a person may have taken these away.
-        if before.isNew {
-            details.isPinned = learned.isPinned
-            details.isArchived = learned.isArchived
-            details.addedTags = learned.tags
-        }
-        // Old transcripts are no news; what was news before stays it.
-        if current.isUnread, !before.wasUnread { details.isRead = true }
         guard details != ConversationDetails() else { return }
         try await history.update(conversation, with: details, makesNew: false)
     }

@@ -10,10 +10,10 @@ import RecollectCore
 /// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
 ///
 /// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
-/// message, and from an export what that says of it; tags, pin and archive only where the session comes new. A session without
-/// such a title whose first words are not its user's but Claude Code's gets the command that was typed, or the first thing that
-/// was said. What a person set themselves is never replaced. Sessions that come new, and those in which all was read before,
-/// count as read: old transcripts are no news.
+/// message, and from an export what that says of it; tags, pin and archive only where the session comes new, as its file says before
+/// the first message. A session without such a title whose first words are not its user's but Claude Code's gets the command
+/// that was typed, or the first thing that was said. What a person set themselves is never replaced. Sessions that come new, and
+/// those in which all was read before, count as read: old transcripts are no news.
 ///
 /// A folder of Agent Squad's names the users itself: theirs the sessions become, whatever `userId` says.
 ///
@@ -39,7 +39,8 @@ public struct TranscriptImporter: Sendable {
 
     /// Imports all that is below the paths; `progress` is called after each batch, on any thread.
     ///
-    /// Cancelling the task ends the import after the batch under way; what was saved stays, and importing again goes on.
+    /// Cancelling the task ends the import after the batch under way; what was saved stays. Importing again ends with the same
+    /// sessions as an import that was not interrupted, however this one was.
     /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be imported, before
     ///   anything is saved; `notKept` where `verifies` finds a difference; what the history throws.
     public func run(
@@ -52,13 +53,13 @@ public struct TranscriptImporter: Sendable {
         while let current = batch {
             try Task.checkCancellation()
             async let following = source.next()
+            sessions.note(current)
             try await sessions.prepare(current, in: history)
             for outcome in try await save(current) {
                 report.added += outcome.added
                 report.unchanged += outcome.known
             }
             report.count(current)
-            sessions.note(current)
             progress(
                 ImportProgress(
                     bytesRead: current.bytesRead, bytesTotal: current.bytesTotal, messages: report.messages))
@@ -77,7 +78,8 @@ public struct TranscriptImporter: Sendable {
                 group.addTask { [history, verifies] in
                     var total = AppendOutcome()
                     for (scope, messages) in session {
-                        let outcome = try await history.append(messages, to: scope)
+                        let outcome = try await history.append(
+                            messages, to: scope, options: AppendOptions(staysRead: true))
                         // Of a batch that was known in part nobody can tell what is new.
                         if verifies, outcome.known == 0 { try await history.verify(messages, in: scope) }
                         total.added += outcome.added

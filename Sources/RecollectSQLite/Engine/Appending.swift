@@ -26,6 +26,7 @@ struct Appending {
         var row = try cache.row(of: scope, db) {
             try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
         }
+        let wasRead = try options.staysRead && !ConversationEdits.isUnread(row.conversation, db)
         /// Whether the batch was appended and changed nothing else, so that the row is known without reading it.
         var isPlain = true
         for message in messages {
@@ -52,6 +53,9 @@ struct Appending {
                 row.lastRole = message.role
                 result.outcome.added += 1
             }
+        }
+        if wasRead, result.outcome.added > 0 {
+            try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", row.feed.last, row.conversation)
         }
         if try trim(&row, &result, db) { isPlain = false }
         if row.feed.last - row.feed.settledThrough > Settling.limit {

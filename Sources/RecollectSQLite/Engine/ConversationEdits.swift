@@ -56,6 +56,16 @@ enum ConversationEdits {
             number)
     }
 
+    /// Whether a conversation holds what was not read, settled or not.
+    static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
+        try db.integer(
+            """
+            SELECT 1 FROM conversation WHERE id = ? AND (last_sequence > read_through OR EXISTS (
+              SELECT 1 FROM message WHERE sequence > max(read_through, \(Settling.through))
+              AND conversation_id = conversation.id))
+            """, number) != nil
+    }
+
     /// A first message is told of a conversation of which nothing is known yet.
     private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
         try Settling.settle(db)

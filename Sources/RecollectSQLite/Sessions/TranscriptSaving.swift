@@ -59,19 +59,11 @@ struct TranscriptSaving {
 
     /// Who saves a transcript has it open, and has read what is in it.
     private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
-        if try !hasTold && isUnread(number, db) { try db.recordChange(.conversationUpdated, conversation) }
+        if try !hasTold && ConversationEdits.isUnread(number, db) {
+            try db.recordChange(.conversationUpdated, conversation)
+        }
         try db.run("UPDATE conversation SET read_through = ? WHERE id = ?", db.lastSequence(), number)
         try ConversationEdits.access(conversation, now: now, db)
-    }
-
-    /// Whether it holds what was not read, settled or not.
-    private func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
-        try db.integer(
-            """
-            SELECT 1 FROM conversation WHERE id = ? AND (last_sequence > read_through OR EXISTS (
-              SELECT 1 FROM message WHERE sequence > max(read_through, \(Settling.through))
-              AND conversation_id = conversation.id))
-            """, number) != nil
     }
 
     // MARK: Editing and removing

@@ -26,6 +26,22 @@ enum AppendChecks {
             try await expectMessages(store.window(of: .plain, maxMessages: nil), messages, "six messages of one role")
         },
         HistoryStoreCheck(
+            "append.staysRead", "On request what was read stays read, and what was unread stays unread."
+        ) { store in
+            let (id, options) = (Scope.plain.conversation, AppendOptions(staysRead: true))
+            for (round, isUnread) in [false, false, true, true, false].enumerated() {
+                if round == 2 {
+                    try await store.append(Invented.dialogue(1, "news"), to: Scope.plain.agent("other"))
+                } else if round == 4 {
+                    try await store.update(id, with: ConversationDetails(isRead: true))
+                }
+                try await store.append(Invented.dialogue(2, from: round), to: .plain, options: options)
+                try await expectEqual(store.summary(id).isUnread, isUnread, "unread after batch \(round)")
+            }
+            try await store.append(Invented.dialogue(1, "end"), to: .plain)
+            try await expectEqual(store.summary(id).isUnread, true, "unread after a batch that is news")
+        },
+        HistoryStoreCheck(
             "append.adoptsUnassigned", rule: 4,
             "On request a message of the empty agent id becomes the saving agent's, and of no other id."
         ) { store in

@@ -65,6 +65,7 @@ final class FaultyHistoryStore: HistoryStore {
             try await base.deleteConversation(scope.conversation)
         }
         if fault == .dropsRepeatedRoles { options.sameRole = .drop }
+        if fault == .takesAllForNews { options.staysRead = false }
         if fault == .leavesUnassigned { options.adoptsUnassigned = false }
         if fault == .knowsIdsOfOtherAgents {
             for message in messages {

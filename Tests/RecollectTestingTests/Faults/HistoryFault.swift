@@ -2,6 +2,7 @@
 enum HistoryFault: String, NamedFault {
     case countsAllAsAdded = "append.tellsWhatBecameOfABatch"
     case dropsRepeatedRoles = "append.keepsRepeatedRoles"
+    case takesAllForNews = "append.staysRead"
     case leavesUnassigned = "append.adoptsUnassigned"
     case knowsIdsOfOtherAgents = "messages.ofEachAgent"
     case findsEachAgents = "search.showsSharedMessagesOnce"
