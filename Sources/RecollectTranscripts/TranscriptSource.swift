@@ -24,6 +24,12 @@ struct TranscriptBatch: Sendable {
     /// Adds a record of a file.
     mutating func add(_ record: TranscriptRecord, file: String, userId: String) {
         let conversation = ConversationID(userId: record.userId ?? userId, sessionId: record.sessionId)
+        do {
+            try record.content.checkDepth()
+        } catch {
+            // A history would refuse it, and the batch with it.
+            return addUnreadable(file: file, line: record.line, error.message)
+        }
         switch record.content {
         case .message(let message): add(message, conversation.scope(agentId: record.agentId))
         case .title(let title, let id):
@@ -136,5 +142,16 @@ final class TranscriptSource: @unchecked Sendable {
             }
         }
         return nil
+    }
+}
+
+extension TranscriptRecord.Content {
+    /// Refuses what no history keeps.
+    fileprivate func checkDepth() throws(RecollectError) {
+        switch self {
+        case .message(let message): try message.checkDepth()
+        case .details(let details): try details.checkDepth()
+        default: break
+        }
     }
 }

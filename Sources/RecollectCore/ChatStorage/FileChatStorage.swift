@@ -72,10 +72,12 @@ public final class FileChatStorage: VersionedChatStorage {
     ///
     /// With `durability: .full` the batch is on the disk when this returns. The trim follows with the next save: a power cut
     /// before that may bring trimmed messages back, never lose one that was to stay.
-    /// - Throws: `RecollectError`, or `CancellationError` if the task was cancelled before; then nothing is saved.
+    /// - Throws: `RecollectError`, `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, say, or `CancellationError` if
+    ///   the task was cancelled before; then nothing is saved.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
+        try messages.checkDepth()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let size = MessageWindow.size(for: maxMessages)
         let admission = try await onFiles(of: scope.conversation) { [sameRole] in

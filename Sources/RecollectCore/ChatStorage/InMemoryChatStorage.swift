@@ -49,11 +49,13 @@ public final class InMemoryChatStorage: VersionedChatStorage {
     }
 
     /// Saves a batch whole, then trims the scope to the budget.
-    /// - Throws: `CancellationError` if the task was cancelled before; then nothing is saved.
+    /// - Throws: `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, `CancellationError` if the task was cancelled before;
+    ///   then nothing is saved.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
         try Task.checkCancellation()
+        try messages.checkDepth()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = sessions.withLock { sessions in
             sessions[scope.conversation, default: Session()].save(

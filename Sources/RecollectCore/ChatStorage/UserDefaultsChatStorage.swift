@@ -53,10 +53,12 @@ public final class UserDefaultsChatStorage: ChatStorage {
     }
 
     /// Saves a batch whole or not at all, and trims the scope to the budget in the same step.
-    /// - Throws: `RecollectError`, or `CancellationError` if the task was cancelled before; then nothing is saved.
+    /// - Throws: `RecollectError`, `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, say, or `CancellationError` if
+    ///   the task was cancelled before; then nothing is saved.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
+        try messages.checkDepth()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = try await onQueue {
             var chat = try self.chat(of: scope)

@@ -42,7 +42,7 @@ public struct RecollectError: Error, Sendable {
         public static let ambiguous = Code(rawValue: "ambiguous")
         /// What was asked makes no sense; the message says what would.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// The message or batch is larger than the store keeps.
+        /// The message or batch is larger, or a value in it nests deeper, than the store keeps.
         public static let tooLarge = Code(rawValue: "tooLarge")
         /// There is not enough memory; nothing of this save was kept.
         public static let outOfMemory = Code(rawValue: "outOfMemory")

@@ -19,6 +19,7 @@ public protocol HistoryStore: Sendable {
     ///
     /// A message whose id the scope already holds keeps its first content and its place. The same message may be appended for
     /// several agents of a session; each of them holds it under its own id.
+    /// - Throws: `tooLarge` for a value nested deeper than the history keeps (`JSONValue.depthLimit`), as `update`, `edit` and replies do.
     @discardableResult
     func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions

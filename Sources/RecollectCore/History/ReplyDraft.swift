@@ -54,7 +54,8 @@ public final class ReplyDraft: Sendable {
     /// Adds a part that is no prose, a tool call or its result, say, behind what is there; prose that follows grows behind it.
     ///
     /// Kept like text, and as quick; prose is added as `append(_:)` adds text. A part is added as it is: pieces of one thought, for
-    /// instance, are the caller's to join. Prose of no length, as a reply often begins with, makes way for it.
+    /// instance, are the caller's to join. Prose of no length, as a reply often begins with, makes way for it. With a value that is
+    /// nested too deep (`JSONValue.depthLimit`) nothing more is kept, and the end throws `tooLarge` unless it is given another message.
     public func append(_ part: ContentPart) {
         writing.append(part)
     }

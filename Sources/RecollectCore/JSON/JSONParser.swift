@@ -8,7 +8,7 @@
 ///
 /// Every method throws `unreadable` with the offset of the first byte that cannot be right.
 package struct JSONParser {
-    /// How deep arrays and objects may nest; Foundation's limit too.
+    /// How deep arrays and objects may nest; Foundation's limit too. What is saved stays below it: see `JSONValue.depthLimit`.
     package static let depthLimit = 512
 
     let bytes: UnsafeRawBufferPointer

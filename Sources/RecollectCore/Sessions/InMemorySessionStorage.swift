@@ -74,8 +74,10 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     }
 
     /// Makes the session's transcript these messages; of an id that is given twice, the last content counts.
+    /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
+        try messages.checkDepth()
         state.withLock { state in
             let moment = state.clock.next(now: now())
             var session =

@@ -77,17 +77,19 @@ extension SessionValue {
     /// Makes the transcript these entries. What is stored of those that did not change stays as it is, and of those that did,
     /// what an entry does not show.
     /// - Parameter stored: what `messages` gave.
-    mutating func setMessages(_ entries: [ChatMessage], insteadOf stored: [EncodedMessage]) {
+    /// - Throws: `tooLarge` for an entry that could not be read again.
+    mutating func setMessages(_ entries: [ChatMessage], insteadOf stored: [EncodedMessage]) throws {
         // Every message that is written here is one entry; what others wrote as several is written anew.
         var known: [UUID: (stored: EncodedMessage, entry: ChatMessage)] = [:]
         for message in stored {
             let shown = message.message.chatMessages()
             if shown.count == 1 { known[shown[0].id] = (message, shown[0]) }
         }
-        let messages = entries.map { entry -> EncodedMessage in
-            guard let (stored, shown) = known[entry.id] else { return EncodedMessage(ConversationMessage(entry)) }
-            if shown == entry { return stored }
-            return EncodedMessage(stored.message.replacing([entry]) ?? ConversationMessage(entry))
+        let messages = try entries.map { entry -> EncodedMessage in
+            if let (stored, shown) = known[entry.id], shown == entry { return stored }
+            let message = known[entry.id]?.stored.message.replacing([entry]) ?? ConversationMessage(entry)
+            try message.checkDepth()
+            return EncodedMessage(message)
         }
         array = Data(MessageArray.joined(messages.map { $0.bytes[...] }))
     }

@@ -100,6 +100,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     /// Makes the session's transcript these messages, whole; of an id that is given twice, the last content counts.
+    /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try await onQueue {
@@ -108,7 +109,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
                 self.read(id)
                 ?? (SessionValue(createdAt: moment, firstUserMessage: messages.firstUserMessage), [])
             value.lastAccessedAt = moment
-            value.setMessages(messages, insteadOf: stored)
+            try value.setMessages(messages, insteadOf: stored)
             self.write(value, to: id)
         }
     }
@@ -122,7 +123,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
             if let (newer, newMessages) = self.read(newId) {
                 value = newer
                 value.take(old)
-                value.setMessages(
+                try value.setMessages(
                     oldMessages.entries.joined(to: newMessages.entries, from: oldId),
                     insteadOf: oldMessages + newMessages)
             }

@@ -74,9 +74,11 @@ extension SQLiteHistoryStore {
     }
 
     /// The messages with every inline attachment kept by hash.
+    /// - Throws: `tooLarge` for a message that could not be read again.
     func keepingAttachments(
         of messages: [ConversationMessage]
     ) async throws -> AttachmentsToSave<[ConversationMessage]> {
+        try messages.checkDepth()
         guard messages.contains(where: \.hasInlineAttachments) else { return AttachmentsToSave(messages) }
         return try await blocking { [attachments] in
             try AttachmentsToSave(in: attachments) { keep in try messages.map { try $0.mappingAttachments(keep) } }

@@ -105,10 +105,20 @@ enum ConversationEdits {
         try merge(others.filter { own[$0.key] == nil }, into: number, db)
     }
 
+    /// What is known of a conversation beside its columns. Others read what cannot be read as an object that holds the text; here it
+    /// would be written over.
     private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
         let row = try db.sql("SELECT metadata FROM conversation WHERE id = ?").bind(number)
         defer { row.reset() }
-        return try row.step() ? MessageRow.object(row, 0) : [:]
+        guard try row.step(), !row.isNull(0) else { return [:] }
+        do {
+            return try row.withBytes(0, JSONValue.parse(object:))
+        } catch {
+            let session = try MessageQueries.id(of: number, db).sessionId
+            throw RecollectError(
+                .unreadable, "the metadata of session \(session) is damaged and was left as it is; nothing was changed",
+                cause: error)
+        }
     }
 
     /// Copies a conversation up to and including a message into a new session: an agent's message of that id, or the first of any

@@ -11,6 +11,7 @@ struct ReplyKeeper: ReplyKeeping {
     let lease: ReplyLease?
 
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
+        try parts?.checkDepth()
         try await history.write { [number] in try Drafts.keep(text, behind: parts, of: number, $0) }
     }
 

@@ -104,6 +104,7 @@ struct TranscriptSaving {
         var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
             if let edited = edit.edited {
+                try edited.checkDepth()
                 outcome.orphans += try MessageEdits.replace(
                     edit.message, at: sequence, with: edited, of: number, conversation, db)
             } else {
@@ -132,7 +133,7 @@ struct TranscriptSaving {
                 waiting = []
                 // Read here, not before: making room moves what stands behind.
                 previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
-            } else if let new = message(at: offset, inFlight) {
+            } else if let new = try message(at: offset, inFlight) {
                 waiting.append(new)
             }
         }
@@ -143,8 +144,8 @@ struct TranscriptSaving {
         _ found: [EntryPlaces.Place?], _ number: Int64, _ db: Database
     ) throws -> [AgentMessage] {
         let inFlight = try Drafts.agents(of: number, db)
-        return found.enumerated().compactMap { offset, place in
-            place == nil ? message(at: offset, inFlight) : nil
+        return try found.enumerated().compactMap { offset, place in
+            place == nil ? try message(at: offset, inFlight) : nil
         }
     }
 
@@ -160,13 +161,15 @@ struct TranscriptSaving {
 
     /// A new entry as a message of this storage's agent; `nil` for a reply in flight, which its writer keeps already. A reply in flight
     /// that a UI saves as complete is one of the agent that writes it: when it ends it must find it there.
-    private func message(at offset: Int, _ inFlight: [ByteString: String]) -> AgentMessage? {
+    private func message(at offset: Int, _ inFlight: [ByteString: String]) throws -> AgentMessage? {
         let entry = changed[offset]
         // Known and not there any more: somebody deleted it.
         if difference.unchanged.contains(entry.id) { return nil }
         let writer = inFlight[ByteString(entry.id.uuidString)]
         if !entry.isComplete, writer != nil { return nil }
-        return (writer ?? agentId, ConversationMessage(entry, answering: callId(answeredBy: offset)))
+        let message = ConversationMessage(entry, answering: callId(answeredBy: offset))
+        try message.checkDepth()
+        return (writer ?? agentId, message)
     }
 
     private func callId(answeredBy offset: Int) -> String? {

@@ -100,7 +100,54 @@ enum StrangerChecks {
             }
             try await expectKept([[.toolCall(id: "1", name: "dig", arguments: deep)], [.unknown(deep)]], in: store)
         },
+        ChatStorageCheck(
+            "strangers.deepestValues", rule: 9,
+            "However deep a value is nested, it comes back, or its batch is refused and nothing is kept."
+        ) { store in
+            var kept: [ConversationMessage] = []
+            for levels in Invented.depths {
+                let deep = Invented.nested(levels)
+                let parts: [ContentPart] = [
+                    .toolCall(id: "1", name: "dig", arguments: deep), .toolResult(id: "1", content: deep),
+                    .unknown(deep),
+                ]
+                for (kind, part) in parts.enumerated() {
+                    let id = "\(levels) \(kind)"
+                    let batch = [
+                        Invented.message(.user, id + " before"),
+                        ConversationMessage(
+                            id: id, role: .assistant, parts: [part],
+                            timestamp: Date(millisecondsSince1970: Invented.start)),
+                    ]
+                    if try await isTaken({ try await store.add(batch, to: .plain) }) { kept += batch }
+                }
+                let batch = [
+                    Invented.message(.user, "\(levels) before"),
+                    ConversationMessage(
+                        id: "\(levels)", role: .assistant, text: "text",
+                        timestamp: Date(millisecondsSince1970: Invented.start), metadata: ["deep": deep]),
+                ]
+                if try await isTaken({ try await store.add(batch, to: .plain) }) { kept += batch }
+                let came = try await store.messages(in: .plain)
+                let what = "what was taken of values nested up to \(levels) deep"
+                try expectIDs(came, kept.map(\.id), what)
+                // By value: Foundation encodes no deeper values than it reads.
+                try expect(came == kept, what, came: "other content")
+            }
+        },
     ]
+}
+
+/// Whether a store does what it is asked; false where it refuses, with whatever error.
+func isTaken(_ work: () async throws -> Void) async throws -> Bool {
+    do {
+        try await work()
+        return true
+    } catch is CancellationError {
+        throw CancellationError()
+    } catch {
+        return false
+    }
 }
 
 /// Saves a message for each list of parts and expects all of them back, byte for byte.

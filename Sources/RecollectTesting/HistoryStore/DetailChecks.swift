@@ -96,6 +96,30 @@ enum DetailChecks {
             }
         },
         HistoryStoreCheck(
+            "details.deepestMetadata", rule: 9,
+            "However deep metadata is nested, it comes back, also after an update of another member, or it is refused."
+        ) { store in
+            let id = Scope.plain.conversation
+            var expected: [String: JSONValue] = ["before": 1]
+            try await store.update(id, with: ConversationDetails(metadata: expected))
+            for levels in Invented.depths {
+                let deep = Invented.nested(levels)
+                let details = ConversationDetails(title: "\(levels)", metadata: ["deep \(levels)": deep])
+                let title = try await store.summary(id).title
+                if try await isTaken({ try await store.update(id, with: details) }) {
+                    expected["deep \(levels)"] = deep
+                    try await expectEqual(store.summary(id).title, "\(levels)", "the title that was taken with it")
+                } else {
+                    try await expectEqual(store.summary(id).title, title, "the title that was refused with it")
+                }
+                expected["last"] = .integer(Int64(levels))
+                try await store.update(id, with: ConversationDetails(metadata: ["last": .integer(Int64(levels))]))
+                let metadata = try await store.summary(id).metadata
+                try expectEqual(metadata.keys.sorted(), expected.keys.sorted(), "members nested up to \(levels) deep")
+                try expect(metadata == expected, "what was set", came: "other values")
+            }
+        },
+        HistoryStoreCheck(
             "details.firstMessage",
             "What a user said first can be told before there is a message; the first that is told stays."
         ) { store in

@@ -136,6 +136,27 @@ enum ChatMessageChecks {
                 }, in: store)
         },
         SessionStorageCheck(
+            "content.deepestMetadata", rule: 9,
+            "However deep metadata is nested, it comes back, or its transcript is refused and the last one stays."
+        ) { store in
+            var kept: [ChatMessage] = []
+            for levels in Invented.depths {
+                for role in [MessageRole.user, .toolUse] {
+                    var message = Invented.entry("\(levels) \(role.rawValue)", role)
+                    message.metadata = ["deep": Invented.nested(levels)]
+                    let transcript = kept + [Invented.entry("before \(message.content)", .assistant), message]
+                    if try await isTaken({ try await store.updateSessionMessages(id: "s", messages: transcript) }) {
+                        kept = transcript
+                    }
+                    let came = try await store.getSession(id: "s")?.messages ?? []
+                    let what = "a transcript with metadata nested up to \(levels) deep"
+                    try expectEqual(came.map(\.content), kept.map(\.content), what)
+                    // By value: Foundation encodes no deeper values than it reads.
+                    try expect(came == kept, what, came: "other content")
+                }
+            }
+        },
+        SessionStorageCheck(
             "content.attachments", rule: 9,
             "Attachments come back in order, with their bytes or named by SHA-256 and count; read and saved back they stay."
         ) { store in

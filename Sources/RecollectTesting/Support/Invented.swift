@@ -22,6 +22,14 @@ enum Invented {
         }
     }
 
+    /// How deep values are nested to find where a store stops: around the limits of Recollect's stores and of readers of JSON.
+    static let depths = [100, 400] + Array(494...497) + Array(506...515) + [600]
+
+    /// A value of so many arrays and objects, one in the other.
+    static func nested(_ levels: Int) -> JSONValue {
+        (0..<levels).reduce("bottom") { value, level in level.isMultiple(of: 2) ? [value] : ["in": value] }
+    }
+
     /// An assistant's call of a tool.
     static func call(_ id: String, of callId: String, at offset: Int64 = 0) -> ConversationMessage {
         ConversationMessage(

@@ -76,6 +76,7 @@ enum Fault: String, NamedFault {
     case forgetsUnknownFields = "strangers.unknownFields"
     case readsNumbersAsDoubles = "strangers.numbers"
     case cutsDeepValues = "strangers.deepValues"
+    case cutsDeepestValues = "strangers.deepestValues"
 
     case trimsWhitespace = "text.everyCharacter"
     case composesText = "text.keepsNormalization"

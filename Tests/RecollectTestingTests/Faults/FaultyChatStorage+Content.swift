@@ -34,6 +34,7 @@ extension FaultyChatStorage {
             return .toolResult(id: id, content: Self.asDoubles(content))
         case (.cutsDeepValues, .toolCall(let id, let name, let arguments)):
             return .toolCall(id: id, name: name, arguments: Self.cut(arguments, below: 32))
+        case (.cutsDeepestValues, .unknown(let value)): return .unknown(Self.cut(value, below: 512))
         default: return part
         }
     }

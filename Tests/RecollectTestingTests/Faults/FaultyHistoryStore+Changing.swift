@@ -16,6 +16,11 @@ extension FaultyHistoryStore {
         case .ignoresEmptyTitles where details.title == "": details.title = nil
         case .showsTheLastAccessSet:
             if let moment = details.lastAccessedAt { lie(about: id) { $0.lastAccessedAt = moment } }
+        case .showsNoDeepMetadata:
+            // As a store does that writes what it cannot read: the deep member hides all others.
+            if let deep = details.metadata.first(where: { $0.key.hasPrefix("deep") }), deep.key != "deep 100" {
+                lie(about: id) { $0.metadata = [:] }
+            }
         case .replacesTheFirstMessage:
             if let first = details.firstMessage { lie(about: id) { $0.firstMessage = first } }
         default: break

@@ -56,6 +56,9 @@ extension FaultySessionStorage {
         case .takesEmptyInputForNone:
             if message.toolInputData?.parameters.isEmpty == true { message.toolInputData = nil }
         case .readsNumbersAsDoubles: message.metadata = message.metadata.mapValues(Self.asDoubles)
+        case .dropsDeepMetadata:
+            // What no reader of JSON takes.
+            message.metadata = message.metadata.filter { (try? JSONValue(parsing: $0.value.jsonString)) != nil }
         case .cutsAttachments:
             message.attachments = message.attachments.map { attachment in
                 guard case .inline(let bytes) = attachment.content else { return attachment }

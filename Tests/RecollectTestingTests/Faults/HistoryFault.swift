@@ -49,6 +49,7 @@ enum HistoryFault: String, NamedFault {
     case readsOnceForEver = "details.readAndUnread"
     case ignoresEmptyTitles = "details.emptyTitleTakesItAway"
     case showsTheLastAccessSet = "details.accessNeverMovesBack"
+    case showsNoDeepMetadata = "details.deepestMetadata"
     case replacesTheFirstMessage = "details.firstMessage"
     case forgetsCachedTokens = "details.usage"
 

@@ -36,6 +36,7 @@ enum SessionFault: String, NamedFault {
     case cutsLongText = "content.longText"
     case takesEmptyInputForNone = "content.toolInput"
     case readsNumbersAsDoubles = "content.metadata"
+    case dropsDeepMetadata = "content.deepestMetadata"
     case cutsAttachments = "content.attachments"
 
     case cascadesOnRenaming = "renaming.movesTheMessages"

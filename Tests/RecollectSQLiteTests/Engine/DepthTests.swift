@@ -1,0 +1,92 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectSQLite
+
+/// What could be written and never be read again.
+@Suite("Values that are nested too deep") struct DepthTests {
+    private let deepest = (0..<496).reduce(JSONValue.string("bottom")) { value, _ in [value] }
+    private var tooDeep: JSONValue { [deepest] }
+
+    private func call(_ id: String, _ value: JSONValue) -> ConversationMessage {
+        ConversationMessage(
+            id: id, role: .assistant, parts: [.text("digs"), .toolCall(id: "t", name: "dig", arguments: value)])
+    }
+
+    @Test("are refused by every call that saves messages, and nothing changes")
+    func messages() async throws {
+        let history = memory()
+        let (kept, fields) = (call("kept", deepest), ["deep": tooDeep])
+        try await history.append([kept], to: scope)
+        await expectError(.tooLarge) { try await history.append([call("n", "flat"), call("m", tooDeep)], to: scope) }
+        let unknown = ConversationMessage(id: "m", role: .user, parts: [], unknownFields: fields)
+        await expectError(.tooLarge) { try await history.append([unknown], to: scope) }
+        await expectError(.tooLarge) { try await history.edit([call("kept", tooDeep)], in: scope.conversation) }
+        await expectError(.tooLarge) { _ = try await history.beginReply(call("r", tooDeep), in: scope) }
+        #expect(try await history.window(of: scope, maxMessages: nil) == [kept])
+        #expect(try await history.repliesInFlight(in: scope.conversation).isEmpty)
+    }
+
+    @Test("are refused at the end of a reply in flight, which can be ended without them")
+    func replies() async throws {
+        let history = memory()
+        let reply = try await history.beginReply(call("r", deepest), in: scope)
+        reply.append("and goes on")
+        reply.append(.toolResult(id: "t", content: tooDeep))
+        await expectError(.tooLarge) { try await reply.finish() }
+        await expectError(.tooLarge) { try await reply.interrupt() }
+        let end = call("r", deepest)
+        try await reply.finish(end)
+        #expect(try await history.window(of: scope, maxMessages: nil) == [end])
+    }
+
+    @Test("are refused in a session's metadata, and through the session view, with all that comes with them")
+    func details() async throws {
+        let history = memory()
+        let metadata = ["deep": deepest, "keep": "this"]
+        try await history.update(scope.conversation, with: ConversationDetails(title: "t", metadata: metadata))
+        await expectError(.tooLarge) {
+            try await history.update(
+                scope.conversation, with: ConversationDetails(title: "n", metadata: ["keep": tooDeep]))
+        }
+        #expect(try await history.conversation(scope.conversation)?.metadata == metadata)
+        #expect(try await history.conversation(scope.conversation)?.title == "t")
+
+        let sessions = SQLiteSessionStorage(history: history, userId: "ann")
+        var entries = [ChatMessage(role: .user, content: "x", metadata: ["deep": deepest])]
+        try await sessions.updateSessionMessages(id: "ui", messages: entries)
+        let kept = try await sessions.getSession(id: "ui")
+        #expect(kept?.messages == entries)
+        entries[0].metadata["deep"] = tooDeep
+        await expectError(.tooLarge) { try await sessions.updateSessionMessages(id: "ui", messages: entries) }
+        entries[0].metadata = [:]
+        entries.append(ChatMessage(role: .toolUse, content: "", metadata: ["deep": tooDeep]))
+        await expectError(.tooLarge) { try await sessions.updateSessionMessages(id: "ui", messages: entries) }
+        #expect(try await sessions.getSession(id: "ui") == kept)
+    }
+
+    @Test("metadata that cannot be read is never written over")
+    func unreadable() async throws {
+        let history = memory()
+        try await history.append(messages(0..<2), to: scope)
+        try await history.write { try $0.run("UPDATE conversation SET metadata = '{\"keep\":\"this\"'") }
+        await expectError(.unreadable) {
+            try await history.update(scope.conversation, with: ConversationDetails(metadata: ["n": 1]))
+        }
+        let fork = ConversationID(userId: "ann", sessionId: "fork")
+        await expectError(.unreadable) { try await history.fork(scope.conversation, at: "m0", into: "fork") }
+        try await history.update(fork, with: ConversationDetails(metadata: ["n": 1]))
+        await expectError(.unreadable) { try await history.moveConversation(fork, to: scope.sessionId) }
+        // What leaves it alone goes on.
+        try await history.update(scope.conversation, with: ConversationDetails(title: "t"))
+        let kept = try await history.write {
+            try $0.optionalText("SELECT metadata FROM conversation WHERE title = 't'")
+        }
+        #expect(kept == "{\"keep\":\"this\"")
+    }
+
+    private func messages(_ range: Range<Int>) -> [ConversationMessage] {
+        range.map { ConversationMessage(id: "m\($0)", role: .user, text: "text \($0)") }
+    }
+}
