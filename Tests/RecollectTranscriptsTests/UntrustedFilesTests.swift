@@ -34,6 +34,26 @@ struct UntrustedFilesTests {
             try lines(folder.write("exact", "1234567890\n1234567890"), limit: 10) == ["1:1234567890", "2~1234567890"])
     }
 
+    @Test(
+        "a line whose values are nested too deep for a history is reported and stops nothing",
+        arguments: [496, 497, 506])
+    func nesting(levels: Int) async throws {
+        let folder = try TemporaryFolder()
+        let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let parts = #"[{"toolCall":{"id":"t","name":"dig","arguments":\#(deep)}}]"#
+        let text = #"""
+            {"recollect":"history","version":1,"session":{"id":"s","title":"T"}}
+            {"id":"1","role":"assistant","timestamp":1,"parts":\#(parts),"agentId":"a"}
+            {"id":"2","role":"user","timestamp":2,"parts":[{"text":{"_0":"x"}}],"agentId":"a"}
+
+            """#
+        let imported = Imported()
+        let report = try await imported.run(folder.write("s.jsonl", text))
+        let isKept = levels <= JSONValue.depthLimit
+        #expect(report.unreadable.map(\.line) == (isKept ? [] : [2]))
+        #expect(try await imported.messages(imported.only()).map(\.id) == (isKept ? ["1", "2"] : ["2"]))
+    }
+
     @Test("a byte order mark before the first line is no part of it")
     func byteOrderMark() throws {
         let folder = try TemporaryFolder()
