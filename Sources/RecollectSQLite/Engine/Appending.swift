@@ -171,8 +171,8 @@ struct ScopeRow {
         try db.run(
             """
             INSERT INTO conversation (id, user_id, session_id, created_at, last_activity, last_access, message_count)
-            VALUES (1 + \(Erasing.lastConversation), ?, ?, ?, ?, ?, 0)
-            """, id.userId, id.sessionId, createdAt, createdAt, createdAt)
+            VALUES (1 + \(Erasing.lastConversation), ?1, ?2, ?3, ?3, min(?3, \(ConversationEdits.lastAccess)), 0)
+            """, id.userId, id.sessionId, createdAt)
         return db.lastInsertedRowID
     }
 

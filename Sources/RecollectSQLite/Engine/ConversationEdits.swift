@@ -32,10 +32,13 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, id)
     }
 
-    /// A last access in milliseconds, below the largest moment by far: each later access of the user's is behind it. `nil` for a date that
-    /// is no number.
+    /// The latest access that a date can give, in milliseconds: below the largest moment by far, because each later access of the user's
+    /// is behind it.
+    static let lastAccess: Int64 = 1 << 51
+
+    /// An access in milliseconds; `nil` for a date that is no number.
     private static func accessMoment(_ date: Date) -> Int64? {
-        date.isNotANumber ? nil : min(date.millisecondsSince1970, 1 << 51)
+        date.isNotANumber ? nil : min(date.millisecondsSince1970, lastAccess)
     }
 
     /// Makes a conversation the last that was accessed of its user's, whatever the clock says.

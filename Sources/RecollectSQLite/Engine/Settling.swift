@@ -55,7 +55,7 @@ enum Settling {
 
     private static let addition = """
         UPDATE conversation SET message_count = message_count + new.count,
-        last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, new.latest),
+        last_activity = iif(message_count = 0, new.latest, max(last_activity, new.latest)), last_access = max(last_access, min(new.latest, \(ConversationEdits.lastAccess))),
         last_sequence = max(last_sequence, new.last), \(TokenColumn.all.map(\.addition).joined(separator: ", "))
         FROM (SELECT conversation_id, \(sums) FROM message WHERE sequence > \(through) AND sequence <= ?
               GROUP BY conversation_id) AS new

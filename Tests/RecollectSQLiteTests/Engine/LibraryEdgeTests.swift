@@ -150,6 +150,9 @@ import Testing
                 ConversationID(userId: "ann", sessionId: "s\(number)"),
                 with: ConversationDetails(lastAccessedAt: Date(timeIntervalSince1970: moment)))
         }
+        try await history.append(
+            [ConversationMessage(role: .user, text: "far", timestamp: Date(timeIntervalSince1970: 1e300))],
+            to: Scope(userId: "ann", sessionId: "s3", agentId: ""))
         for number in 0..<4 { try await sessions.updateLastAccessed(id: "s\(number)") }
         var found: [String] = []
         var request = PageRequest<ConversationCursor>?(PageRequest(limit: 1))
