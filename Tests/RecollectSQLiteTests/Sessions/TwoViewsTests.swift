@@ -193,50 +193,6 @@ import Testing
         #expect(shown.map(\.isComplete) == [true, true])
     }
 
-    @Test("overlapping saves of one session lose nothing")
-    func overlappingSaves() async throws {
-        let shared = [ChatMessage(role: .user, content: "shared")]
-        try await sessions.updateSessionMessages(id: "s", messages: shared)
-        let own = (0..<20).map { ChatMessage(role: .assistant, content: "\($0)") }
-        var storages: [SQLiteSessionStorage] = []
-        for _ in own {
-            let storage = SQLiteSessionStorage(history: history, userId: "ann")
-            _ = try await storage.getSession(id: "s")
-            storages.append(storage)
-        }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for (storage, message) in zip(storages, own) {
-                group.addTask { try await storage.updateSessionMessages(id: "s", messages: shared + [message]) }
-            }
-            try await group.waitForAll()
-        }
-        // One instance that saves twice at once has shown neither save the other's message, either.
-        let (isHeld, release) = (Signal(), DispatchSemaphore(value: 0))
-        async let holding: Void = history.connection.database().withWriterConnection { _ in
-            isHeld.signal()
-            release.wait()
-        }
-        await isHeld.wait(since: 0, atMost: .seconds(60))
-        let begun = Locked(0)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for content in ["20", "21"] {
-                group.addTask {
-                    begun.withLock { $0 += 1 }
-                    try await sessions.updateSessionMessages(
-                        id: "s", messages: shared + [ChatMessage(role: .assistant, content: content)])
-                }
-            }
-            while begun.withLock({ $0 < 2 }) { try await Task.sleep(for: .milliseconds(1)) }
-            try await Task.sleep(for: .milliseconds(100))
-            release.signal()
-            try await group.waitForAll()
-        }
-        try await holding
-        let kept = try #require(try await sessions.getSession(id: "s")).messages
-        #expect(Set(kept.map(\.content)) == Set((shared + own).map(\.content) + ["20", "21"]))
-        #expect(kept.count == 23)
-    }
-
     @Test("deleting a session deletes its messages, attachments, search entries and branches for good")
     func deletion() async throws {
         let picture = Attachment(mediaType: "image/png", name: "p.png", content: .inline(Data("a picture".utf8)))
