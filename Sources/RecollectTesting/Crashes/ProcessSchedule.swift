@@ -85,6 +85,9 @@ final class ProcessSchedule: Sendable {
                 operationsToLive -= 1
                 if operationsToLive == 0 {
                     kill(workers[next].process.processIdentifier, SIGKILL)
+                    // At once: another process may take its lock before its end is heard of.
+                    workers[next].isOver = true
+                    journal.append(RecordedStep(process: next, action: .end))
                     continue
                 }
             }
