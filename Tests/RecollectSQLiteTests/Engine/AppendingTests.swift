@@ -189,7 +189,7 @@ import Testing
         try await history.deleteMessages(["0", "1"], in: scope.conversation)
         #expect(FileManager.default.fileExists(atPath: file.path))
         try await history.deleteMessages(["2"], in: scope.conversation)
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(!FileManager.default.fileExists(atPath: file.path))
         await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
         await expectError(.invalidArgument) { _ = try await history.attachment(sha256: "../../etc/passwd") }

@@ -32,7 +32,7 @@ import Testing
         default: try await history.deleteUser("ann")
         }
         #expect(try await history.search(query).elements.isEmpty)
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(try files(in: folder, holding: "quetzalcoatl").isEmpty)
         #expect(
             try await history.window(of: Scope(userId: "bob", sessionId: "s", agentId: "a"), maxMessages: nil).count
@@ -53,7 +53,7 @@ import Testing
         try await other.save(messages(0..<1)[0], userId: "bob", sessionId: "s", agentId: "a", maxMessages: nil)
         try await store.clear()
         let history = try #require(store.history as? SQLiteHistoryStore)
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(try !folder.names.contains { $0.hasPrefix("history.damaged-") })
         #expect(try await store.fetchAllChats(userId: "ann", sessionId: "s").isEmpty)
         #expect(try await other.fetchAllChats(userId: "bob", sessionId: "s").count == 1)

@@ -32,6 +32,13 @@ final class TemporaryFolder: Sendable {
     }
 }
 
+extension SQLiteHistoryStore {
+    /// Waits until everything that was deleted has been erased, as long as that takes beside all other tests: five minutes at most.
+    func erasesAll() async throws -> Bool {
+        try await waitUntilErased(atMost: .seconds(300)).isComplete
+    }
+}
+
 let scope = Scope(userId: "ann", sessionId: "s", agentId: "a")
 
 /// A history in memory.

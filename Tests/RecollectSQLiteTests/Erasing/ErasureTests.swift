@@ -102,7 +102,7 @@ import Testing
             async let report = history.check()
             try await history.deleteConversation(scope.conversation)
             #expect(try await report.problems == [])
-            #expect(try await history.waitUntilErased().isComplete)
+            #expect(try await history.erasesAll())
         }
     }
 
@@ -117,7 +117,7 @@ import Testing
         #expect(try await history.message("m0", in: scope.conversation) == nil)
         #expect(try await history.waitUntilErased(atMost: .milliseconds(200)) == Erasure(attachments: 1))
         try FileManager.default.removeItem(at: stuck)
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
     }
 
     @Test(
@@ -136,7 +136,7 @@ import Testing
         #expect(isThere(file(of: 7)))
         let next = folder.history()
         #expect(try await next.conversation(scope.conversation) == nil)
-        #expect(try await next.waitUntilErased().isComplete)
+        #expect(try await next.erasesAll())
         #expect(!isThere(file(of: 7)))
     }
 
@@ -162,7 +162,7 @@ import Testing
         #expect(try await history.prove(absenceOf: "quetzalcoatl").contains { !$0.isLive })
         var events = history.events.stream().makeAsyncIterator()
         reader.kill()
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
         while let event = await events.next(), event.kind != .erased {}
     }
@@ -190,7 +190,7 @@ import Testing
         #expect(try await history.changes(after: before, limit: 10).map(\.kind) == [.conversationDeleted])
         try await history.append(messages(0..<2), to: scope)
         #expect(try await history.window(of: scope, maxMessages: nil) == messages(0..<2))
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(!isThere(file(of: 3)))
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM message") } == 2)
         #expect(try await history.read { try $0.integer("SELECT count(*) FROM scope") } == 1)
@@ -214,7 +214,7 @@ import Testing
             _ = try MessageDeletion.delete(["second"], in: scope.conversation, db)
             _ = try SearchIndex.eraseBite(pages: 1, db)
         }
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         for word in ["quetzalcoatl", "xolotl"] { #expect(try await history.prove(absenceOf: word) == [], "\(word)") }
         #expect(
             try await history.search(SearchQuery(userId: "ann", text: "text 77")).elements.map(\.messageId) == ["m77"])
@@ -227,7 +227,7 @@ import Testing
             _ = try SearchIndex.advance(db, limit: 100)
             _ = try MessageDeletion.delete(["secret"], in: scope.conversation, db)
         }
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(try await history.prove(absenceOf: "quetzalcoatl") == [])
     }
 
@@ -255,7 +255,7 @@ import Testing
         for name in names { try Data("quetzalcoatl".utf8).write(to: folder.file(name)) }
         #expect(Set(try await history.prove(absenceOf: "quetzalcoatl").map(\.file)) == Set(names.dropLast()))
         try await history.deleteUser("ann")
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(names.filter { isThere(folder.file($0)) } == ["history.notes"], "nothing but what is ours goes")
     }
 }

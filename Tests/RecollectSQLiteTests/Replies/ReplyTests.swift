@@ -95,7 +95,7 @@ import Testing
         let reply = ConversationMessage(id: "r", role: .assistant, parts: [.attachment(kept), .text("")])
         let keeper = try await history.keepReply(reply, in: scope)
         try await history.deleteMessages(["m"], in: scope.conversation)
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         #expect(try await history.attachment(sha256: hash) == bytes)
         try await keeper.finish(reply)
         #expect(try await history.attachment(sha256: hash) == bytes)

@@ -248,7 +248,7 @@ import Testing
         let problems = try await later.check().problems
         #expect(problems.contains { $0.kind == "messagesLost" && $0.message.contains("history.damaged-") })
         try await later.deleteUser("ann")
-        #expect(try await later.waitUntilErased().isComplete)
+        #expect(try await later.erasesAll())
         #expect(try await later.losses().isEmpty)
     }
 }

@@ -213,7 +213,7 @@ import Testing
             #expect(try await history.search(SearchQuery(userId: "ann", text: word)).elements.isEmpty)
         }
         await expectError(.notFound) { _ = try await history.attachment(sha256: hash) }
-        #expect(try await history.waitUntilErased().isComplete)
+        #expect(try await history.erasesAll())
         await history.close()
         for name in try folder.names where name.hasPrefix("history.sqlite") {
             let bytes = try Data(contentsOf: folder.file(name))
