@@ -163,7 +163,7 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Deletes messages whose timestamp is before a moment, of all users, for good. Returns how many there were.
     ///
-    /// They go in small steps; a task that is cancelled has deleted some. Throws `invalidArgument` for a date of NaN seconds.
+    /// They go in small steps; a cancelled task has deleted some. Throws `invalidArgument` for a date of NaN seconds.
     @discardableResult
     public func deleteMessages(olderThan moment: Date) async throws -> Int {
         try Self.refuseNotANumber(moment)
@@ -176,7 +176,7 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
     ///
-    /// They go one by one, each with its branches; a task that is cancelled has deleted some. Throws `invalidArgument` for a date of NaN
+    /// They go one by one, each with its branches; a cancelled task has deleted some. Throws `invalidArgument` for a date of NaN
     /// seconds.
     @discardableResult
     public func deleteConversations(discardedBefore moment: Date) async throws -> Int {

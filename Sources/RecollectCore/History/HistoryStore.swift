@@ -234,8 +234,7 @@ public struct AppendOptions: Hashable, Sendable {
     /// It keeps its id and content, and its place in the conversation unless the scope has gone on behind that; then it goes to the
     /// end. The same-role rule is for it as for any other: one that it drops stays where it is.
     public var adoptsUnassigned: Bool
-    /// Whether the conversation stays read where all of it was read: what is brought from elsewhere is no news. A conversation that
-    /// was unread stays unread.
+    /// Whether a fully read conversation stays read, for imported messages. An unread conversation stays unread.
     public var staysRead: Bool
 
     /// Makes options.

@@ -18,8 +18,8 @@ import Foundation
 public final class ReplyDraft: Sendable {
     /// The scope that the reply was begun in.
     public let scope: Scope
-    /// The id of the message that it becomes. Where another message of this id came into the conversation meanwhile, by a merge or a
-    /// restored branch, the reply is saved beside it under an id of its own.
+    /// The id of the finished message. If a merge or a restored branch brings another message of this id into the conversation, the
+    /// reply is saved beside it under a new id.
     public let id: String
 
     private let writing: ReplyWriting

@@ -1,12 +1,11 @@
 extension JSONValue {
-    /// How deep arrays and objects may nest in a value that is saved: in a tool's arguments and results, in parts of other kinds,
-    /// in metadata and in unknown fields. A save of deeper ones is refused with `tooLarge`.
+    /// The maximum nesting of arrays and objects in a saved value, in levels: in a tool's arguments and results, in parts of other
+    /// kinds, in metadata and in unknown fields. Saves of deeper values throw `tooLarge`.
     ///
-    /// Stores and exports wrap a value in up to 16 levels more; so all that they write is within the 512 levels that they, and
-    /// most readers of JSON, read.
+    /// Stores and exports add up to 16 levels. The sum is the parser's limit of 512, a common limit of JSON readers.
     public static let depthLimit = JSONParser.depthLimit - 16
 
-    /// Whether more arrays and objects than this stand one in the other. Looks no deeper.
+    /// Whether arrays and objects nest deeper than a number of levels. Stops there.
     fileprivate func nests(deeperThan levels: Int) -> Bool {
         switch self {
         case .array(let elements): levels == 0 || elements.contains { $0.nests(deeperThan: levels - 1) }
@@ -15,7 +14,7 @@ extension JSONValue {
         }
     }
 
-    /// Refuses a value that could be written and not be read again.
+    /// Refuses a value nested too deep to be read.
     fileprivate func checkDepth(of what: String) throws(RecollectError) {
         guard nests(deeperThan: Self.depthLimit) else { return }
         throw RecollectError(
@@ -27,8 +26,8 @@ extension JSONValue {
 // What a store calls before it saves anything. Prose is not looked at.
 
 extension [ContentPart] {
-    /// Refuses parts that could be written and not be read again.
-    /// - Throws: `tooLarge` where a value nests deeper than `JSONValue.depthLimit`.
+    /// Refuses parts nested too deep to be read.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels.
     package func checkDepth() throws(RecollectError) {
         for part in self {
             switch part {
@@ -42,16 +41,16 @@ extension [ContentPart] {
 }
 
 extension [ConversationMessage] {
-    /// Refuses messages that could be written and not be read again.
-    /// - Throws: `tooLarge` where a value nests deeper than `JSONValue.depthLimit`.
+    /// Refuses messages nested too deep to be read.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels.
     package func checkDepth() throws(RecollectError) {
         for message in self { try message.checkDepth() }
     }
 }
 
 extension ConversationMessage {
-    /// Refuses a message that could be written and not be read again.
-    /// - Throws: `tooLarge` where a value nests deeper than `JSONValue.depthLimit`.
+    /// Refuses a message nested too deep to be read.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels.
     package func checkDepth() throws(RecollectError) {
         try parts.checkDepth()
         for value in metadata.values { try value.checkDepth(of: "a message's metadata") }
@@ -60,8 +59,8 @@ extension ConversationMessage {
 }
 
 extension [ChatMessage] {
-    /// Refuses entries that could be written and not be read again.
-    /// - Throws: `tooLarge` where a value nests deeper than `JSONValue.depthLimit`.
+    /// Refuses entries nested too deep to be read.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels.
     func checkDepth() throws(RecollectError) {
         for entry in self {
             for value in entry.metadata.values { try value.checkDepth(of: "an entry's metadata") }
@@ -70,8 +69,8 @@ extension [ChatMessage] {
 }
 
 extension ConversationDetails {
-    /// Refuses details that could be written and not be read again.
-    /// - Throws: `tooLarge` where a value nests deeper than `JSONValue.depthLimit`.
+    /// Refuses details nested too deep to be read.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels.
     package func checkDepth() throws(RecollectError) {
         for value in metadata.values { try value.checkDepth(of: "a conversation's metadata") }
     }

@@ -22,7 +22,7 @@ extension Date {
         Date(millisecondsSince1970: millisecondsSince1970)
     }
 
-    /// Whether it is not a moment at all: an unparsed number of an app, say.
+    /// Whether the date is NaN.
     package var isNotANumber: Bool { timeIntervalSince1970.isNaN }
 
     /// Milliseconds up to 2^52 pass unharmed through the seconds of a `Date` and through JSON numbers.

@@ -6,7 +6,7 @@ struct ConversationMigration {
     private var report = MigrationReport()
 
     private static let pageSize = 500
-    /// A member of the metadata of a conversation that is not complete in the target.
+    /// A member of the metadata of conversations during their migration.
     private static let mark = "recollect.migrating"
 
     init(_ conversation: Conversation, from source: any HistoryStore, to target: any HistoryStore) {
@@ -82,7 +82,7 @@ struct ConversationMigration {
         return details
     }
 
-    /// Sets what holds only once all messages are there, and removes the mark last: an interrupted migration does it again.
+    /// Sets the read state and discards, after the last message. Removes the mark last, so a repeated migration completes this.
     private func finish() async throws {
         if !conversation.isUnread { try await target.update(conversation.id, with: ConversationDetails(isRead: true)) }
         if conversation.discardedAt != nil { try await target.discardConversation(conversation.id) }

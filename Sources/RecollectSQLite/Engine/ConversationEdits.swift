@@ -32,8 +32,7 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, id)
     }
 
-    /// The latest access that a date can give, in milliseconds: below the largest moment by far, because each later access of the user's
-    /// is behind it.
+    /// The upper bound of an access by date, in milliseconds. Each later access adds 1 to the user's latest one and stays exact.
     static let lastAccess: Int64 = 1 << 51
 
     /// An access in milliseconds; `nil` for a date that is no number.
@@ -59,7 +58,7 @@ enum ConversationEdits {
             number)
     }
 
-    /// Whether a conversation holds what was not read, settled or not.
+    /// Whether a conversation has unread messages, settled or not.
     static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
             """
@@ -108,8 +107,8 @@ enum ConversationEdits {
         try merge(others.filter { own[$0.key] == nil }, into: number, db)
     }
 
-    /// What is known of a conversation beside its columns. Others read what cannot be read as an object that holds the text; here it
-    /// would be written over.
+    /// The metadata of a conversation.
+    /// - Throws: `unreadable` for damaged metadata. A later write would replace it.
     private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
         let row = try db.sql("SELECT metadata FROM conversation WHERE id = ?").bind(number)
         defer { row.reset() }
@@ -156,7 +155,7 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, target)
     }
 
-    /// Gives the copy what it does not have itself: the session may have been made before, with a title of its own.
+    /// Copies details to a fork. Details of an existing target stay.
     private static func copyDetails(
         from number: Int64, to copy: Int64, origin: ConversationID, messageId: String, _ db: Database
     ) throws {

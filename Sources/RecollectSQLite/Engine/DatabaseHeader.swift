@@ -13,8 +13,9 @@ enum DatabaseHeader {
         header.count == size && header.starts(with: Array("SQLite format 3\0".utf8))
     }
 
-    /// Whether a database's header has only values that SQLite writes (https://sqlite.org/fileformat2.html#the_database_header). It
-    /// reads but does not write a database with a newer format in byte 18, and nothing with one in byte 19 or 47.
+    /// Whether a database's header has only formats known to SQLite (https://sqlite.org/fileformat2.html#the_database_header).
+    ///
+    /// SQLite refuses to write a database with another value in byte 18, and to open one with another value in byte 19 or 47.
     static func isSound(_ header: [UInt8]) -> Bool {
         (1...2).contains(header[18]) && (1...2).contains(header[19]) && header[21...23].elementsEqual([64, 32, 32])
             && header[44...46].allSatisfy { $0 == 0 } && header[47] <= 4

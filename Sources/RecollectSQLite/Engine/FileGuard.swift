@@ -14,7 +14,7 @@ final class FileGuard: Sendable {
     private let files: HistoryFiles
     private let state: Locked<State>
 
-    /// - Parameter identity: The identity of the files that SQLite has open: `HistoryFiles.identityForOpening`.
+    /// - Parameter identity: The identity of SQLite's open files: see `HistoryFiles.identityForOpening`.
     init(files: HistoryFiles, identity: HistoryFiles.Identity) {
         self.files = files
         state = Locked(State(identity: identity))

@@ -65,7 +65,11 @@ struct FolderStamp: Equatable, Sendable {
 
     /// Whether a change made from now on gives the folder another stamp: the file system's clock has ticked since the last change.
     var isSettled: Bool {
-        // Linux keeps no times for the root folder of a FAT volume.
-        seconds != 0 && FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
+        Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
+    }
+
+    /// The same for a time of change. Linux keeps no times for the root folder of a FAT volume: 0 is never settled.
+    static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
+        seconds != 0 && FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }
 }

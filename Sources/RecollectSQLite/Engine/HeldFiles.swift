@@ -1,9 +1,8 @@
 import RecollectCore
 
-/// The files of an open database: the lock that excludes other processes' writers, and the proof that the paths still lead to the files
-/// that SQLite has open.
+/// The files of an open database: their lock between processes, and their identity.
 ///
-/// Replaced files retire the database: its next use opens what is there then.
+/// Replaced files retire the database. Its next use opens the new files.
 final class HeldFiles: Sendable {
     let files: HistoryFiles
     private let guardian: FileGuard
@@ -17,7 +16,7 @@ final class HeldFiles: Sendable {
     ///   - identity: The identity of the open files: see `HistoryFiles.identityForOpening`.
     ///   - mark: The mark of a database with `durability: .relaxed`.
     ///   - timeout: The longest wait for the lock, in milliseconds.
-    ///   - retirement: Of the database that holds the files.
+    ///   - retirement: The database's.
     init(
         _ files: HistoryFiles, identity: HistoryFiles.Identity, lock: ProcessLock, mark: LockFile?, timeout: Int,
         retirement: Retirement
@@ -35,7 +34,7 @@ final class HeldFiles: Sendable {
 
     // MARK: Identity
 
-    /// Whether the paths still lead to the open files. Retires the database if not.
+    /// Compares the paths with the open files. Returns false, and retires the database, for replaced files.
     func areUnchanged() -> Bool {
         if guardian.filesAreUnchanged() { return true }
         retirement.add(.replaced)
@@ -47,7 +46,8 @@ final class HeldFiles: Sendable {
         guard areUnchanged() else { throw DatabaseRetired() }
     }
 
-    /// Checks after a commit that it went to the files that are there: writes to unlinked files succeed into nowhere.
+    /// Checks the files after a commit. A write to an unlinked file succeeds and is lost.
+    /// - Throws: `storeReplaced` for replaced files.
     func confirmCommit() throws {
         guard !areUnchanged() else { return }
         throw RecollectError(
@@ -66,7 +66,7 @@ final class HeldFiles: Sendable {
         return try body()
     }
 
-    /// Takes the lock if it is free. Returns whether it did.
+    /// Takes the lock if it is free. Returns true on success.
     func tryLock() throws -> Bool {
         try take { try lock.tryAcquire() }
     }
@@ -75,7 +75,7 @@ final class HeldFiles: Sendable {
         lock.release()
     }
 
-    /// A lock that cannot be taken, though it is free, is one of a folder that was removed: another opening may make it again.
+    /// Retires the database if its lock fails for another reason than `busy`: the folder may be gone.
     private func take<Value>(_ taking: () throws -> Value) throws -> Value {
         do {
             return try taking()
@@ -88,7 +88,7 @@ final class HeldFiles: Sendable {
     // MARK: Closing
 
     /// Releases the mark, after the connections were closed. Under the lock.
-    /// - Parameter isLogEmpty: Whether the log was emptied.
+    /// - Parameter isLogEmpty: True after the log was emptied.
     func release(isLogEmpty: Bool) throws {
         guard let mark else { return }
         mark.unlock()

@@ -51,11 +51,14 @@ final class HistoryConnection: Sendable {
         var hasSalvaged = false
         var hasReopened = false
         var hasRebuiltIndex = false
-        var mustRebuildIDs = false
+        var (mustRebuildIDs, hasRebuiltIDs) = (false, false)
         while true {
             let database = try await database()
             do {
-                if mustRebuildIDs { try await rebuildIDs(of: database) }
+                if mustRebuildIDs {
+                    try await rebuildIDs(of: database)
+                    (mustRebuildIDs, hasRebuiltIDs) = (false, true)
+                }
                 return try await operation(database)
             } catch is DatabaseRetired {
                 continue
@@ -64,7 +67,7 @@ final class HistoryConnection: Sendable {
                 hasReopened = true
                 database.retire()
             } catch is DamagedIDs {
-                guard !mustRebuildIDs, database.cannotWrite == nil else { throw damagedIDs }
+                guard !hasRebuiltIDs, database.cannotWrite == nil else { throw damagedIDs }
                 mustRebuildIDs = true
             } catch  where error.isIndexDamage && !hasRebuiltIndex {
                 hasRebuiltIndex = true
@@ -94,7 +97,7 @@ final class HistoryConnection: Sendable {
         events.post(StoreEvent(kind: .rebuiltIndex))
     }
 
-    /// Makes the index of ids anew. A message whose own row is damaged contradicts another index as well; then the history is salvaged.
+    /// Makes the index of ids anew. Throws the error for a damaged index if rows may be damaged: a salvage follows.
     private func rebuildIDs(of database: HistoryDatabase) async throws {
         try await database.write(Settling.rebuildIDs)
         events.post(StoreEvent(kind: .rebuiltIndex))

@@ -166,10 +166,10 @@ struct HistoryFiles: Sendable {
         let shared: FileID?
     }
 
-    /// Makes the log and its index where they are missing, both empty, and returns the identity of the files.
+    /// Creates a missing log and log index, both empty. Returns the identity of the files.
     ///
-    /// SQLite opens them by name, and does not tell which files it has opened. They are these if the paths lead to them still when it has
-    /// read. SQLite takes an empty log or index for a missing one, and gives both the owner and the permissions of the database.
+    /// SQLite opens files by name. Its files have this identity if the paths have it before the opening and after the first read.
+    /// SQLite treats an empty log or index as a missing one. It sets the owner and the permissions of both.
     func identityForOpening() throws -> Identity {
         for path in [writeAheadLog, sharedMemory] where FileID(at: path) == nil {
             try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {

@@ -56,7 +56,7 @@ struct HistoryOpening {
     }
 
     /// Opens the writer's connection and brings the database up to date.
-    /// - Throws: `DatabaseRetired`, before anything is written, where the files were replaced meanwhile.
+    /// - Throws: `DatabaseRetired` for files replaced during the opening. Nothing is written then.
     private func connect(
         _ lock: ProcessLock, _ identity: HistoryFiles.Identity, emptiesLog: Bool
     ) throws -> HistoryDatabase {

@@ -35,7 +35,7 @@ enum MessageQueries {
 
     /// The numbers of a conversation's messages of that id in their order: one of each agent that has one, or that of one agent
     /// alone. Needs what is settled.
-    /// - Throws: `DamagedIDs` for an entry that leads to another message.
+    /// - Throws: `DamagedIDs` if the index of ids contradicts the row.
     static func sequences(
         of messageId: String, in number: Int64, agentId: String? = nil, _ db: Database
     ) throws -> [Int64] {
@@ -57,7 +57,7 @@ enum MessageQueries {
     }
 
     /// The number of a scope's message of that id. Needs what is settled.
-    /// - Throws: `DamagedIDs` for an entry that leads to another message.
+    /// - Throws: `DamagedIDs` if the index of ids contradicts the row.
     static func sequence(of messageId: String, inScope scope: Int64, _ db: Database) throws -> Int64? {
         try sequence(of: messageId, inScope: scope, with: db.sql(sequenceOfID))
     }
@@ -180,5 +180,5 @@ enum MessageQueries {
     }
 }
 
-/// The error for an entry of the index of ids that leads to another message than its own. The index is derived: it is made anew.
+/// The error for an index of ids in contradiction to a row. The index is derived and is made anew.
 struct DamagedIDs: Error {}

@@ -53,7 +53,7 @@ enum Erasing {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ? AND name = ?", kind.rawValue, number, name)
     }
 
-    /// Work on a number is done, whatever name stands beside it.
+    /// Removes all work of a kind on a number.
     static func done(_ kind: Kind, of number: Int64, _ db: Database) throws {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ?", kind.rawValue, number)
     }

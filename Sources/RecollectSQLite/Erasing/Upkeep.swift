@@ -10,7 +10,7 @@ final class Upkeep: Sendable {
     private struct State {
         weak var database: HistoryDatabase?
         var isRunning = false
-        /// Whether SQLite has reported corruption.
+        /// Whether the last step failed with corruption.
         var hasDoubted = false
         var nextExpiry = ContinuousClock.now
     }
@@ -133,6 +133,7 @@ final class Upkeep: Sendable {
         do {
             try await expire(database)
             let (outcome, start) = try await bite(database, pace)
+            state.withLock { $0.hasDoubted = false }
             switch outcome {
             case .worked:
                 pace.hasErased = true
@@ -148,7 +149,7 @@ final class Upkeep: Sendable {
             case .nothing: return .finished
             }
         } catch  where error.isCorruption {
-            // Reported a second time, it is damage: the next use of the history salvages.
+            // Reported twice in a row, it is damage: the next use of the history salvages.
             let isSecond = state.withLock { state in
                 defer { state.hasDoubted = true }
                 return state.hasDoubted

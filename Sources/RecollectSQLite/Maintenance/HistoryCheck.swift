@@ -122,7 +122,7 @@ enum HistoryCheck {
         """
     /// Windows that begin behind every place that was ever given.
     static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
-    /// Scopes of deleted sessions whose messages nobody erases.
+    /// Scopes of deleted sessions without a row of `erasure`.
     static let orphans = """
         FROM scope WHERE conversation_id NOT IN (SELECT id FROM conversation)
         AND conversation_id NOT IN (SELECT number FROM erasure WHERE kind = 'conversation')

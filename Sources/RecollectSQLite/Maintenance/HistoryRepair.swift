@@ -1,12 +1,12 @@
 import GRDB
 import RecollectCore
 
-/// The steps of a repair that change rows. Each runs in a write transaction.
+/// The steps of a repair with changes of rows, each in a write transaction.
 ///
-/// A wrong bit makes a row and an index contradict each other. Which of the two is right is known from a third place: another index,
-/// another row, or the order of the index. An index that was made anew from a damaged row would confirm the damage, so rows come first.
+/// After a wrong bit, a row and an index contradict each other. A third place decides: another index, another row, or the order of the
+/// index. Rows come before indexes: an index made from a damaged row would confirm the damage.
 enum HistoryRepair {
-    /// Restores rows that contradict their indexes where something else agrees with the indexes.
+    /// Restores rows in contradiction to their indexes if a third place agrees with the indexes.
     static func restoreRows(_ db: Database) throws {
         // SQLite refuses to update a row that an index does not have. What the updates leave in indexes is made anew afterwards.
         try db.run("PRAGMA writable_schema = ON")
@@ -103,7 +103,7 @@ enum HistoryRepair {
         }
     }
 
-    /// Gives messages the ids that the index of ids has of them, where its entry stands in the index's order.
+    /// Restores the ids of messages from entries of the index of ids. An entry must stand in the order of the index.
     static func restoreIDs(_ db: Database) throws {
         var found: [(sequence: Int64, scope: Int64, id: String)] = []
         try db.sql(
@@ -121,8 +121,7 @@ enum HistoryRepair {
         }
     }
 
-    /// Gives messages the sessions of their scopes, shows all messages of agents whose windows are lost, and notes the messages of
-    /// deleted sessions for erasing.
+    /// Restores the sessions of messages from their scopes, resets lost windows, and notes leftovers of deleted sessions for erasing.
     static func restoreOwners(_ db: Database) throws {
         try db.run(
             """
@@ -135,7 +134,7 @@ enum HistoryRepair {
         }
     }
 
-    /// Gives messages ids of their own whose scope has an earlier message of the same id. Needs what is settled.
+    /// Gives the later ones of messages of one id in a scope ids of their own. Everything must be settled.
     static func separateIDs(_ db: Database) throws {
         let others = try db.integers(
             """

@@ -118,7 +118,7 @@ extension SQLiteHistoryStore {
         try await waitUntilErased()
     }
 
-    /// Makes all indexes anew, behind the rows that they correct. Two rows of one key, which a damaged index let in, are left to a salvage.
+    /// Restores rows, then makes all indexes anew. Leaves two rows of one key to a salvage.
     private func reindex() async throws {
         try await write { db in
             try HistoryRepair.restoreRows(db)

@@ -65,10 +65,11 @@ enum Drafts {
         try db.run("UPDATE draft SET conversation_id = ? WHERE conversation_id = ?", target, conversation)
     }
 
-    /// Gives drafts ids of their own before two conversations become one, where an id stands for something else in the other one.
+    /// Resolves conflicts of ids before two conversations become one: a draft gets a new id if the other conversation has a message or a
+    /// draft of its id.
     ///
-    /// A draft of a message that its own conversation holds keeps that message's id.
-    /// - Parameter id: The source's; the new ids are derived from its session.
+    /// A draft already saved as a message of its own conversation keeps that message's id.
+    /// - Parameter id: The id of the source. New ids are derived from its session id.
     static func separate(_ source: Int64, _ id: ConversationID, from target: Int64, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
             for draft in try drafts("conversation_id = ?", [own], db) {
@@ -101,7 +102,7 @@ enum Drafts {
         ) != nil
     }
 
-    /// Whether a reply of an agent that ends under an id meets a message: the agent's, or one of no agent.
+    /// Whether a conversation has a message of an id, of an agent or of none.
     private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try [agentId, ""].contains { try !MessageQueries.sequences(of: id, in: number, agentId: $0, db).isEmpty }
     }

@@ -30,7 +30,7 @@ struct ReplyEnding {
         return appended.orphans + edited.orphans
     }
 
-    /// Where the message belongs, and under which id; `nil` if nowhere any more.
+    /// The scope and the id of the message; `nil` after a deletion of the conversation.
     private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
         if let draft = try Drafts.one(number, db) { return (draft.scope, draft.message.id) }
         // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.

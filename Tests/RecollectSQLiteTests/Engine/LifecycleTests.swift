@@ -83,6 +83,14 @@ import Testing
         #expect(await events.next()?.kind == .storeReplaced)
     }
 
+    @Test("a folder without times is compared at every look")
+    func folderWithoutTimes() {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        #expect(!FolderStamp.isSettled(seconds: 0, nanoseconds: 0, at: now))
+        #expect(FolderStamp.isSettled(seconds: 1, nanoseconds: 0, at: now))
+        #expect(!FolderStamp.isSettled(seconds: 1_699_999_998, nanoseconds: 0, at: now))
+    }
+
     @Test("files that appear after an opening are not taken for those that it opened")
     func lateFiles() throws {
         let files = HistoryFiles(directory: folder.url)

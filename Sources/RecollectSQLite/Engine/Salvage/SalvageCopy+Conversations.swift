@@ -17,7 +17,7 @@ extension SalvageCopy {
         }
     }
 
-    /// Restores the user and the session of conversations of which at least two indexes know others than the row.
+    /// Restores the user and the session of conversations from indexes. At least two of them must contradict the row.
     func restoreOwners() throws {
         try db.execute(
             sql: "CREATE TEMP TABLE vote (id, user, session, count INTEGER NOT NULL, PRIMARY KEY (id, user, session))")

@@ -22,8 +22,8 @@ final class SalvageCopy {
     /// Pages with messages, and the least number on each.
     private var messagePages: [(first: Int64, page: UInt32)] = []
     private(set) var indexPages: [UInt32] = []
-    /// Pages with rows of conversations whose user and session another row has already.
-    private var doubted: [Int] = []
+    /// Pages with conversations left out for another one of the same user and session.
+    private var doubted: Set<Int> = []
     /// The conversations of the scopes that messages name.
     private(set) var usedScopes: [Int64: Int64] = [:]
     /// The ids of the applied migrations.
@@ -91,16 +91,16 @@ final class SalvageCopy {
                     usedScopes[head.integer(2)] = head.integer(1)
                     lastSequence = max(lastSequence, cell.key)
                 } else if let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size) {
-                    if try !copy(row, cell.key, of: table) { doubted.append(number) }
+                    if try !copy(row, cell.key, of: table) { doubted.insert(number) }
                 }
             }
             if let first { messagePages.append((first, UInt32(number))) }
         }
     }
 
-    /// Copies the rows of conversations that were left out for another row that has a right key now.
+    /// Copies the conversations of those pages again, after other rows were restored.
     private func copyDoubted() throws {
-        for number in Set(doubted).sorted() {
+        for number in doubted.sorted() {
             guard let page = pages.page(number) else { continue }
             for cell in page.cells {
                 guard let payload = pages.payload(of: cell), let row = DamagedRecord(payload, size: cell.size),
@@ -111,7 +111,7 @@ final class SalvageCopy {
         }
     }
 
-    /// Returns false for a conversation's row that contradicts another one's.
+    /// Copies a row. Returns false for a conversation of the same user and session as another one.
     private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws -> Bool {
         switch table {
         case .conversation:
