@@ -163,7 +163,8 @@ struct ScopeRow {
 
     private static func makeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
         try db.run(
-            "INSERT INTO scope (conversation_id, agent_id, window_start) VALUES (?, ?, 0)", conversation, agentId)
+            "INSERT INTO scope (id, conversation_id, agent_id, window_start) VALUES (1 + \(Erasing.lastScope), ?, ?, 0)",
+            conversation, agentId)
         return db.lastInsertedRowID
     }
 

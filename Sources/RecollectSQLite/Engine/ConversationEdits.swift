@@ -185,9 +185,10 @@ enum ConversationEdits {
         _ = try MessageMoves.sequences(of: number, db)
         try db.run(
             """
-            INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start) SELECT ?, agent_id, 0 FROM scope
+            INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start)
+            SELECT \(Erasing.lastScope) + row_number() OVER (ORDER BY id), ?, agent_id, 0 FROM scope
             WHERE conversation_id = ?
-            AND EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id AND position <= ?) ORDER BY id
+            AND EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id AND position <= ?)
             """, copy, number, end)
         let base = try db.lastSequence()
         try db.run(

@@ -96,8 +96,8 @@ enum MessageMoves {
     private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
-            INSERT OR IGNORE INTO scope (conversation_id, agent_id, window_start)
-            SELECT ?, agent_id, 0 FROM scope WHERE id = ?
+            INSERT OR IGNORE INTO scope (id, conversation_id, agent_id, window_start)
+            SELECT 1 + \(Erasing.lastScope), ?, agent_id, 0 FROM scope WHERE id = ?
             """, target, source)
         return try knownScope(like: source, in: target, db) ?? 0
     }

@@ -82,6 +82,12 @@ enum Erasing {
     /// The user of a deleted conversation whose messages are still to be removed.
     static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'conversation' AND number = ?1)"
 
+    /// The largest number of a scope, or of one that a message names: a message that should have been deleted would come to a new
+    /// scope of its number.
+    static let lastScope = """
+        max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0))
+        """
+
     /// The largest number of a conversation, deleted ones included whose messages are still there: it must not be given again.
     static let lastConversation = """
         max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),

@@ -6,6 +6,49 @@ import RecollectCore
 /// After a wrong bit, a row and an index contradict each other. A third place decides: another index, another row, or the order of the
 /// index. Rows come before indexes: an index made from a damaged row would confirm the damage.
 enum HistoryRepair {
+    /// Whether indexes have entries of rows that are gone, or a message is in no index: a page of the table may be an older one.
+    ///
+    /// Indexes made anew from such a table would confirm the loss, or bring deleted messages back. A salvage restores what the indexes
+    /// know, and tells the rest.
+    static func hasLostRows(_ db: Database) throws -> Bool {
+        let entries = [
+            ("conversation", "sqlite_autoindex_conversation_1", "user_id", "id"),
+            ("scope", "sqlite_autoindex_scope_1", "agent_id", "id"),
+            ("message", "message_by_position", "position", "sequence"),
+        ]
+        for (table, index, column, number) in entries {
+            let isLost = try db.integer(
+                """
+                SELECT 1 FROM (SELECT \(column), \(number) FROM \(table) INDEXED BY \(index)) AS entry
+                WHERE NOT EXISTS (SELECT 1 FROM \(table) AS row NOT INDEXED WHERE row.\(number) = entry.\(number)) LIMIT 1
+                """)
+            if isLost != nil { return true }
+        }
+        let isTagLost = try db.integer(
+            """
+            SELECT 1 FROM tag AS entry INDEXED BY conversation_by_tag
+            WHERE NOT EXISTS (SELECT 1 FROM tag AS row INDEXED BY sqlite_autoindex_tag_1
+              WHERE row.conversation_id = entry.conversation_id AND row.tag = entry.tag) LIMIT 1
+            """)
+        if isTagLost != nil { return true }
+        let unknown = try db.integers(
+            """
+            SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(Settling.through)
+            AND NOT EXISTS (SELECT 1 FROM message AS entry INDEXED BY message_by_position
+              WHERE entry.scope_id = row.scope_id AND entry.position = row.position)
+            AND NOT EXISTS (SELECT 1 FROM message_id AS entry
+              WHERE entry.scope_id = row.scope_id AND entry.message_id = row.message_id)
+            """)
+        guard !unknown.isEmpty else { return false }
+        // A row with a wrong scope has an entry in another scope.
+        let moved = try db.integer(
+            """
+            SELECT count(DISTINCT sequence) FROM (SELECT position, sequence FROM message INDEXED BY message_by_position)
+            WHERE sequence IN (SELECT value FROM json_each(?))
+            """, unknown.jsonArray)
+        return moved ?? 0 < unknown.count
+    }
+
     /// Restores rows in contradiction to their indexes if a third place agrees with the indexes.
     static func restoreRows(_ db: Database) throws {
         // SQLite refuses to update a row that an index does not have. What the updates leave in indexes is made anew afterwards.

@@ -1,0 +1,114 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+@testable import RecollectSQLite
+
+/// A page that is a whole, older version of itself: a write that a disk acknowledged and lost.
+@Suite("Repairs after a lost write") struct LostWriteTests {
+    private let folder: TemporaryFolder
+    private let other = Scope(userId: "bob", sessionId: "other", agentId: "a")
+    private let last = Scope(userId: "ann", sessionId: "last", agentId: "a")
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func long(_ range: Range<Int>, _ prefix: String) -> [ConversationMessage] {
+        messages(range, prefix: prefix).map {
+            ConversationMessage(
+                id: $0.id, role: $0.role, text: $0.id + String(repeating: " pad", count: 30), timestamp: $0.timestamp)
+        }
+    }
+
+    private var pages: [[UInt8]] {
+        get throws {
+            let bytes = try [UInt8](Data(contentsOf: folder.file("history.sqlite")))
+            return stride(from: 0, to: bytes.count, by: 4096).map { Array(bytes[$0..<$0 + 4096]) }
+        }
+    }
+
+    /// Opens copies of the history, each with one leaf of a table as it was before.
+    private func forEachOldLeaf(
+        of old: [[UInt8]], _ body: (Int, SQLiteHistoryStore) async throws -> Void
+    ) async throws -> Int {
+        let new = try pages
+        let leaves = old.indices.filter {
+            $0 < new.count && old[$0] != new[$0] && old[$0][0] == 0x0D && new[$0][0] == 0x0D
+        }
+        for leaf in leaves {
+            let place = folder.file("old \(leaf)")
+            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+            var bytes = new
+            bytes[leaf] = old[leaf]
+            try Data(bytes.joined()).write(to: place.appendingPathComponent("history.sqlite"))
+            let store = SQLiteHistoryStore(
+                directory: place, configuration: HistoryConfiguration(indexesInBackground: false))
+            try await body(leaf, store)
+            await store.close()
+        }
+        return leaves.count
+    }
+
+    @Test("a repair keeps every message whose row is whole, and tells of those that are gone")
+    func lostRows() async throws {
+        var store = folder.history()
+        try await store.append(long(0..<40, "m"), to: scope)
+        try await store.append(long(0..<20, "o"), to: other)
+        await store.close()
+        let old = try pages
+        store = folder.history()
+        try await store.append(long(40..<60, "m"), to: scope)
+        try await store.append(long(0..<30, "l"), to: last)
+        await store.close()
+        let all = try await read(folder.history())
+        let count = try await forEachOldLeaf(of: old) { leaf, store in
+            try await store.repair()
+            let kept = try await read(store)
+            #expect(kept.isSubset(of: all), "leaf \(leaf)")
+            let losses = try await store.losses()
+            #expect(kept == all || !losses.isEmpty, "leaf \(leaf): \(all.count - kept.count) messages are gone")
+            // A leaf has at most so many of them.
+            #expect(all.count - kept.count <= 30, "leaf \(leaf)")
+        }
+        #expect(count >= 3)
+    }
+
+    private func read(_ store: SQLiteHistoryStore) async throws -> Set<String> {
+        var found: Set<String> = []
+        for scope in [scope, other, last] {
+            let messages = try await store.window(of: scope, maxMessages: nil)
+            found.formUnion(messages.map { "\(scope.sessionId) \($0.id)" })
+        }
+        return found
+    }
+
+    @Test("deleted messages that an older page has come to nobody, repaired or not", arguments: [false, true])
+    func deletedRows(isRepaired: Bool) async throws {
+        var store = folder.history()
+        try await store.append(long(0..<20, "m"), to: scope)
+        try await store.append(long(0..<30, "secret"), to: last)
+        await store.close()
+        let old = try pages
+        store = folder.history()
+        try await store.deleteConversation(last.conversation)
+        #expect(try await store.erasesAll())
+        await store.close()
+        let count = try await forEachOldLeaf(of: old) { leaf, store in
+            if isRepaired {
+                try await store.repair()
+                let deleted = try await store.read { db in
+                    try db.integer("SELECT count(*) FROM message WHERE message_id LIKE 'secret%'")
+                }
+                #expect(deleted == 0, "leaf \(leaf)")
+            }
+            let mine = Scope(userId: "bob", sessionId: "mine", agentId: "a")
+            try await store.append(long(0..<2, "n"), to: mine)
+            #expect(try await store.window(of: mine, maxMessages: nil).map(\.id) == ["n0", "n1"], "leaf \(leaf)")
+            let page = try await store.messages(of: mine.conversation, agentId: nil, page: PageRequest(limit: 99))
+            #expect(page.elements.map(\.message.id) == ["n0", "n1"], "leaf \(leaf)")
+        }
+        #expect(count >= 2)
+    }
+}
