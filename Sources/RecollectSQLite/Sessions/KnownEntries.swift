@@ -24,22 +24,10 @@ enum KnownEntries: Sendable {
     /// The knowledge after an overlapping save: the content of entries equal in both. Of the others the order
     /// of the commits decides, so only their ids stay known.
     func overlapped(by transcript: [ChatMessage]) -> KnownEntries {
-        merged(with: transcript.map(EntryHash.init)) { $0.withoutContent }
-    }
-
-    /// The knowledge of a session after a merge of two sessions.
-    func united(with other: KnownEntries) -> KnownEntries {
-        merged(with: other.hashes) { $0 }
-    }
-
-    /// Keeps equal entries, and the ids alone of differing ones.
-    private func merged(with others: [EntryHash], ofOne: (EntryHash) -> EntryHash) -> KnownEntries {
-        var others = Dictionary(others.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-        var merged = hashes.map { hash in
-            guard let other = others.removeValue(forKey: hash.id) else { return ofOne(hash) }
-            return other == hash ? hash : hash.withoutContent
+        var others = Dictionary(transcript.map { ($0.id, EntryHash($0)) }, uniquingKeysWith: { $1 })
+        let own = hashes.map { hash in
+            others.removeValue(forKey: hash.id) == hash ? hash : hash.withoutContent
         }
-        merged += others.values.map(ofOne)
-        return .hashes(merged, inOrder: false)
+        return .hashes(own + others.values.map(\.withoutContent), inOrder: false)
     }
 }

@@ -78,10 +78,11 @@ final class KnownTranscripts: Sendable {
     func move(_ id: String, to newId: String) {
         state.withLock { state in
             guard id != newId, let moved = state.remove(ByteString(id)) else { return }
-            // Where two became one, the messages of one may stand between those of the other.
+            // Where two became one, the messages of one may stand between those of the other. A window with the transcript of one
+            // must not remove those of the other.
             let other = state.sessions[ByteString(newId)]
             state.sessions[ByteString(newId)] = Known(
-                entries: moved.entries.united(with: other?.entries ?? .whole([])),
+                entries: .hashes(moved.entries.hashes, inOrder: false),
                 version: max(moved.version, other?.version ?? 0) + 1)
         }
     }

@@ -64,6 +64,44 @@ import Testing
         #expect(try await history.conversation(sessions.conversation("s"))?.agents == ["helper", "other"])
     }
 
+    @Test("what a list reads beside a window is not removed by the window's next save")
+    func listBesideWindow() async throws {
+        try await save([ConversationMessage(role: .user, text: "one")])
+        try await save([ConversationMessage(role: .assistant, text: "two")])
+        let window = try #require(try await sessions.getSession(id: "s")).messages
+        try await save([ConversationMessage(role: .user, text: "three")])
+        try await save([ConversationMessage(role: .assistant, text: "four")])
+        #expect(try await sessions.getAllSessions().map(\.messages.count) == [4])
+        try await sessions.updateSessionMessages(
+            id: "s", messages: window + [ChatMessage(role: .user, content: "five")])
+        let texts = try #require(try await sessions.getSession(id: "s")).messages.map(\.content)
+        #expect(Set(texts) == ["one", "two", "three", "four", "five"])
+    }
+
+    @Test("a window's transcript, saved under the id of the session it was merged into, removes nothing of that")
+    func mergedBesideWindow() async throws {
+        try await save([ConversationMessage(role: .user, text: "old")])
+        let window = try #require(try await sessions.getSession(id: "s")).messages
+        try await sessions.updateSessionMessages(id: "t", messages: [ChatMessage(role: .user, content: "new")])
+        _ = try await sessions.getSession(id: "t")
+        try await sessions.updateSessionId(oldId: "s", newId: "t")
+        try await sessions.updateSessionMessages(
+            id: "t", messages: window + [ChatMessage(role: .user, content: "more")])
+        let texts = try #require(try await sessions.getSession(id: "t")).messages.map(\.content)
+        #expect(Set(texts) == ["old", "new", "more"])
+    }
+
+    @Test("a page, saved with one entry more, keeps all that a list read")
+    func listBesidePage() async throws {
+        for number in 0..<12 {
+            try await save([ConversationMessage(role: number % 2 == 0 ? .user : .assistant, text: "\(number)")])
+        }
+        _ = try await sessions.getAllSessions().map(\.messages)
+        let page = try await sessions.messages(in: "s", page: PageRequest(limit: 4, before: nil)).elements
+        try await sessions.updateSessionMessages(id: "s", messages: page + [ChatMessage(role: .user, content: "new")])
+        #expect(try await sessions.getSession(id: "s")?.messages.count == 13)
+    }
+
     @Test("a session that a UI saved is continued by an agent, its tool calls whole")
     func savedByTheUI() async throws {
         try await sessions.saveSession(id: "s", firstMessage: "Hello")
