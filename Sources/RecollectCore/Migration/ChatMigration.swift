@@ -53,7 +53,7 @@ public func migrate(
     var report = MigrationReport()
     var conflicts = MigrationConflicts()
     var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachConversation(of: userId) { conversation in
+    try await source.forEachConversation(of: userId) { conversation, _ in
         var (messages, added) = (0, 0)
         for agentId in conversation.agents {
             let stored = try await source.allMessages(of: conversation.id, agentId: agentId)

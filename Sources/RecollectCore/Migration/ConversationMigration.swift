@@ -1,6 +1,7 @@
 /// Moves one conversation from a history into another.
 struct ConversationMigration {
     private let conversation: Conversation
+    private let isDiscarded: Bool
     private let source: any HistoryStore
     private let target: any HistoryStore
     private var report = MigrationReport()
@@ -9,8 +10,11 @@ struct ConversationMigration {
     /// A member of the metadata of conversations during their migration.
     private static let mark = "recollect.migrating"
 
-    init(_ conversation: Conversation, from source: any HistoryStore, to target: any HistoryStore) {
+    init(
+        _ conversation: Conversation, isDiscarded: Bool, from source: any HistoryStore, to target: any HistoryStore
+    ) {
         self.conversation = conversation
+        self.isDiscarded = isDiscarded
         self.source = source
         self.target = target
     }
@@ -85,7 +89,7 @@ struct ConversationMigration {
     /// Sets the read state and discards, after the last message. Removes the mark last, so a repeated migration completes this.
     private func finish() async throws {
         if !conversation.isUnread { try await target.update(conversation.id, with: ConversationDetails(isRead: true)) }
-        if conversation.discardedAt != nil { try await target.discardConversation(conversation.id) }
+        if isDiscarded { try await target.discardConversation(conversation.id) }
         try await target.update(conversation.id, with: ConversationDetails(metadata: [Self.mark: .null]))
     }
 

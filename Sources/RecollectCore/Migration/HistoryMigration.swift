@@ -6,7 +6,7 @@
 /// appended. Reading is all that is done to one that is there already, so a migration that was interrupted is run again
 /// until it is done; nothing comes twice.
 ///
-/// Discarded conversations stay discarded. A branch becomes an archived conversation, whose metadata tells under `branchOf`
+/// Discarded conversations stay discarded, and their branches are. A branch becomes an archived conversation, whose metadata tells under `branchOf`
 /// (`sessionId`, `messageId`) where it left. A reply in flight comes with a later run, when it is a message. Windows are not
 /// moved: an agent sees all its messages until its next save trims.
 ///
@@ -27,10 +27,11 @@ public func migrate(
     var report = MigrationReport()
     var conflicts = MigrationConflicts()
     var state = try await MigrationProgress.beginning(user: userId, in: source)
-    try await source.forEachConversation(of: userId) { conversation in
+    try await source.forEachConversation(of: userId) { conversation, isDiscarded in
         let before = state.messages
         let moved = try await conflicts.collecting(sessionId: conversation.id.sessionId) {
-            var migration = ConversationMigration(conversation, from: source, to: target)
+            var migration = ConversationMigration(
+                conversation, isDiscarded: isDiscarded, from: source, to: target)
             return try await migration.run { count in
                 state.messages = before + count
                 progress(state)
@@ -49,7 +50,7 @@ extension MigrationProgress {
     /// The progress before the first of a user's conversations is moved.
     static func beginning(user userId: String, in source: any HistoryStore) async throws -> MigrationProgress {
         var (sessions, messages) = (0, 0)
-        try await source.forEachConversation(of: userId) { conversation in
+        try await source.forEachConversation(of: userId) { conversation, _ in
             sessions += 1
             messages += conversation.messageCount
         }
@@ -60,23 +61,28 @@ extension MigrationProgress {
 extension HistoryStore {
     /// Goes through a user's conversations, discarded ones and branches too, by pages: the one that was accessed first before
     /// all others, a branch before the conversation that it left.
-    func forEachConversation(of userId: String, _ body: (Conversation) async throws -> Void) async throws {
+    /// - Parameter body: Gets each conversation and whether it is discarded. Branches of a discarded conversation are.
+    func forEachConversation(
+        of userId: String, _ body: (_ conversation: Conversation, _ isDiscarded: Bool) async throws -> Void
+    ) async throws {
         for isDiscarded in [true, false] {
             let query = ConversationQuery(
                 userId: userId, order: .lastAccess, isReversed: true, isDiscarded: isDiscarded)
             var request = PageRequest<ConversationCursor>(limit: 200)
             while true {
                 let page = try await conversations(query, page: request)
-                for conversation in page.elements { try await visit(conversation, body) }
+                for conversation in page.elements { try await visit(conversation, isDiscarded, body) }
                 guard let next = page.next else { break }
                 request = PageRequest(limit: 200, after: next)
             }
         }
     }
 
-    private func visit(_ conversation: Conversation, _ body: (Conversation) async throws -> Void) async throws {
-        for branch in try await branches(of: conversation.id) { try await visit(branch, body) }
+    private func visit(
+        _ conversation: Conversation, _ isDiscarded: Bool, _ body: (Conversation, Bool) async throws -> Void
+    ) async throws {
+        for branch in try await branches(of: conversation.id) { try await visit(branch, isDiscarded, body) }
         try Task.checkCancellation()
-        try await body(conversation)
+        try await body(conversation, isDiscarded)
     }
 }

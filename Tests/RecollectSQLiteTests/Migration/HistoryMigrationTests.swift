@@ -85,6 +85,22 @@ struct HistoryMigrationTests {
         #expect(orders[0] == orders[1])
     }
 
+    @Test("branches of a discarded conversation are discarded in the target")
+    func discardedBranches() async throws {
+        let id = ConversationID(userId: "ann", sessionId: "s")
+        try await source.append(messages(0..<4), to: id.scope(agentId: "a"))
+        _ = try await source.branch(id, from: "m2")
+        try await source.discardConversation(id)
+        for _ in 0..<2 {
+            try await migrate(user: "ann", from: source, to: target)
+            let listed = try await target.conversations(of: "ann", page: PageRequest(limit: 9)).elements
+            #expect(listed.isEmpty)
+            let query = ConversationQuery(userId: "ann", isDiscarded: true)
+            let discarded = try await target.conversations(query, page: PageRequest(limit: 9)).elements
+            #expect(discarded.map(\.messageCount).sorted() == [2, 2])
+        }
+    }
+
     @Test("running again changes nothing; what both have of their own since then is kept and brought")
     func again() async throws {
         try await fill()
