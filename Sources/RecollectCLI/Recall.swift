@@ -49,6 +49,7 @@
             // A reader that has gone shows as a failed write, which ends the command without a word.
             signal(SIGPIPE, SIG_IGN)
             do {
+                try refuseBrokenArguments()
                 var command = try parseAsRoot()
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
@@ -66,6 +67,16 @@
             } catch {
                 Output.tell("recall: \(words(for: error))")
                 exit(withError: ExitCode(1))
+            }
+        }
+
+        /// Refuses arguments that are not UTF-8. Swift replaces what it cannot read, so two users or folders would be one.
+        private static func refuseBrokenArguments() throws {
+            for number in 1..<max(1, Int(CommandLine.argc)) {
+                guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else {
+                    continue
+                }
+                throw ValidationError("'\(String(cString: bytes))' is not UTF-8; rename the file, or name another user")
             }
         }
 

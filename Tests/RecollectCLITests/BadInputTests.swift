@@ -25,6 +25,20 @@
             #expect(try await recall.run("sessions", "--json").json() == [])
         }
 
+        @Test("an argument that is not UTF-8 is refused: two of them would be one")
+        func brokenArguments() async throws {
+            let recall = try RecallProcess()
+            let script = try recall.write("run.sh", "exec \"$1\" sessions --user \"$(printf '\\377')\"\n")
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/bin/sh")
+            process.arguments = [script, try RecallProcess.executable().path]
+            process.environment = recall.environment
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 64)
+        }
+
         @Test("an empty file and half a line are no errors")
         func unfinished() async throws {
             let recall = try RecallProcess()

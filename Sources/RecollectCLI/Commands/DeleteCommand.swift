@@ -45,6 +45,7 @@
                 }
                 for session in sessions { try await history.deleteConversation(session.id) }
                 let isErased = try await isErased(history)
+                try await confirmDeletion(of: sessions, in: history)
                 let setAside = try await history.setAsideFiles()
                 try await Output.open { [names] output in
                     guard options.json else {
@@ -80,6 +81,18 @@
                 left = try await history.waitUntilErased(atMost: .milliseconds(100))
             }
             return left.isComplete
+        }
+
+        /// A history whose files were replaced after the deletion may have the sessions again.
+        private func confirmDeletion(of sessions: [Conversation], in history: any HistoryStore) async throws {
+            for session in sessions {
+                guard let found = try await history.conversation(session.id), found.createdAt == session.createdAt
+                else { continue }
+                throw RecollectError(
+                    .storeReplaced,
+                    "session \(session.id.sessionId) was deleted and is there again: the files of the history were replaced, or"
+                        + " another program saved it; delete it again")
+            }
         }
 
         /// What goes with a session.
