@@ -3,8 +3,8 @@ import RecollectCore
 
 /// Reads a transcript record by record: a Claude Code transcript, or an export of a history.
 ///
-/// Memory is bounded by the longest line, whatever the file's size; a line of more than 64 MB is reported as unreadable and
-/// passed over. Bad lines are records too, never errors, so nothing stops the rest. Calls block on the file: make them off
+/// Memory is bounded by the longest line, whatever the file's size. A longer line than `maxLineBytes`, or than 1 GB in an
+/// export of a history, is reported as unreadable and passed over. Bad lines are records too, never errors, so nothing stops the rest. Calls block on the file: make them off
 /// Swift's cooperative threads. Not for concurrent use.
 ///
 /// In a Claude Code transcript a line belongs to the session that it names, else to the one that the file is named after. It
@@ -21,7 +21,7 @@ public final class TranscriptReader: TranscriptReading {
     public static let mainAgentId = "claude"
     /// The agent of side-chain lines that name none, as old versions wrote them into the session's own file.
     public static let sidechainAgentId = "sidechain"
-    /// The longest line that is read, in bytes.
+    /// The longest line of a Claude Code transcript that is read, in bytes.
     public static let maxLineBytes = 64 << 20
 
     /// The file.
@@ -31,6 +31,7 @@ public final class TranscriptReader: TranscriptReading {
 
     private let lines: LineReader
     private let format: TranscriptFormat
+    private let maxLineBytes: Int
     private let namedAgentId: String?
     private var sessionId: String
     private var usage = UsageCounter()
@@ -39,13 +40,14 @@ public final class TranscriptReader: TranscriptReading {
     /// - Throws: `unreadable` where nobody wrote the file whom this package knows; `permissionDenied`, `cannotOpen`,
     ///   `invalidArgument` where it is not a file that can be read.
     public convenience init(path: String) throws {
-        try self.init(path: path, maxLineBytes: Self.maxLineBytes)
+        try self.init(path: path, maxLineBytes: nil)
     }
 
-    init(path: String, maxLineBytes: Int) throws {
+    init(path: String, maxLineBytes limit: Int?) throws {
         self.path = path
-        lines = try LineReader(path: path, maxLineBytes: maxLineBytes)
         format = try TranscriptFormat.required(path: path)
+        maxLineBytes = limit ?? format.maxLineBytes
+        lines = try LineReader(path: path, maxLineBytes: maxLineBytes)
         let folders = path.split(separator: "/").map(String.init)
         let name = folders.last.map { $0.hasSuffix(".jsonl") ? String($0.dropLast(".jsonl".count)) : $0 } ?? ""
         let isAgent = name.hasPrefix("agent-")
@@ -64,7 +66,7 @@ public final class TranscriptReader: TranscriptReading {
                 // Whole after all, or half a line that comes with the next import.
                 if case let whole = record(bytes), !whole.isUnreadable { whole } else { record(.unfinished) }
             case .tooLong:
-                record(.unreadable(reason: "the line is longer than \(Self.maxLineBytes >> 20) MB"))
+                record(.unreadable(reason: "the line is longer than \(maxLineBytes >> 20) MB"))
             }
         }
     }

@@ -55,10 +55,9 @@ struct ExportTests {
         "an attachment whose bytes are gone is named, and every message goes along",
         arguments: [
             ConversationExporter.Format.json, .jsonl, .markdown,
-        ])
-    func missingAttachment(format: ConversationExporter.Format) async throws {
+        ], [String(repeating: "ab", count: 32), "../secret"])
+    func missingAttachment(format: ConversationExporter.Format, hash: String) async throws {
         let from = Imported()
-        let hash = String(repeating: "ab", count: 32)
         let gone = Attachment(mediaType: "image/png", content: .stored(sha256: hash, byteCount: 3))
         let messages = [
             ConversationMessage(id: "1", role: .user, parts: [.text("look"), .attachment(gone)]),
@@ -72,6 +71,54 @@ struct ExportTests {
         #expect(String(decoding: bytes, as: UTF8.self).contains("behind it"))
         #expect(missing.map(\.messageId) == (format == .markdown ? [] : ["1"]))
         #expect(missing.allSatisfy { $0.sha256 == hash })
+    }
+
+    @Test("a session without a message comes along with its title, tags, pin and time")
+    func emptySession() async throws {
+        let (from, to, folder) = (Imported(), Imported(), try TemporaryFolder())
+        let id = ConversationID(userId: from.userId, sessionId: "plans")
+        let created = Date(millisecondsSince1970: 1_700_000_000_000)
+        try await from.history.update(
+            id,
+            with: ConversationDetails(
+                title: "Plans", isPinned: true, addedTags: ["important"], firstMessage: "what to do", createdAt: created
+            ))
+        let conversation = try await from.only()
+        _ = try await to.run(folder.write("x.jsonl", from.export(conversation, .jsonl)))
+        let imported = try await to.only()
+        #expect(imported.title == "Plans" && imported.isPinned && imported.tags == ["important"])
+        #expect(imported.createdAt == created && imported.firstMessage == "what to do")
+    }
+
+    @Test("a message longer than any line of Claude Code's is read")
+    func longMessage() throws {
+        let folder = try TemporaryFolder()
+        let message = ConversationMessage(
+            id: "long", role: .user, text: String(repeating: "x", count: TranscriptReader.maxLineBytes))
+        let header = "{\"recollect\":\"history\",\"version\":1,\"session\":{\"id\":\"s\"}}\n"
+        let path = try folder.write(
+            "x.jsonl", Data(header.utf8) + Data(HistoryLine.line(of: message, agentId: "a")))
+        let reader = try TranscriptReader(path: path)
+        _ = try reader.next()
+        guard case .message(let read) = try #require(try reader.next()).content else {
+            Issue.record("the line is no message")
+            return
+        }
+        #expect(read == message)
+    }
+
+    @Test("a message longer than an import reads is refused as jsonl, and goes along as JSON")
+    func tooLongMessage() async throws {
+        let from = Imported()
+        try await from.history.append(
+            [ConversationMessage(id: "long", role: .user, text: String(repeating: "x", count: 1_000))],
+            to: Scope(userId: from.userId, sessionId: "s", agentId: "a"))
+        let exporter = ConversationExporter(history: from.history, maxLineBytes: 1_000)
+        let failure = await #expect(throws: RecollectError.self) {
+            try await exporter.export(from.only().id, as: .jsonl) { _ in }
+        }
+        #expect(failure?.code == .tooLarge && failure?.message.contains("message long of session s") == true)
+        try await exporter.export(from.only().id, as: .json) { _ in }
     }
 
     @Test("tags, pins and the archive come along to a new session, and change nothing of a known one")

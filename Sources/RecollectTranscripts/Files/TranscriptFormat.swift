@@ -7,6 +7,14 @@ enum TranscriptFormat {
     /// `recall export --format jsonl`.
     case history
 
+    /// The longest line that is read, in bytes. What others wrote is bounded more tightly than what a history wrote itself.
+    var maxLineBytes: Int {
+        switch self {
+        case .claudeCode: TranscriptReader.maxLineBytes
+        case .history: HistoryLine.maxBytes
+        }
+    }
+
     /// The format of a file by its first lines; `nil` for a file that nobody wrote whom we know.
     ///
     /// A damaged first line must not hide a transcript, so a few more are looked at.

@@ -14,6 +14,7 @@ public struct ConversationExporter: Sendable {
     }
 
     private let history: any HistoryStore
+    private let maxLineBytes: Int
     private static let pageSize = 200
 
     /// An attachment whose bytes the history does not have, or not as they were saved.
@@ -26,7 +27,12 @@ public struct ConversationExporter: Sendable {
 
     /// Makes an exporter of a history.
     public init(history: any HistoryStore) {
+        self.init(history: history, maxLineBytes: HistoryLine.maxBytes)
+    }
+
+    init(history: any HistoryStore, maxLineBytes: Int) {
         self.history = history
+        self.maxLineBytes = maxLineBytes
     }
 
     /// Exports a conversation: messages of all agents in the order of saving.
@@ -34,7 +40,8 @@ public struct ConversationExporter: Sendable {
     /// `write` gets the text in pieces, in order, on the caller's task, and is waited for. Attachments go along in base64,
     /// but not into Markdown. One whose bytes are gone or damaged goes along as its hash, and its message with it.
     /// - Returns: The attachments that went along without their bytes.
-    /// - Throws: `notFound` for an unknown conversation; what the history or `write` throws.
+    /// - Throws: `notFound` for an unknown conversation; `tooLarge` for a message whose line in `jsonl` would be longer than
+    ///   an import reads (1 GB); what the history or `write` throws.
     @discardableResult
     public func export(
         _ id: ConversationID, as format: Format, to write: ([UInt8]) async throws -> Void
@@ -52,7 +59,7 @@ public struct ConversationExporter: Sendable {
             for var stored in messages.elements {
                 if format != .markdown { stored.message = try await withAttachments(stored.message, &missing) }
                 if format == .json, !isFirst { bytes += Array(",\n".utf8) }
-                bytes += Self.text(of: stored, in: conversation, format)
+                bytes += try text(of: stored, in: conversation, format)
                 isFirst = false
             }
             try await write(bytes)
@@ -71,13 +78,21 @@ public struct ConversationExporter: Sendable {
         }
     }
 
-    private static func text(of stored: StoredMessage, in conversation: Conversation, _ format: Format) -> [UInt8] {
+    private func text(of stored: StoredMessage, in conversation: Conversation, _ format: Format) throws -> [UInt8] {
         switch format {
         case .json:
             var writer = JSONWriter()
             stored.writeListed(to: &writer)
             return writer.bytes
-        case .jsonl: return HistoryLine.line(of: stored.message, agentId: stored.agentId)
+        case .jsonl:
+            let line = HistoryLine.line(of: stored.message, agentId: stored.agentId)
+            guard line.count <= maxLineBytes else {
+                throw RecollectError(
+                    .tooLarge,
+                    "message \(stored.message.id) of session \(conversation.id.sessionId) takes \(line.count) bytes with its"
+                        + " attachments, and an import reads lines up to \(maxLineBytes); export it as JSON")
+            }
+            return line
         case .markdown: return Array(Markdown.section(of: stored, showsAgent: conversation.agents.count > 1).utf8)
         }
     }
@@ -94,10 +109,15 @@ public struct ConversationExporter: Sendable {
             do {
                 attachment.content = .inline(try await history.attachment(sha256: sha256))
                 message.parts[index] = .attachment(attachment)
-            } catch let error as RecollectError where error.code == .notFound || error.code == .damaged {
+            } catch let error as RecollectError where error.isMissingAttachment {
                 missing.append(MissingAttachment(messageId: message.id, sha256: sha256))
             }
         }
         return message
     }
+}
+
+extension RecollectError {
+    /// Whether a history says so of an attachment whose bytes it cannot give: not kept, changed, or named by what is no hash.
+    fileprivate var isMissingAttachment: Bool { [.notFound, .damaged, .invalidArgument].contains(code) }
 }

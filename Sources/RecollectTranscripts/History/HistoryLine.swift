@@ -16,6 +16,8 @@ enum HistoryLine {
 
     /// The member that marks a header.
     static let mark = "recollect"
+    /// The longest line, in bytes. An attachment goes along in base64.
+    static let maxBytes = 1 << 30
     private static let format: JSONValue = "history"
     private static let version: Int64 = 1
     private static let agentId = "agentId"
@@ -49,7 +51,9 @@ enum HistoryLine {
             title: session["title"]?.stringValue, workingDirectory: session["workingDirectory"]?.stringValue,
             branchName: session["branch"]?.stringValue, metadata: session["metadata"]?.objectValue ?? [:],
             isPinned: session["isPinned"]?.boolValue, isArchived: session["isArchived"]?.boolValue,
-            addedTags: session["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [])
+            addedTags: session["tags"]?.arrayValue?.compactMap(\.stringValue) ?? [],
+            firstMessage: session["firstMessage"]?.stringValue,
+            createdAt: session["createdAt"]?.integerValue.map { Date(millisecondsSince1970: $0) })
         return .header(sessionId: id, details)
     }
 
@@ -62,6 +66,8 @@ enum HistoryLine {
         if conversation.isPinned { session["isPinned"] = true }
         if conversation.isArchived { session["isArchived"] = true }
         if !conversation.tags.isEmpty { session["tags"] = .array(conversation.tags.map { .string($0) }) }
+        session["createdAt"] = .integer(conversation.createdAt.millisecondsSince1970)
+        session["firstMessage"] = conversation.firstMessage.map { .string($0) }
         if !conversation.metadata.isEmpty { session["metadata"] = .object(conversation.metadata) }
         var writer = JSONWriter()
         writer.object { header in
