@@ -18,7 +18,14 @@ struct ConversationSelection {
         if let isUnread = query.isUnread { add("last_sequence \(isUnread ? ">" : "<=") read_through") }
         if let from = query.from { add("last_activity >= ?", from.millisecondsSince1970) }
         if let until = query.until { add("last_activity < ?", until.millisecondsSince1970) }
-        for tag in query.tags { add("id IN (SELECT conversation_id FROM tag WHERE tag = ?)", tag) }
+        let tags = Set(query.tags.map(ByteString.init))
+        // A condition for each tag would be nested too deep for SQLite from 1,000 tags on.
+        if !tags.isEmpty {
+            condition += " AND id IN (SELECT conversation_id FROM tag WHERE tag IN ("
+            condition += repeatElement("?", count: tags.count).joined(separator: ",")
+            condition += ") GROUP BY conversation_id HAVING count(*) = \(tags.count))"
+            values += tags.map(\.string)
+        }
         if let agentId = query.agentId {
             add(
                 """

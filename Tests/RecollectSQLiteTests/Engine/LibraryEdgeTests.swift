@@ -258,6 +258,17 @@ import Testing
         }
     }
 
+    @Test("a list asks for any number of tags")
+    func manyTags() async throws {
+        let tags = (0..<2_000).map { "tag \($0)" }
+        try await history.update(id, with: ConversationDetails(title: "all", addedTags: tags))
+        try await history.update(
+            ConversationID(userId: "ann", sessionId: "other"),
+            with: ConversationDetails(title: "some", addedTags: Array(tags.dropLast())))
+        let query = ConversationQuery(userId: "ann", tags: tags + tags.prefix(2))
+        #expect(try await history.conversations(query, page: PageRequest(limit: 9)).elements.map(\.id) == [id])
+    }
+
     @Test("whatever stands under usage, and whatever moment a message names, saves and lists go on")
     func strangeNumbers() async throws {
         let usages: [JSONValue] = [
