@@ -16,6 +16,11 @@ struct ByteText: Hashable, Comparable {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
+    /// Whether it begins with another text, of at least a byte, and goes on.
+    func continues(_ other: ByteText) -> Bool {
+        !other.bytes.isEmpty && bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
+    }
+
     // MARK: As a line
 
     /// Whether nothing can be seen of it.

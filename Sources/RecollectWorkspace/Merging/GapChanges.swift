@@ -74,8 +74,8 @@ struct GapChanges: Hashable {
         let items = run.reversed().prefix(while: \.isItem).reversed()
         let lines = run.dropLast(items.count)
         if let first = lines.first {
-            let text = lines.dropFirst().reduce(first.text) { text, unit in
-                text + String(repeating: "\n", count: unit.spacing + 1) + unit.text
+            let text = lines.dropFirst().reduce(into: first.text) { text, unit in
+                text += String(repeating: "\n", count: unit.spacing + 1) + unit.text
             }
             writing.runs = [text: first.spacing]
         }

@@ -9,6 +9,8 @@ struct JournalVersion {
     var head = Wordings()
     /// The entries by their ids.
     var entries: [ByteText: Entry] = [:]
+    /// The lines of the entries' headings as they were read.
+    private(set) var headings: [ByteText] = []
 
     /// An entry with all that follows up to the next one.
     struct Entry {
@@ -48,13 +50,15 @@ struct JournalVersion {
 
 extension JournalVersion {
     /// Reads a file; `nil` for one that is not UTF-8.
-    init?(_ bytes: [UInt8], on day: String) {
-        guard let lines = Self.lines(of: bytes) else { return nil }
+    /// - Parameter cut: The headings of the base. A last line without its end that one of them continues is that heading, cut.
+    init?(_ bytes: [UInt8], on day: String, cutting cut: [ByteText] = []) {
+        guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
         var heading: JournalHeadingLine?
         var body: [ByteText] = []
         for line in lines {
             if let next = Self.heading(line) {
                 take(heading, body, on: day)
+                headings.append(line)
                 heading = next
                 body = []
             } else {
@@ -98,12 +102,14 @@ extension JournalVersion {
         return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
     }
 
-    /// The lines without their ends, and without what a writer had only begun to write; `nil` where they are not UTF-8.
-    private static func lines(of bytes: [UInt8]) -> [ByteText]? {
+    /// The lines without their ends, and without the beginning of a heading at the end; `nil` where they are not UTF-8.
+    private static func lines(of bytes: [UInt8], cutting headings: [ByteText]) -> [ByteText]? {
         let bytes = bytes[...].droppingByteOrderMark.droppingCutCharacter
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { ByteText($0) }
-        if let last = lines.popLast() { lines.append(last.droppingCutHeading) }
+        if let last = lines.last, headings.contains(where: { $0.continues(last) }) {
+            lines[lines.count - 1] = ByteText("")
+        }
         guard bytes.contains(UInt8(ascii: "\r")) else { return lines }
         // Editors of Windows end all lines with two bytes, those too that we write. A single line that ends so was meant to.
         let ours = lines.filter { isDayLine($0) || heading($0) != nil }
@@ -189,24 +195,5 @@ extension ArraySlice<UInt8> {
             default: 1
             }
         return endIndex - start < length ? self[..<start] : self
-    }
-}
-
-extension ByteText {
-    /// A last line without the comment that was being written at its end; empty where it is no more than the beginning of one of our own
-    /// headings.
-    fileprivate var droppingCutHeading: ByteText {
-        guard bytes.first == UInt8(ascii: "#"), !JournalVersion.isDayLine(self) else { return self }
-        let line = text
-        let opening = "<!-- note "
-        var rest = Substring(line)
-        if let start = line.range(of: opening, options: [.literal, .backwards]),
-            line.range(of: "-->", options: .literal, range: start.upperBound..<line.endIndex) == nil
-        {
-            rest = line[..<start.lowerBound]
-        }
-        let cut = (1..<opening.utf8.count).last { rest.hasSuffix(opening.prefix($0)) } ?? 0
-        let isBegun = rest.dropLast(cut).utf8.allSatisfy { "#~:0123456789- ".utf8.contains($0) }
-        return isBegun ? ByteText("") : ByteText(String(rest))
     }
 }

@@ -52,14 +52,24 @@ struct MarkdownSection: Hashable {
         Dictionary(uniqueKeysWithValues: children.map { ($0.heading, $0) })
     }
 
-    /// Adds a child; what stands under a heading that is there already goes behind what stands there.
-    mutating func add(_ child: MarkdownSection) {
-        guard let place = children.firstIndex(where: { $0.heading == child.heading }) else {
-            children.append(child)
-            return
+    /// Sections in one place, of which those with one heading are one: what stands under the later ones goes behind what stands under
+    /// the first.
+    private static func united(_ sections: [MarkdownSection]) -> [MarkdownSection] {
+        var united: [MarkdownSection] = []
+        var places: [String: Int] = [:]
+        var isSplit: Set<Int> = []
+        for section in sections {
+            if let place = places[section.heading] {
+                united[place].pieces += section.pieces
+                united[place].children += section.children
+                isSplit.insert(place)
+            } else {
+                places[section.heading] = united.count
+                united.append(section)
+            }
         }
-        children[place].pieces += child.pieces
-        child.children.forEach { children[place].add($0) }
+        for place in isSplit { united[place].children = Self.united(united[place].children) }
+        return united
     }
 }
 
@@ -92,7 +102,7 @@ extension MarkdownSection {
                     var child = self.section(deeperThan: deeper)
                     child.heading = line
                     child.spacing = before
-                    section.add(child)
+                    section.children.append(child)
                 } else if let block = LabelledBlock.read(lines) {
                     lines.removeFirst(block.count)
                     _ = takeSpacing()
@@ -101,6 +111,7 @@ extension MarkdownSection {
                     section.pieces.append(.unit(unit()))
                 }
             }
+            section.children = MarkdownSection.united(section.children)
             return section
         }
 

@@ -118,7 +118,11 @@ struct Wordings {
         let old = base?.keys ?? []
         let decisions = versions.map { Decision($0.keys, of: old) }
         let new = Set(versions.flatMap(\.keys)).subtracting(old)
-        let added = new.filter { key in !new.contains { $0 != key && $0.holds(key) } }
+        let lines = old.flatMap(\.lines)
+        let added = new.filter { key in
+            let isCut = key.lines.last.map { last in lines.contains { $0.continues(last) } } ?? false
+            return !new.contains { $0 != key && $0.holds(key, isCut: isCut) }
+        }
         var result = Wordings()
         for (version, decision) in zip(versions, decisions) {
             let isDecisive = decision == decisions.max()
@@ -151,12 +155,14 @@ extension ByteText {
         ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
     }
 
-    /// Whether all lines of another text stand in this one, in their order, each with at least its beginning.
-    fileprivate func holds(_ other: ByteText) -> Bool {
+    /// Whether all lines of another text stand in this one, in their order.
+    /// - Parameter isCut: Whether of the other's last line a beginning is enough.
+    fileprivate func holds(_ other: ByteText, isCut: Bool) -> Bool {
         guard bytes.count > other.bytes.count else { return false }
         var wanted = other.lines[...]
         for line in lines {
-            if let next = wanted.first, line.bytes.starts(with: next.bytes) { wanted.removeFirst() }
+            guard let next = wanted.first else { break }
+            if line == next || isCut && wanted.count == 1 && line.continues(next) { wanted.removeFirst() }
         }
         return wanted.isEmpty
     }

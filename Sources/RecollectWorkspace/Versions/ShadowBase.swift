@@ -3,23 +3,29 @@ import RecollectCore
 extension VersionArchive {
     /// The content that versions of a file which contradict each other came from; `nil` where nobody here knows.
     ///
-    /// It is the last one from elsewhere that was here before any of them, for of versions that contradict each other none came from
-    /// another, and that all of them know: whoever wrote a version that has most of the lines which were new in a content had that before
-    /// them. What an editor on this device wrote, or a third device, some version's writer may never have seen; taken for the
-    /// base, all that is in it would count as deleted by them.
+    /// The last content from elsewhere that was here before any of them, because none of them came from another, and that the writers
+    /// of all of them had. A writer had a content if they had each change that led to it: their version has most of the lines that
+    /// the change added and the content still has. A change that they lack, of this device or of a third one, would count as deleted
+    /// by them.
     func shadowBase(of versions: [[UInt8]], contradicting: Set<ContentHash>, at path: WorkspacePath) throws -> [UInt8]?
     {
         guard let file = try index().files[path] else { return nil }
         let log = file.versions.prefix { !contradicting.contains($0.hash) }
-        for place in log.indices.suffix(Self.mostLookedAt).reversed() where log[place].kind == .seen {
-            let hash = log[place].hash
-            guard let bytes = try wholeBytes(of: hash) else { continue }
-            let before = place > 0 ? try wholeBytes(of: log[place - 1].hash) ?? [] : []
-            let change = Change(from: before, to: bytes)
-            let isKnown = versions.allSatisfy {
-                file.isAncestor(hash, of: ContentHash(of: $0)) || change.isKnown(toWriterOf: $0)
+        let earlier = try contents(of: log)
+        // What led to the first content is not known if others came before it.
+        let isComplete = earlier.count == log.count
+        let writers = versions.map { (hash: ContentHash(of: $0), lines: Content.lines(of: $0)) }
+        for place in earlier.indices.reversed() where earlier[place].version.kind == .seen {
+            let content = earlier[place]
+            let isKnown = writers.allSatisfy { writer in
+                file.isAncestor(content.version.hash, of: writer.hash)
+                    || earlier[...place].allSatisfy { change in
+                        let added = change.added.intersection(content.lines)
+                        let known = added.intersection(writer.lines).count
+                        return known == added.count || known * 2 > added.count && (isComplete || !change.isFirst)
+                    }
             }
-            if isKnown { return bytes }
+            if isKnown { return content.bytes }
         }
         return nil
     }
@@ -33,28 +39,43 @@ extension VersionArchive {
         }
     }
 
-    /// How many of a file's last versions may be its base.
-    private static var mostLookedAt: Int { 64 }
-
-    /// What one version had that the one before it did not, and the other way round.
-    private struct Change {
-        private let added: Set<ArraySlice<UInt8>>
-        private let removed: Set<ArraySlice<UInt8>>
-
-        init(from old: [UInt8], to new: [UInt8]) {
-            let (old, new) = (Self.lines(of: old), Self.lines(of: new))
-            added = new.subtracting(old)
-            removed = old.subtracting(new)
+    /// The contents of a file's last versions, up to the first that is not kept, and as many as fit into memory.
+    private func contents(of log: ArraySlice<WorkspaceVersion>) throws -> [Content] {
+        var found: [(version: WorkspaceVersion, bytes: [UInt8])] = []
+        var room = Self.mostBytesLookedAt
+        for version in log.suffix(Self.mostLookedAt).reversed() {
+            guard let bytes = try wholeBytes(of: version.hash), bytes.count <= room else { break }
+            room -= bytes.count
+            found.append((version, bytes))
         }
-
-        func isKnown(toWriterOf version: [UInt8]) -> Bool {
-            let lines = Self.lines(of: version)
-            guard !added.isEmpty else { return removed.isDisjoint(with: lines) }
-            return added.intersection(lines).count * 2 > added.count
+        return found.reversed().reduce(into: []) { contents, found in
+            contents.append(Content(version: found.version, bytes: found.bytes, after: contents.last))
         }
+    }
 
-        private static func lines(of bytes: [UInt8]) -> Set<ArraySlice<UInt8>> {
-            Set(bytes.split(separator: UInt8(ascii: "\n")))
-        }
+    /// How many of a file's last versions are looked at, and how many bytes in all.
+    private static var mostLookedAt: Int { 256 }
+    private static var mostBytesLookedAt: Int { 64_000_000 }
+}
+
+/// A content of a file, and how it differs from the one before it.
+private struct Content {
+    let version: WorkspaceVersion
+    let bytes: [UInt8]
+    let lines: Set<ArraySlice<UInt8>>
+    /// The lines that the content before it has not.
+    let added: Set<ArraySlice<UInt8>>
+    let isFirst: Bool
+
+    init(version: WorkspaceVersion, bytes: [UInt8], after before: Content?) {
+        self.version = version
+        self.bytes = bytes
+        lines = Self.lines(of: bytes)
+        added = lines.subtracting(before?.lines ?? [])
+        isFirst = before == nil
+    }
+
+    static func lines(of bytes: [UInt8]) -> Set<ArraySlice<UInt8>> {
+        Set(bytes.split(separator: UInt8(ascii: "\n")))
     }
 }

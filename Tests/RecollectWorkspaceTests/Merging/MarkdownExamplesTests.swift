@@ -97,4 +97,14 @@ struct MarkdownExamplesTests {
         let result = merged(base, base + "one\n", "other\n" + base)
         #expect(result == "other\n" + base + "one\n")
     }
+
+    @Test("texts of many headings, and long ones without a base, are merged in reasonable time")
+    func large() {
+        let headings = (0..<50_000).map { "## h\($0)\n" }.joined()
+        let result = merged(headings, headings + "one\n", "other\n" + headings)
+        #expect(result == "other\n" + headings + "one\n")
+        let lines = (0..<100_000).map { "line \($0)\n" }.joined()
+        let both = merged(nil, lines + "one\n", lines + "other\n")
+        #expect(both.contains("one\n") && both.contains("other\n"))
+    }
 }

@@ -1,0 +1,37 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+
+@testable import RecollectWorkspace
+
+/// A folder with files that a sync service might have left in it.
+struct Left {
+    let folder: TestFolder
+    let workspace: SharedWorkspace
+    let now = Locked(Date())
+
+    init() throws {
+        folder = try TestFolder()
+        var configuration = WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state"))
+        configuration.now = { [now] in now.withLock { $0 } }
+        workspace = try SharedWorkspace(root: folder.root, configuration: configuration)
+    }
+
+    func leave(_ text: String, at path: String) throws {
+        let url = workspace.rootURL.appendingPathComponent(path)
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    func files() async throws -> [String: String] {
+        var files: [String: String] = [:]
+        for item in try await workspace.list(recursively: true) where !item.isFolder {
+            files[item.path.description] = try await workspace.read(item.path).text
+        }
+        return files
+    }
+
+    func folders() async throws -> [String] {
+        try await workspace.list(recursively: true).filter(\.isFolder).map(\.path.description)
+    }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+/// Conflicts with a device that never saw what this one added.
+@Suite("Folding with versions whose writers had not seen all")
+struct UnseenChangesTests {
+    private static let start = "# List\n\nstart\n"
+
+    /// What happens to `context.md` here, before another device's version of it comes.
+    enum Step {
+        case edit(String)
+        case append(String)
+    }
+
+    struct Case: CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [Step]
+        let copy: String
+        let expected: Set<String>
+    }
+
+    @Test(
+        "row 18: a change that proves nothing does not make a base of what came before it",
+        arguments: [
+            Case(
+                testDescription: "a typo taken back",
+                steps: [
+                    .edit(start), .edit(start + "a1\na2\na3\nteh typo\n"), .edit(start + "a1\na2\na3\n"),
+                    .append("agent"),
+                ], copy: start + "B1\n", expected: ["a1", "a2", "a3", "agent", "B1"]),
+            Case(
+                testDescription: "a blank line",
+                steps: [
+                    .edit(start), .append("A1\nA2\n"), .edit("# List\n\nstart\n\nA1\nA2\n"), .append("A3"),
+                ], copy: start + "B1\n", expected: ["A1", "A2", "A3", "B1"]),
+            Case(
+                testDescription: "lines in another order",
+                steps: [
+                    .edit(start), .append("A1\nA2\n"), .edit("# List\n\nA2\nA1\nstart\n"), .append("A3"),
+                ], copy: start + "B1\n", expected: ["A1", "A2", "A3", "B1"]),
+            Case(
+                testDescription: "a known change after one that is not",
+                steps: [
+                    .edit(start), .edit(start + "only here\n"), .edit(start + "only here\nMonday\nfine\nrain\n"),
+                    .append("A"),
+                ], copy: start + "Monday\nfine\nrain\nB\n", expected: ["only here", "Monday", "A", "B"]),
+        ])
+    func unseen(_ example: Case) async throws {
+        let left = try Left()
+        let path = try WorkspacePath("context.md")
+        for step in example.steps {
+            switch step {
+            case .edit(let text):
+                try left.leave(text, at: "context.md")
+                _ = try await left.workspace.status()
+            case .append(let text): _ = try await left.workspace.append(text, to: path)
+            }
+        }
+        try left.leave(example.copy, at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let lines = Set(try await left.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: example.expected))
+    }
+
+    @Test("row 17: a day's entries stay that the other device never saw, whatever an editor changed since")
+    func journal() async throws {
+        let left = try Left()
+        let journal = WorkspaceJournal(workspace: left.workspace, timeZone: .gmt)
+        let morning = Date(timeIntervalSince1970: 1_763_712_000)
+        let path = "Journal/user/2025-11-21.md"
+        try await journal.write("first", at: morning)
+        let shared = try await left.workspace.read(WorkspacePath(path)).text
+        try left.leave(shared + "\n", at: path)
+        _ = try await left.workspace.status()
+        try await journal.write("second", at: morning + 60)
+        try await journal.write("third", at: morning + 120)
+        let text = try await left.workspace.read(WorkspacePath(path)).text
+        try left.leave(text + "\n", at: path)
+        _ = try await left.workspace.status()
+        try await journal.write("fourth", at: morning + 180)
+        try left.leave(shared + "\nby hand\n", at: "Journal/user/2025-11-21.sync-conflict-20261122-101112-ABCDEFG.md")
+        try await left.workspace.resolveConflicts()
+        let merged = try await left.workspace.read(WorkspacePath(path)).text
+        for word in ["first", "second", "third", "fourth", "by hand"] { #expect(merged.contains(word), "\(word)") }
+    }
+
+    @Test("a file with more versions than are looked at keeps what the other device never saw")
+    func longLog() async throws {
+        let left = try Left()
+        try left.leave(Self.start, at: "context.md")
+        _ = try await left.workspace.status()
+        var text = Self.start + "only here\n"
+        for number in 0..<260 {
+            text += "\n"
+            try left.leave(text + "shared \(number)\n", at: "context.md")
+            _ = try await left.workspace.status()
+        }
+        try left.leave(Self.start + "shared 259\nB\n", at: "context.sync-conflict-20261122-101112-ABCDEFG.md")
+        try await left.workspace.resolveConflicts()
+        let merged = try await left.workspace.read(WorkspacePath("context.md")).text
+        #expect(merged.contains("only here") && merged.contains("B\n"))
+    }
+}
