@@ -32,6 +32,50 @@ enum AttachmentUse {
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
 
+    /// Those of the next attachments to erase that messages use by the index of uses. A page of the table may be an older one: bytes are
+    /// removed only if both know of no use.
+    static func stillIndexed(among limit: Int, _ db: Database) throws -> Set<String> {
+        var hashes: Set<String> = []
+        try db.sql(
+            """
+            SELECT DISTINCT sha256 FROM attachment_use INDEXED BY attachment_use_by_message
+            WHERE sha256 IN (SELECT name FROM erasure WHERE kind = 'attachment' LIMIT ?)
+            """
+        ).bind(limit).forEachRow { hashes.insert($0.text(0)) }
+        return hashes
+    }
+
+    /// How many uses the messages tell of and the table does not have.
+    static func missing(_ db: Database) throws -> Int {
+        var count = 0
+        try forEachMissing(db) { _, _ in count += 1 }
+        return count
+    }
+
+    /// Adds the uses that the messages tell of, and removes those of messages that are gone.
+    static func restore(_ db: Database) throws {
+        var missing: [(hash: String, sequence: Int64)] = []
+        try forEachMissing(db) { missing.append(($0, $1)) }
+        for (hash, sequence) in missing {
+            try db.run("INSERT OR IGNORE INTO attachment_use (sha256, sequence) VALUES (?, ?)", hash, sequence)
+        }
+        try db.run("DELETE FROM attachment_use WHERE sequence NOT IN (SELECT sequence FROM message)")
+    }
+
+    private static func forEachMissing(_ db: Database, _ body: (String, Int64) -> Void) throws {
+        let lookUp = try db.sql("SELECT 1 FROM attachment_use WHERE sha256 = ? AND sequence = ?")
+        try db.sql("SELECT sequence, parts FROM message WHERE instr(parts, '\"sha256\"') > 0").forEachRow { row in
+            // What cannot be read is told as damaged content.
+            guard let parts = try? row.withBytes(1, ContentPart.parse(list:)) else { return }
+            let sequence = row.integer(0)
+            for hash in Set(ConversationMessage(role: .user, parts: parts).storedAttachments) {
+                var isKnown = false
+                try lookUp.bind(hash, sequence).forEachRow { _ in isKnown = true }
+                if !isKnown { body(hash, sequence) }
+            }
+        }
+    }
+
     /// Whether a message has the attachment, or a reply in flight. A reply has no row in `attachment_use`.
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
         try isInMessage(hash, db) || isInFlight(hash, db)

@@ -23,6 +23,8 @@ struct ErasingBite {
     let files: HistoryFiles?
     /// How many pages of the index a bite merges at least.
     let mergedPages: Int
+    /// How many files a bite removes at most.
+    private static let mostNames = 64
     private let end: ContinuousClock.Instant
 
     /// - Parameter length: The time to work, without the commit.
@@ -42,11 +44,7 @@ struct ErasingBite {
             let hasWorked =
                 switch kind {
                 case .conversation: try eraseConversation(db)
-                case .attachment:
-                    try remove(.attachment, db) { hash in
-                        // No append can begin to use one meanwhile: it looks again in its transaction.
-                        if try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
-                    }
+                case .attachment: try removeAttachments(db)
                 case .file: try remove(.file, db) { try files?.remove($0) }
                 case .leftovers: try removeLeftovers(db)
                 case .index: try SearchIndex.eraseBite(pages: mergedPages, db)
@@ -85,6 +83,14 @@ struct ErasingBite {
         return true
     }
 
+    private func removeAttachments(_ db: Database) throws -> Bool {
+        let indexed = try AttachmentUse.stillIndexed(among: Self.mostNames, db)
+        return try remove(.attachment, db) { hash in
+            // No append can begin to use one meanwhile: it looks again in its transaction.
+            if try !indexed.contains(hash), try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
+        }
+    }
+
     /// Removes files. Those that cannot be removed now keep their rows; returns whether any went.
     private func remove(_ kind: Erasing.Kind, _ db: Database, _ removal: (String) throws -> Void) throws -> Bool {
         do {
@@ -94,7 +100,7 @@ struct ErasingBite {
             return false
         }
         var hasRemoved = false
-        for name in try names(kind, limit: 64, db) {
+        for name in try names(kind, limit: Self.mostNames, db) {
             do {
                 try removal(name)
             } catch is RecollectError {

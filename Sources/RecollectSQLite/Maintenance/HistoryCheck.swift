@@ -28,7 +28,7 @@ enum HistoryCheck {
                 AND conversation_id IN (SELECT id FROM conversation)
                 """, db),
             databaseBytes: 0, logBytes: 0, attachments: hashes.count, attachmentBytes: 0, setAside: [],
-            problems: try integrity(db) + counts(db) + ids(db) + owners(db) + content(db))
+            problems: try integrity(db) + counts(db) + ids(db) + owners(db) + content(db) + uses(db))
         return Result(report: report, hashes: hashes)
     }
 
@@ -170,6 +170,14 @@ enum HistoryCheck {
                 kind: "contentDamaged",
                 message: "\(messages) of session \(session ?? "?") no longer say what was saved: the disk changed them")
         }
+    }
+
+    /// Attachments of messages that the table of uses does not know.
+    private static func uses(_ db: Database) throws -> [HistoryReport.Problem] {
+        let missing = try AttachmentUse.missing(db)
+        guard missing > 0 else { return [] }
+        let message = "\(missing) attachments of messages are not known as used; a repair restores that"
+        return [.init(kind: "attachmentUse", message: message)]
     }
 
     /// Gives messages behind a number their checksums where they have none and can be read. In a write transaction.

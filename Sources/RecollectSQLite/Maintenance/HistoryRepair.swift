@@ -31,6 +31,13 @@ enum HistoryRepair {
               WHERE row.conversation_id = entry.conversation_id AND row.tag = entry.tag) LIMIT 1
             """)
         if isTagLost != nil { return true }
+        let isUseLost = try db.integer(
+            """
+            SELECT 1 FROM attachment_use AS entry INDEXED BY attachment_use_by_message
+            WHERE NOT EXISTS (SELECT 1 FROM attachment_use AS row INDEXED BY sqlite_autoindex_attachment_use_1
+              WHERE row.sha256 = entry.sha256 AND row.sequence = entry.sequence) LIMIT 1
+            """)
+        if isUseLost != nil { return true }
         let unknown = try db.integers(
             """
             SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(Settling.through)

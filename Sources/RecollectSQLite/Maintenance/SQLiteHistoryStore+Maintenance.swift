@@ -96,6 +96,7 @@ extension SQLiteHistoryStore {
         try await write { db in
             try HistoryRepair.restoreOwners(db)
             try HistoryRepair.restoreIDs(db)
+            try AttachmentUse.restore(db)
             try Settling.rebuild(db)
             try HistoryRepair.separateIDs(db)
             try SearchIndex.rebuild(db)

@@ -31,11 +31,11 @@ import Testing
 
     /// Opens copies of the history, each with one leaf of a table as it was before.
     private func forEachOldLeaf(
-        of old: [[UInt8]], _ body: (Int, SQLiteHistoryStore) async throws -> Void
+        of old: [[UInt8]], kind: UInt8 = 0x0D, _ body: (Int, SQLiteHistoryStore) async throws -> Void
     ) async throws -> Int {
         let new = try pages
         let leaves = old.indices.filter {
-            $0 < new.count && old[$0] != new[$0] && old[$0][0] == 0x0D && new[$0][0] == 0x0D
+            $0 < new.count && old[$0] != new[$0] && old[$0][0] == kind && new[$0][0] == kind
         }
         for leaf in leaves {
             let place = folder.file("old \(leaf)")
@@ -71,6 +71,41 @@ import Testing
             #expect(kept == all || !losses.isEmpty, "leaf \(leaf): \(all.count - kept.count) messages are gone")
             // A leaf has at most so many of them.
             #expect(all.count - kept.count <= 30, "leaf \(leaf)")
+        }
+        #expect(count >= 3)
+    }
+
+    @Test("an older page of an index or of the table of attachments removes no bytes of an attachment in use")
+    func lostUses() async throws {
+        func message(_ number: Int) -> ConversationMessage {
+            let picture = Attachment(mediaType: "image/png", content: .inline(Data("picture \(number)".utf8)))
+            return ConversationMessage(id: "p\(number)", role: .user, parts: [.text("see"), .attachment(picture)])
+        }
+        let pictures = (0..<9).map(message)
+        var store = folder.history()
+        try await store.append(Array(pictures.prefix(5)), to: scope)
+        try await store.append(Array(pictures.prefix(2)), to: other)
+        await store.close()
+        let old = try pages
+        store = folder.history()
+        try await store.append(Array(pictures.suffix(4)), to: scope)
+        await store.close()
+        func expectAll(in store: SQLiteHistoryStore, _ leaf: Int) async throws {
+            for number in 0..<9 {
+                let bytes = Data("picture \(number)".utf8)
+                let kept = try? await store.attachment(sha256: Attachment.sha256(of: bytes))
+                #expect(kept == bytes, "leaf \(leaf), picture \(number)")
+            }
+        }
+        let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
+            // Saved again, the pictures of messages that are known already are kept for nothing.
+            try await store.append(pictures, to: scope)
+            try await store.deleteConversation(other.conversation)
+            #expect(try await store.erasesAll())
+            try await expectAll(in: store, leaf)
+            try await store.repair()
+            try await expectAll(in: store, leaf)
+            #expect(try await store.check().problems.filter { $0.kind != "messagesLost" }.isEmpty, "leaf \(leaf)")
         }
         #expect(count >= 3)
     }
