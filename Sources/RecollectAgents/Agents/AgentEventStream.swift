@@ -1,4 +1,4 @@
-extension AsyncThrowingStream where Element == AgentEvent, Failure == any Error {
+extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
     /// The events of some work, which begins at once in a task of its own: the stream ends with it and throws what it throws, and
     /// giving up the stream cancels it.
     init(running work: @escaping @Sendable (Continuation) async throws -> Void) {

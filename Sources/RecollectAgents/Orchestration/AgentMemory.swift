@@ -9,6 +9,13 @@ struct AgentMemory: Sendable {
     /// Whether this agent's turns are kept.
     let isKept: Bool
 
+    init(of agent: any AgentProtocol, id: String, in turn: Turn) {
+        store = turn.store
+        scope = turn.context.conversation.scope(agentId: id)
+        maxMessages = turn.maxMessages
+        isKept = agent.saveChat
+    }
+
     // MARK: What was said
 
     /// What was said before. Replies whose process has ended are there as far as they had come.
@@ -31,20 +38,35 @@ struct AgentMemory: Sendable {
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
     }
 
-    /// The reply that the history holds to this very input.
+    /// The reply that the history holds to this very input. An interrupted or empty one is no answer: it is asked again.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
-        guard input.hasGivenId else { return nil }
-        let isAsked = isQuestion(of: input)
-        return history.drop { !isAsked($0) }.first { $0.role == .assistant }
+        guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)),
+            let reply = history[question...].first(where: { $0.role == .assistant }),
+            !reply.isInterrupted, !reply.parts.isEmpty
+        else { return nil }
+        return reply
+    }
+
+    /// The message of this input, or the last copy of it, in all that the agent was asked in the session.
+    func question(of input: AgentInput) async throws -> ConversationMessage? {
+        guard isKept, let store else { return nil }
+        return try await fetch(from: store, last: nil).last(where: isQuestion(of: input))
     }
 
     /// Tells the messages that are this input: under its id, or under that of a copy.
     private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
-        let copyId = copyId(of: input.message)
-        return { message in
-            message.role == .user && (message.id.hasSameBytes(as: input.id) || message.id.hasSameBytes(as: copyId))
-        }
+        let ids = Set(ids(of: input.message).map(ByteString.init))
+        return { $0.role == .user && ids.contains(ByteString($0.id)) }
     }
+
+    /// The ids under which a message may be saved, its own first: each that is asked again needs another.
+    private func ids(of message: ConversationMessage) -> [String] {
+        [message.id, message.copyId(from: scope.agentId)]
+            + (2...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
+    }
+
+    /// How often a question can be asked again and be found by its id.
+    private static let mostCopies = 32
 
     // MARK: What is said now
 
@@ -55,32 +77,34 @@ struct AgentMemory: Sendable {
     /// not reach this: what a user has said in a turn that has begun is kept.
     func save(_ input: AgentInput, after history: [ConversationMessage]) async throws -> [ConversationMessage] {
         var before = history
+        var isAsked = false
         if let last = history.last, last.role == .user {
-            if isQuestion(of: input)(last) {
+            isAsked = isQuestion(of: input)(last)
+            if isAsked {
                 before.removeLast()
             } else {
                 before = try await close(last, of: history)
             }
         }
-        try await save(input.message, maxMessages: nil)
-        if input.hasGivenId { try await makeSure(of: input.message) }
+        if !isAsked { try await saveQuestion(input, after: history) }
         return MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
     }
 
-    /// The id may be that of a message that has left the window. Then the store did not take this one, and the reply would be the second
-    /// in a row, and dropped. So it is saved under an id of its own: one that is made of its id and finds it again or, where that is
-    /// taken too, a new one.
-    private func makeSure(of message: ConversationMessage) async throws {
+    /// Saves the user's message, under an id of its own if its id is taken.
+    ///
+    /// The store does not take a message whose id it holds: one that has left the window, or was asked before and got no answer. The
+    /// reply would be the second in a row, and dropped. So the message is saved under an id that is made of its id and finds it
+    /// again or, if all of these are taken, under a new one.
+    private func saveQuestion(_ input: AgentInput, after history: [ConversationMessage]) async throws {
         guard isKept, let store else { return }
-        for id in [copyId(of: message), UUID().uuidString] {
+        guard input.hasGivenId else { return try await save(input.message, maxMessages: nil) }
+        let taken = Set(history.map { ByteString($0.id) })
+        let free = ids(of: input.message).filter { !taken.contains(ByteString($0)) }
+        for id in free + [UUID().uuidString] {
+            try await save(input.message.with(id: id), maxMessages: nil)
             let last = try await uncancelled { try await fetch(from: store, last: 2).last }
             if last?.role == .user { return }
-            try await save(message.with(id: id), maxMessages: nil)
         }
-    }
-
-    private func copyId(of message: ConversationMessage) -> String {
-        message.copyId(from: scope.agentId)
     }
 
     /// Gives a message that never got a reply an empty, interrupted one; returns the history with it, within the budget.

@@ -64,8 +64,8 @@ public final class Orchestrator: Sendable {
     /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
     /// `CancellationError`, or what the store throws where it is cancelled.
     ///
-    /// An input whose id the agent's history holds and has answered is not asked again: its reply comes as it was kept. So a
-    /// request may be sent twice.
+    /// An input whose id the session holds goes to the agent that was asked before. If it was answered, it is not asked again: its reply
+    /// comes as it was kept. If its reply was interrupted or is empty, the agent is asked again. So a request may be sent twice.
     /// - Parameters:
     ///   - input: What the user says.
     ///   - userId: Who says it.
@@ -74,7 +74,8 @@ public final class Orchestrator: Sendable {
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
-        let (stream, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
+        let (events, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
+        let isIterated = Locked(false)
         let turn = Turn(
             input: input,
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
@@ -88,8 +89,38 @@ public final class Orchestrator: Sendable {
                 continuation.finish(throwing: error)
             }
         }
-        continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
-        return stream
+        continuation.onTermination = { reason in
+            // A stream that nobody iterates is released at once, and its turn runs to the end.
+            if case .cancelled = reason, isIterated.withLock({ $0 }) { task.cancel() }
+        }
+        return AsyncThrowingStream {
+            isIterated.withLock { $0 = true }
+            for try await event in events { return event }
+            return nil
+        }
+    }
+
+    /// Asks again what a user said, if its reply was interrupted or is empty; gives the reply that was kept, if there is one.
+    ///
+    /// Looks the message up, then runs a turn: see `route`.
+    /// - Parameters:
+    ///   - inputId: The id of the user's message.
+    ///   - userId: Who said it.
+    ///   - sessionId: In which of their sessions.
+    ///   - params: What else agents and tools are given in `AgentContext`; it is not kept.
+    /// - Throws: `notFound` if no agent was asked under this id, or it has left the store; what the store throws.
+    public func retry(
+        inputId: String, userId: String, sessionId: String, params: [String: JSONValue] = [:]
+    ) async throws -> AsyncThrowingStream<AgentEvent, any Error> {
+        for agent in agents {
+            let history =
+                try await store?.fetch(userId: userId, sessionId: sessionId, agentId: agent.id, maxMessages: nil) ?? []
+            guard let message = history.first(where: { $0.role == .user && $0.id.hasSameBytes(as: inputId) }) else {
+                continue
+            }
+            return route(AgentInput(message), userId: userId, sessionId: sessionId, params: params)
+        }
+        throw RecollectError(.notFound, "no agent of session \(sessionId) was asked the message \(inputId)")
     }
 
     /// Stops a session's turn, and those that wait behind it; returns when what was said is kept. Other sessions go on.

@@ -17,15 +17,14 @@ struct Turn: Sendable {
         let (agent, failure) = try await choose()
         // Asked for once: by default an agent makes its id of its name each time.
         let agentId = agent.id
-        let memory = AgentMemory(
-            store: store, scope: context.conversation.scope(agentId: agentId), maxMessages: maxMessages,
-            isKept: agent.saveChat)
+        let memory = AgentMemory(of: agent, id: agentId, in: self)
         let history = try await memory.history()
         if let reply = memory.answer(to: input, in: history) {
             tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
             tell(.final(reply))
             return
         }
+        try Task.checkCancellation()
         let before = try await memory.save(input, after: history)
 
         let reply = Reply(to: input, in: memory)
@@ -56,19 +55,33 @@ struct Turn: Sendable {
         if !isStopped { throw failure }
     }
 
-    /// Who answers, and why nobody can, where the classifier failed or was stopped.
+    /// Who answers, and why nobody can, where the classifier failed.
+    ///
+    /// An input that an agent was asked before goes to the same agent. A classifier that does not listen to cancellation is not waited for.
     private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
         guard let classifier, agents.count > 1 else { return (agents[0], nil) }
-        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
-        do {
-            let result = try await classifier.classify(input.text, history: chats.wholeExchanges(), agents: agents)
-            try Task.checkCancellation()
-            let chosen = result.selectedAgent.flatMap { chosen in
-                agents.first { $0.id.hasSameBytes(as: chosen.id) }
+        for agent in agents where input.hasGivenId {
+            if try await AgentMemory(of: agent, id: agent.id, in: self).question(of: input) != nil {
+                return (agent, nil)
             }
-            return (chosen ?? agents[0], nil)
+        }
+        let chats = try await store?.fetchAllChats(userId: context.userId, sessionId: context.sessionId) ?? []
+        let results = AsyncThrowingStream(running: { [input, agents] stream in
+            stream.yield(try await classifier.classify(input.text, history: chats.wholeExchanges(), agents: agents))
+        })
+        do {
+            for try await result in results {
+                try Task.checkCancellation()
+                let chosen = result.selectedAgent.flatMap { chosen in
+                    agents.first { $0.id.hasSameBytes(as: chosen.id) }
+                }
+                return (chosen ?? agents[0], nil)
+            }
         } catch {
+            try Task.checkCancellation()
             return (agents[0], error)
         }
+        // The stream ends without a result only if the turn is cancelled.
+        throw CancellationError()
     }
 }

@@ -24,8 +24,8 @@ extension TurnLife {
         let place = Place(session: session, agent: announced.agentId)
         var messages = held[place] ?? []
         let window = window(of: messages, within: budget.map { max($0, 2) })
-        if let question = window.firstIndex(where: { isQuestion($0, input) && input.hasGivenId }),
-            question + 1 < window.count
+        if let question = window.lastIndex(where: { isQuestion($0, input) && input.hasGivenId }),
+            question + 1 < window.count, !window[question + 1].isInterrupted, !window[question + 1].parts.isEmpty
         {
             guard events.reply == window[question + 1], given == nil else { throw fault("asked again") }
             return
@@ -54,15 +54,22 @@ extension TurnLife {
 
     private func isQuestion(_ message: ConversationMessage, _ input: AgentInput) -> Bool {
         message.role == .user
-            && (message.id == input.id
-                || LifeAgents.names.contains { message.id == input.message.copyId(from: $0) })
+            && (message.id == input.id || Self.copies(of: input.message).contains(message.id))
+    }
+
+    /// The ids under which a question is saved that is asked again.
+    private static func copies(of message: ConversationMessage) -> Set<String> {
+        Set(
+            LifeAgents.names.flatMap { name in
+                [message.copyId(from: name)] + (2...32).map { message.copyId(from: "\(name)\u{0}\($0)") }
+            })
     }
 
     /// Whether the store holds what the model does; a question that was known keeps its first words.
     private func isSame(_ message: ConversationMessage, _ told: ConversationMessage) -> Bool {
         message.shape == told.shape
             || (message.role == told.role
-                && (message.id == told.id || LifeAgents.names.contains { message.id == told.copyId(from: $0) }))
+                && (message.id == told.id || Self.copies(of: told).contains(message.id)))
     }
 
     private func window(of messages: [ConversationMessage], within budget: Int?) -> [ConversationMessage] {

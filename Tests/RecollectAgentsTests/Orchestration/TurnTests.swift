@@ -158,6 +158,93 @@ struct TurnTests {
         }
     }
 
+    @Test("that failed or was cut off is asked again under its id, until it is answered", arguments: AnyStore.allCases)
+    func againAfterFailure(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let failing = ScriptedAgent { _, _, _ in throw Failure() }
+            let cut = ScriptedAgent { _, _, say in
+                say(.textDelta("half"))
+                throw Failure()
+            }
+            for agent in [failing, cut, failing, failing] {
+                await #expect(throws: Failure()) {
+                    try await Orchestrator(agents: [agent], store: store).say(.text("a", id: "u1"))
+                }
+            }
+            let asked = Locked<[String]>([])
+            let echo = ScriptedAgent { input, history, say in
+                asked.withLock { $0 += [input.text] }
+                say(.textDelta("You said: \(input.text)"))
+            }
+            let answered = try await Orchestrator(agents: [echo], store: store).say(.text("a", id: "u1"))
+            #expect(answered.reply?.text == "You said: a")
+            let again = try await Orchestrator(agents: [echo], store: reopen()).say(.text("a", id: "u1"))
+            #expect(again.reply == answered.reply)
+            let retried = try await Orchestrator(agents: [echo], store: reopen()).retried("u1")
+            #expect(retried.reply == answered.reply)
+            #expect(asked.withLock { $0 } == ["a"])
+            let kept = try await reopen().all()
+            #expect(kept.last?.text == "You said: a")
+            #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.role != $1.role }, "\(kept)")
+        }
+    }
+
+    @Test("that nobody iterates runs to its end", arguments: AnyStore.allCases)
+    func notIterated(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: store)
+            for number in 0..<20 { _ = orchestrator.route(.text("\(number)"), userId: "user", sessionId: "session") }
+            await orchestrator.waitUntilIdle()
+            let kept = try await reopen().all()
+            #expect(kept.suffix(2).map(\.text) == ["19", "You said: 19"])
+            #expect(kept.count == 40)
+        }
+    }
+
+    @Test(
+        "that is sent again goes to the agent that was asked, whatever the classifier says now",
+        arguments: AnyStore.allCases)
+    func againWithClassifier(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let agents = ["One", "Two"].map { ScriptedAgent.echo($0) }
+            func orchestrator(_ store: any ChatStorage, choosing place: Int) -> Orchestrator {
+                Orchestrator(agents: agents, classifier: Choosing(place: place), store: store)
+            }
+            let first = try await orchestrator(store, choosing: 0).say(.text("hello", id: "u1"))
+            try await orchestrator(store, choosing: 1).say(.text("other", id: "u2"))
+            let again = try await orchestrator(reopen(), choosing: 1).say(.text("hello", id: "u1"))
+            #expect(again.reply == first.reply && again.announced?.agentId == "one")
+            #expect(try await reopen().all("two").map(\.text) == ["other", "You said: other"])
+        }
+    }
+
+    @Test("that is retried and was never asked is told")
+    func retryUnknown() async throws {
+        let error = await #expect(throws: RecollectError.self) {
+            try await Orchestrator(agents: [ScriptedAgent.echo()], store: InMemoryChatStorage()).retried("nothing")
+        }
+        #expect(error?.code == .notFound)
+    }
+
+    @Test(
+        "that is stopped while the classifier thinks keeps nothing, whether that listens or not",
+        arguments: AnyStore.allCases, [true, false])
+    func stoppedClassifier(_ kind: AnyStore, listens: Bool) async throws {
+        try await kind.with { store, reopen in
+            let (reached, end) = (Gate(), Gate())
+            let orchestrator = Orchestrator(
+                agents: ["One", "Two"].map { ScriptedAgent.echo($0) },
+                classifier: Waiting(reached: reached, end: end, listens: listens), store: store)
+            let turn = Task { try await orchestrator.say("hello") }
+            try await reached.wait()
+            // Returns although the classifier goes on.
+            await orchestrator.stop(userId: "user", sessionId: "session")
+            await #expect(throws: CancellationError.self) { try await turn.value }
+            for agent in ["one", "two"] { #expect(try await reopen().all(agent).isEmpty) }
+            await end.open()
+        }
+    }
+
     @Test("with an id that another agent of the session holds loses no reply", arguments: AnyStore.allCases)
     func idElsewhere(_ kind: AnyStore) async throws {
         try await kind.with { store, _ in
@@ -190,5 +277,46 @@ struct TurnTests {
         let kept = try await store.all()
         #expect(kept.first?.role == .user)
         #expect(kept.first?.parts == [.text("look"), .attachment(picture)])
+    }
+}
+
+/// Chooses an agent by its place.
+private struct Choosing: Classifier {
+    let place: Int
+
+    func classify(
+        _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
+    ) async throws -> ClassifierResult {
+        ClassifierResult(selectedAgent: agents[place], confidence: 1)
+    }
+}
+
+/// Thinks until it is told to end, or cancelled where it listens.
+private struct Waiting: Classifier {
+    let reached: Gate
+    let end: Gate
+    let listens: Bool
+
+    func classify(
+        _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
+    ) async throws -> ClassifierResult {
+        await reached.open()
+        if listens {
+            try await end.wait()
+        } else {
+            try await Task { try await end.wait() }.value
+        }
+        return ClassifierResult(selectedAgent: agents[0], confidence: 1)
+    }
+}
+
+extension Orchestrator {
+    /// Retries an input of the one user in the one session.
+    fileprivate func retried(_ inputId: String) async throws -> [AgentEvent] {
+        var events: [AgentEvent] = []
+        for try await event in try await retry(inputId: inputId, userId: "user", sessionId: "session") {
+            events.append(event)
+        }
+        return events
     }
 }
