@@ -120,6 +120,7 @@
             _ request: LLMRequest, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
         ) async throws {
             let failures = failures(for: request)
+            try failures.check(names: headers.keys)
             try failures.check(allHeaders)
             guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
             do {

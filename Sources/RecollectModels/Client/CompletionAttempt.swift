@@ -53,8 +53,9 @@
         private func refusal(_ response: HTTPClientResponse) async throws -> ModelError {
             var body: [UInt8] = []
             do {
-                for try await bytes in response.body where body.count < Self.refusalLimit {
+                for try await bytes in response.body {
                     body += bytes.readableBytesView
+                    if body.count >= Self.refusalLimit { break }
                 }
             } catch {
                 // The status says enough.

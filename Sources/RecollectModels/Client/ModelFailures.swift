@@ -53,6 +53,23 @@
                 cause: cause)
         }
 
+        /// Refuses names of headers that are no tokens of HTTP (RFC 9110, section 5.6.2). `HTTPHeaders` would end the process.
+        func check(names: some Sequence<String>) throws {
+            let marks = Set("!#$%&'*+-.^_`|~".utf8)
+            func isToken(_ name: String) -> Bool {
+                !name.isEmpty
+                    && name.utf8.allSatisfy { byte in
+                        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                            || marks.contains(byte)
+                    }
+            }
+            guard let name = names.first(where: { !isToken($0) }) else { return }
+            let shown = name.unicodeScalars.prefix(80).reduce(into: "") { $0 += $1.escaped(asASCII: false) }
+            throw ModelError(
+                .cannotConnect,
+                "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
+        }
+
         /// Refuses headers that cannot be sent, before `HTTPClient` does: its error quotes them, and keys with them.
         func check(_ headers: HTTPHeaders) throws {
             guard

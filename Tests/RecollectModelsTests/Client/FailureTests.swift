@@ -102,6 +102,32 @@
             try await server.stop()
         }
 
+        @Test("a refusal without an end is read as far as it says something", .timeLimit(.minutes(1)))
+        func endlessRefusal() async throws {
+            let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 64 << 10)
+            let server = try await ModelServer.start { _ in
+                .raw(
+                    [
+                        .send(Array("HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n".utf8)), .send(piece),
+                        .silence,
+                    ])
+            }
+            let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(600)))
+            let error = await client.failure().error
+            #expect(error?.status == 400)
+            try await server.stop()
+        }
+
+        @Test(
+            "a name of a header that cannot be sent is named", arguments: ["X-Größe", "X A", "A\r\nB", "", "a:b", "ä"])
+        func headerNames(name: String) async throws {
+            let client = ChatCompletionsClient(
+                baseURL: URL(string: "http://127.0.0.1:9/v1")!, model: "m", headers: [name: "1"])
+            let error = try #require(await client.failure().error)
+            #expect(error.code == .cannotConnect && error.message.contains("is no name of a header"))
+            #expect(!error.message.contains("\n"))
+        }
+
         @Test("nobody listening is told at once, with the question whether the server runs")
         func refusedConnection() async throws {
             let server = try await ModelServer.start { _ in .text([]) }
