@@ -67,7 +67,8 @@ struct Listing {
         case .file:
             WorkspaceItem(
                 path: path, size: entry.size, modified: entry.modified,
-                state: entry.isDataless ? .notLocal : isConflicted ? .conflicted : .local, stamp: "\(entry.stamp)")
+                state: entry.isDataless ? .notLocal : isConflicted ? .conflicted : .local,
+                stamp: "\(entry.stamp) \(entry.touched.timeIntervalSince1970)")
         }
     }
 

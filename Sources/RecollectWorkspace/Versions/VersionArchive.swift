@@ -194,15 +194,19 @@ final class VersionArchive: Sendable {
     }
 
     /// Forgets versions older than a moment, except the content that each file has and its shadow base, and removes the contents
-    /// that no version has any more, and what writers that were killed left.
-    func prune(olderThan moment: Date) throws {
+    /// that no version has any more, and what writers that were killed left. Changes that were begun within a day stay: they may be made.
+    func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
-            let lines = log.index.lines { $0.date >= moment }
+            let lines = log.index.lines(
+                keeping: { $0.date >= moment }, isOpen: { abs(now.timeIntervalSince($0.date)) < Self.longestChange })
             try log.begin(anew: lines, in: folder)
             try KeptContents(in: folder).removeAll(but: Set(lines.map(\.version.hash)))
             try folder.removeLeftovers(among: folder.names())
         }
     }
+
+    /// The longest time that a change may take from its `begun` line to its `done` line, in seconds.
+    private static let longestChange: TimeInterval = 86_400
 
     // MARK: Taking turns
 

@@ -67,7 +67,10 @@ struct VersionIndex {
     }
 
     /// The lines that a log must have to say the same without some versions.
-    func lines(keeping isKept: (WorkspaceVersion) -> Bool) -> [VersionLine] {
+    /// - Parameter isOpen: Whether a change that was begun may still be made.
+    func lines(
+        keeping isKept: (WorkspaceVersion) -> Bool, isOpen: (WorkspaceVersion) -> Bool
+    ) -> [VersionLine] {
         files.sorted { $0.key < $1.key }.flatMap { path, file in
             let last = file.versions.count - 1
             let base = file.versions.lastIndex { $0.kind == .seen }
@@ -75,7 +78,9 @@ struct VersionIndex {
             let versions = file.versions.indices.filter { index in
                 isKept(file.versions[index]) || isThere && (index == base || index == last)
             }.map { (VersionLine(mark: .done, path: path, version: file.versions[$0]), file.orders[$0]) }
-            let begun = file.begun.filter { isKept($0.version) }.map { ($0, file.begunEnds[$0.version] ?? 0) }
+            let begun = file.begun.filter { isKept($0.version) || isOpen($0.version) }.map {
+                ($0, file.begunEnds[$0.version] ?? 0)
+            }
             return (versions + begun).sorted { $0.1 < $1.1 }.map(\.0)
         }
     }

@@ -30,16 +30,17 @@ extension SharedWorkspace {
             try self.changing(newPath, from: nil, begun) {
                 try self.provider.write(file.bytes, to: newPath, replacing: nil)
             }
-            try self.archive.finish([begun[0]])
+            self.finish([begun[0]])
             do {
                 try self.changing(path, from: file.version, [begun[1]]) {
                     try self.provider.remove(path, holding: file.version)
                 }
-            } catch let error as FileChangedError {
-                try self.discard(newPath, file, by: author)
+            } catch {
+                // What is still at the old path is not at the new one too.
+                if (try? self.fileIfThere(at: path)) ?? nil != nil { try self.discard(newPath, file, by: author) }
                 throw error
             }
-            try self.archive.finish([begun[1]])
+            self.finish([begun[1]])
             self.ownChanges.wake()
         }
     }
@@ -68,7 +69,7 @@ extension SharedWorkspace {
         try keepVersions(of: file)
         let begun = try archive.begin([change], keeping: [file.bytes])
         try changing(path, from: file.version, begun) { try provider.remove(path, holding: file.version) }
-        try archive.finish(begun)
+        finish(begun)
     }
 
     /// Takes the versions that contradict a file into the archive: they go with it.
@@ -164,7 +165,7 @@ extension SharedWorkspace {
     /// Forgets versions older than a moment, the trash with them, for good. The content that each file has stays, and what merging it
     /// starts from.
     public func pruneVersions(olderThan moment: Date) async throws {
-        try await writing { try self.archive.prune(olderThan: moment) }
+        try await writing { try self.archive.prune(olderThan: moment, now: self.configuration.now()) }
     }
 
     private func refuseFolder(_ path: WorkspacePath) throws {

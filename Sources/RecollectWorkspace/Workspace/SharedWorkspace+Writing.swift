@@ -112,11 +112,20 @@ extension SharedWorkspace {
             try changing(path, from: replacing, begun) {
                 try provider.write(bytes, to: path, replacing: replacing)
             }
-            try archive.finish(begun)
+            finish(begun)
         }
         warn(of: file)
         ownChanges.wake()
         return file
+    }
+
+    /// Writes down that changes were made. They are made, so a failure is none of theirs: the next look recognizes them by what was begun.
+    func finish(_ changes: [VersionLine]) {
+        do {
+            try archive.finish(changes)
+        } catch {
+            configuration.logger.warning("a change was made and could not be written down: \(error)")
+        }
     }
 
     /// Makes a change that was begun, and takes it back where it was not made: because of what is there, or because the disk refuses it.

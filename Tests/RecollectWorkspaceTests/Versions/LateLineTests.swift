@@ -123,7 +123,7 @@ private struct LateLife {
         }
         if Int.random(in: 0..<30, using: &random) == 0 {
             // Nothing is that old: the log is written anew.
-            return try archive.prune(olderThan: .distantPast)
+            return try archive.prune(olderThan: .distantPast, now: Date())
         }
         try go(Int.random(in: actors.indices, using: &random))
     }

@@ -191,7 +191,7 @@ import Testing
         #expect(before == 7)
         let other = another
         _ = try other.index()
-        try archive.prune(olderThan: Date(millisecondsSince1970: 5000))
+        try archive.prune(olderThan: Date(millisecondsSince1970: 5000), now: Date())
         for archive in [archive, other, another] {
             #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.written, .seen])
             #expect(try archive.shadowBase(of: [], contradicting: [], at: path("a.md")) == Array("base".utf8))
@@ -214,7 +214,7 @@ import Testing
         for url in folders.map({ $0.appendingPathComponent(".recollect-\(UUID().uuidString)") }) + [theirs] {
             try Data("half".utf8).write(to: url)
         }
-        try archive.prune(olderThan: Date(millisecondsSince1970: 5000))
+        try archive.prune(olderThan: Date(millisecondsSince1970: 5000), now: Date())
         for folder in folders {
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(!names.contains { $0.hasPrefix(".") } && !names.isEmpty)
