@@ -126,6 +126,7 @@ enum MessageDeletion {
         // It may be a branch that went along already.
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
         try Erasing.note(.conversation, number: number, name: userId, db)
+        try Erasing.keepNumbers(db)
         try Drafts.delete(conversation: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }

@@ -85,12 +85,19 @@ enum Erasing {
     /// The largest number of a scope, or of one that a message names: a message that should have been deleted would come to a new
     /// scope of its number.
     static let lastScope = """
-        max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0))
+        max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0),
+          (SELECT last_deleted FROM settled))
         """
 
-    /// The largest number of a conversation, deleted ones included whose messages are still there: it must not be given again.
+    /// The largest number of a conversation, deleted ones included: it must not be given again.
     static let lastConversation = """
         max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),
-          ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0))
+          ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0),
+          (SELECT last_deleted FROM settled))
         """
+
+    /// Notes the largest numbers before a conversation is deleted: see `Schema.numbers`.
+    static func keepNumbers(_ db: Database) throws {
+        try db.run("UPDATE settled SET last_deleted = max(\(lastConversation), \(lastScope))")
+    }
 }

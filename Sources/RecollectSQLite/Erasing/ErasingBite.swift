@@ -74,6 +74,7 @@ struct ErasingBite {
                 SELECT sequence FROM message WHERE scope_id IN (SELECT id FROM scope WHERE conversation_id = ?) LIMIT 32
                 """, number)
             guard !sequences.isEmpty else {
+                guard try !hasHiddenMessages(number, db) else { throw DatabaseError.damagedIndex }
                 try MessageDeletion.deleteEmpty(number, db)
                 try Erasing.done(kind, of: number, db)
                 return true
@@ -81,6 +82,21 @@ struct ErasingBite {
             try Erasing.note(orphans: MessageDeletion.remove(sequences, conversation: number, db), db)
         } while !isOver
         return true
+    }
+
+    /// Whether a damaged index hides messages of a conversation: the index of ids has them and that of places has not, or its scopes are
+    /// in the table and not in their index.
+    private func hasHiddenMessages(_ number: Int64, _ db: Database) throws -> Bool {
+        let scope = try db.integer("SELECT id FROM scope WHERE conversation_id = ? LIMIT 1", number)
+        guard scope != nil else {
+            return try db.integer("SELECT 1 FROM scope NOT INDEXED WHERE conversation_id = ? LIMIT 1", number) != nil
+        }
+        return try db.integer(
+            """
+            SELECT 1 FROM scope JOIN message_id ON message_id.scope_id = scope.id
+            JOIN message ON message.sequence = message_id.sequence AND message.scope_id = scope.id
+            WHERE scope.conversation_id = ? LIMIT 1
+            """, number) != nil
     }
 
     private func removeAttachments(_ db: Database) throws -> Bool {

@@ -179,9 +179,9 @@ enum HistoryRepair {
             WHERE sequence IN (SELECT sequence \(HistoryCheck.strays))
             """)
         try db.run("UPDATE scope SET window_start = 0 WHERE \(HistoryCheck.lostWindows)")
-        for number in try db.integers("SELECT DISTINCT conversation_id \(HistoryCheck.orphans)") {
-            try Erasing.note(.conversation, number: number, db)
-        }
+        let orphans = try db.integers("SELECT DISTINCT conversation_id \(HistoryCheck.orphans)")
+        for number in orphans { try Erasing.note(.conversation, number: number, db) }
+        if !orphans.isEmpty { try Erasing.noteRemoval(db) }
     }
 
     /// Gives the later ones of messages of one id in a scope ids of their own. Everything must be settled.

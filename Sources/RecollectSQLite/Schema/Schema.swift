@@ -24,6 +24,7 @@ enum Schema {
         migrator.registerMigration("4 ids by scope") { try $0.execute(sql: idsByScope) }
         migrator.registerMigration("5 checksums") { try $0.execute(sql: checksums) }
         migrator.registerMigration("6 erasure") { try $0.execute(sql: erasure) }
+        migrator.registerMigration("7 numbers") { try $0.execute(sql: numbers) }
         return migrator
     }
 

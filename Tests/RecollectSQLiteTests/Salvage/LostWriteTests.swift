@@ -119,31 +119,60 @@ import Testing
         return found
     }
 
-    @Test("deleted messages that an older page has come to nobody, repaired or not", arguments: [false, true])
-    func deletedRows(isRepaired: Bool) async throws {
+    /// When a history with an older page is repaired.
+    enum Repair: CaseIterable {
+        case never, before, after
+    }
+
+    @Test(
+        "deleted messages and tags that an older page has come to nobody, repaired or not", arguments: Repair.allCases,
+        [UInt8(0x0D), 0x0A])
+    func deletedRows(repair: Repair, kind: UInt8) async throws {
         var store = folder.history()
         try await store.append(long(0..<20, "m"), to: scope)
         try await store.append(long(0..<30, "secret"), to: last)
+        try await store.update(last.conversation, with: ConversationDetails(addedTags: ["secret"]))
         await store.close()
         let old = try pages
         store = folder.history()
         try await store.deleteConversation(last.conversation)
         #expect(try await store.erasesAll())
         await store.close()
-        let count = try await forEachOldLeaf(of: old) { leaf, store in
-            if isRepaired {
-                try await store.repair()
-                let deleted = try await store.read { db in
-                    try db.integer("SELECT count(*) FROM message WHERE message_id LIKE 'secret%'")
-                }
-                #expect(deleted == 0, "leaf \(leaf)")
-            }
+        let count = try await forEachOldLeaf(of: old, kind: kind) { leaf, store in
+            if repair == .before { try await store.repair() }
             let mine = Scope(userId: "bob", sessionId: "mine", agentId: "a")
             try await store.append(long(0..<2, "n"), to: mine)
+            if repair == .after { try await store.repair() }
             #expect(try await store.window(of: mine, maxMessages: nil).map(\.id) == ["n0", "n1"], "leaf \(leaf)")
             let page = try await store.messages(of: mine.conversation, agentId: nil, page: PageRequest(limit: 99))
             #expect(page.elements.map(\.message.id) == ["n0", "n1"], "leaf \(leaf)")
+            #expect(try await store.conversation(mine.conversation)?.tags == [], "leaf \(leaf)")
+            #expect(try await store.conversation(mine.conversation)?.messageCount == 2, "leaf \(leaf)")
         }
         #expect(count >= 2)
+    }
+
+    @Test("a deletion beside an older page of an index leaves no message", arguments: [false, true])
+    func deletionBesideOldIndex(isRepaired: Bool) async throws {
+        var store = folder.history()
+        try await store.append(long(0..<20, "m"), to: scope)
+        await store.close()
+        let old = try pages
+        store = folder.history()
+        try await store.append(long(0..<30, "secret"), to: last)
+        await store.close()
+        let count = try await forEachOldLeaf(of: old, kind: 0x0A) { leaf, store in
+            // Behind an older index of sessions there is none to delete.
+            guard try await store.conversation(last.conversation) != nil else { return }
+            try await store.deleteConversation(last.conversation)
+            #expect(try await store.erasesAll())
+            if isRepaired { try await store.repair() }
+            let left = try await store.read { db in
+                try db.integer("SELECT count(*) FROM message WHERE message_id LIKE 'secret%'")
+            }
+            #expect(left == 0, "leaf \(leaf)")
+            #expect(try await store.window(of: scope, maxMessages: nil).count == 20, "leaf \(leaf)")
+        }
+        #expect(count >= 3)
     }
 }

@@ -114,9 +114,9 @@ import Testing
     }
 
     @Test(
-        "one damaged frame brings no deleted conversation back and erases none that has its number, or the loss is told"
+        "one damaged frame brings no deleted conversation back and erases none that came after it, or the loss is told"
     )
-    func numberGivenAgain() async throws {
+    func afterDeletion() async throws {
         var history = folder.history()
         let old = Scope(userId: "ann", sessionId: "old", agentId: "a")
         let new = Scope(userId: "ann", sessionId: "new", agentId: "a")
@@ -132,7 +132,7 @@ import Testing
             while try bite.run(db) == .worked {}
         }
         try await history.append(long(60..<90), to: new)
-        #expect(try await history.read { try MessageQueries.number(of: new.conversation, $0) } == 2)
+        #expect(try await history.read { try MessageQueries.number(of: new.conversation, $0) } == 3)
         for number in 90..<93 { try await history.append(long(number..<number + 1), to: new) }
         let killed = try copy()
         await history.close()
