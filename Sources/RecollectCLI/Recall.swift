@@ -46,6 +46,7 @@
 
         /// Runs the command that the arguments ask for and ends the process with its exit code.
         static func start() async -> Never {
+            keepStandardDescriptors()
             // A reader that has gone shows as a failed write, which ends the command without a word.
             signal(SIGPIPE, SIG_IGN)
             do {
@@ -67,6 +68,15 @@
             } catch {
                 Output.tell("recall: \(words(for: error))")
                 exit(withError: ExitCode(1))
+            }
+        }
+
+        /// Takes the numbers of closed standard streams. A file of the history would else get one, and with it what is written there.
+        private static func keepStandardDescriptors() {
+            // Reads from and writes to them still fail.
+            for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
+            where fcntl(number, F_GETFD) == -1 {
+                _ = open("/dev/null", mode)
             }
         }
 

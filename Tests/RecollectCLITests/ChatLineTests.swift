@@ -42,9 +42,9 @@
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let file = folder.appendingPathComponent("chat-history")
-            #expect(TypedLines(in: folder).load().isEmpty)
-            for line in ["one", "two\nlines", "漢字 \"quoted\""] { TypedLines(in: folder).append(line) }
-            #expect(TypedLines(in: folder).load() == ["one", "two\nlines", "漢字 \"quoted\""])
+            #expect(TypedLines(in: folder, of: "local").load().isEmpty)
+            for line in ["one", "two\nlines", "漢字 \"quoted\""] { TypedLines(in: folder, of: "local").append(line) }
+            #expect(TypedLines(in: folder, of: "local").load() == ["one", "two\nlines", "漢字 \"quoted\""])
             let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
             #expect(mode == 0o600)
             // A torn last line is passed over.
@@ -52,13 +52,18 @@
             try handle.seekToEnd()
             try handle.write(contentsOf: Data("\"half".utf8))
             try handle.close()
-            #expect(TypedLines(in: folder).load().count == 3)
+            #expect(TypedLines(in: folder, of: "local").load().count == 3)
             try FileManager.default.removeItem(at: file)
-            for number in 0...2 * TypedLines.limit { TypedLines(in: folder).append("\(number)") }
-            let kept = TypedLines(in: folder).load()
+            for number in 0...2 * TypedLines.limit { TypedLines(in: folder, of: "local").append("\(number)") }
+            let kept = TypedLines(in: folder, of: "local").load()
             #expect(kept.count == TypedLines.limit && kept.last == "\(2 * TypedLines.limit)")
             let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
             #expect(lines.count == TypedLines.limit)
+            // Another user has lines of their own.
+            TypedLines(in: folder, of: "bob").append("mine")
+            #expect(TypedLines(in: folder, of: "bob").load() == ["mine"])
+            #expect(TypedLines(in: folder, of: "eve").load().isEmpty)
+            #expect(TypedLines(in: folder, of: "local").load() == kept)
         }
     }
 #endif

@@ -4,6 +4,8 @@
     import RecollectSQLite
     import Testing
 
+    @testable import RecollectCLI
+
     @Suite("recall and the session library")
     struct LibraryCommandTests {
         /// Three sessions, the last one said last: `aaaaaaaa-1`, `bbbbbbbb-2`, `cccccccc-3`.
@@ -120,6 +122,35 @@
             var proof = try await recall.run("doctor", "--prove", "Tycho")
             for _ in 0..<50 where proof.code != 0 { proof = try await recall.run("doctor", "--prove", "Tycho") }
             #expect((proof.code, proof.output) == (0, "The word is nowhere.\n"))
+        }
+
+        @Test("a deletion says where typed lines stay, and doctor --prove looks there")
+        func typedLines() async throws {
+            let recall = try await imported()
+            TypedLines(in: URL(fileURLWithPath: recall.store), of: "local").append("about a secretword")
+            let sessions = try await recall.run("sessions", "--json").json().arrayValue ?? []
+            let id = try #require(sessions.first?["id"]?.stringValue)
+            let outcome = try await recall.run("delete", id, "--yes")
+            #expect(outcome.code == 0 && outcome.output.contains("stays in chat-history"))
+            let proof = try await recall.run("doctor", "--prove", "secretword")
+            #expect(proof.code == 2 && proof.output.contains("chat-history"))
+        }
+
+        @Test("with closed streams nothing is written into a file of the history")
+        func closedStreams() async throws {
+            let recall = try await imported()
+            let script = try recall.write("run.sh", "\"$1\" doctor --repair --json <&- >&- 2>&-\nexit 0\n")
+            for _ in 0..<5 {
+                let process = Process()
+                process.executableURL = URL(fileURLWithPath: "/bin/sh")
+                process.arguments = [script, try RecallProcess.executable().path]
+                process.environment = recall.environment
+                try process.run()
+                process.waitUntilExit()
+                let lock = try Data(contentsOf: URL(fileURLWithPath: recall.store + "/history.lock"))
+                #expect(lock.isEmpty)
+            }
+            #expect(try await recall.run("doctor").code == 0)
         }
 
         @Test("doctor --prove tells where a word stands, not what stands around it")

@@ -25,7 +25,7 @@
         private static let (marksPastes, marksNoPastes) = ("\u{1B}[?2004h", "\u{1B}[?2004l")
 
         /// - Parameter usesEditor: false where what is written is for programs.
-        init(usesEditor: Bool, in directory: URL, signals: Signals) {
+        init(usesEditor: Bool, lines: TypedLines, signals: Signals) {
             self.signals = signals
             let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && Screen.isCapable
             guard usesEditor, isTerminal, let mode = TerminalMode() else {
@@ -33,7 +33,6 @@
                 return
             }
             isInteractive = true
-            let lines = TypedLines(in: directory)
             editor = (mode, lines)
             queue.async {
                 LineEditor.shared.begin(lines: lines.load(), keeping: TypedLines.limit)

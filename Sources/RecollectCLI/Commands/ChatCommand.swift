@@ -40,7 +40,7 @@
                 (id, name, arguments), toolResult (id, content), error (message), final (message, as `recall show` gives it), \
                 failed (message).
 
-                What you type is remembered for the key ↑ in the file chat-history of the history's folder.
+                What you type is remembered for the key ↑ in a file chat-history of the history's folder, one for each user; deleting a session does not change it.
                 """)
 
         @OptionGroup var options: StoreOptions
@@ -108,7 +108,8 @@
 
         private func talk(in chat: Chat, _ session: Conversation?, _ signals: Signals) async throws {
             let usesEditor = message.isEmpty && !options.json
-            let input = ChatInput(usesEditor: usesEditor, in: options.directory, signals: signals)
+            let input = ChatInput(
+                usesEditor: usesEditor, lines: TypedLines(in: options.directory, of: options.user), signals: signals)
             let loop = ChatLoop(chat: chat, input: input, signals: signals)
             guard message.isEmpty else { return try await loop.runOnce(message.joined(separator: " ")) }
             guard input.isInteractive else { return try await loop.runPiped() }

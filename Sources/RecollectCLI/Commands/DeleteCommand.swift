@@ -54,6 +54,10 @@
                             isErased
                                 ? "Erased from the files of the history."
                                 : "Erasing is pending: the next program that uses the history goes on with it.")
+                        if let name = TypedLines(in: options.directory, of: options.user).name {
+                            try await output.line(
+                                "What was typed in `recall chat` stays in \(name): remove that file to erase it")
+                        }
                         guard !setAside.isEmpty else { return }
                         let names = setAside.joined(separator: ", ")
                         return try await output.line(

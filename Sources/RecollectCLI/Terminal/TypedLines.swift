@@ -10,9 +10,15 @@
         /// How many lines are kept.
         static let limit = 500
 
-        /// The lines of a history's folder.
-        init(in directory: URL) {
-            file = directory.appendingPathComponent("chat-history")
+        /// The lines that a user typed, in a history's folder.
+        init(in directory: URL, of user: String) {
+            let suffix = user == "local" ? "" : "-" + Attachment.sha256(of: Data(user.utf8)).prefix(16)
+            file = directory.appendingPathComponent("chat-history" + suffix)
+        }
+
+        /// The name of the file; `nil` if nothing was typed.
+        var name: String? {
+            FileManager.default.fileExists(atPath: file.path) ? file.lastPathComponent : nil
         }
 
         /// The lines, the oldest first. A file that has grown too long is cut.

@@ -109,6 +109,11 @@ extension HistoryFiles {
         let manager = FileManager.default
         let files = resolved
         var names = try files.remains().map { ($0, files.folder + "/" + $0) }
+        if files.haveTheirFolder {
+            // What was typed in `recall chat`.
+            names += try manager.contentsOfDirectory(atPath: files.folder).filter { $0.hasPrefix("chat-history") }
+                .map { ($0, files.folder + "/" + $0) }
+        }
         if manager.fileExists(atPath: files.writeAheadLog) {
             names.append((files.databaseName + "-wal", files.writeAheadLog))
         }
