@@ -35,6 +35,22 @@ struct FoldingTests {
         #expect(try await left.workspace.resolveConflicts() == [])
     }
 
+    @Test("a content that was changed in place is seen, though it has its old size and time")
+    func sameSizeAndTime() async throws {
+        let left = try Left()
+        let old = Date(timeIntervalSince1970: 1_577_836_800)
+        let url = left.workspace.rootURL.appendingPathComponent("s.md")
+        for text in ["first", "other"] {
+            if text == "first" { try left.leave("", at: "s.md") }
+            let file = try FileHandle(forWritingTo: url)
+            try file.write(contentsOf: Data(text.utf8))
+            try file.close()
+            try FileManager.default.setAttributes([.modificationDate: old], ofItemAtPath: url.path)
+            _ = try await left.workspace.status()
+        }
+        #expect(try await left.workspace.versions(of: WorkspacePath("s.md")).count == 2)
+    }
+
     @Test("what was deleted and what was added since all devices had one text are told apart by it")
     func base() async throws {
         let left = try Left()

@@ -34,6 +34,21 @@ import Testing
         return test.stateURL.appendingPathComponent("objects/\(hash.prefix(2))/\(hash.dropFirst(2))")
     }
 
+    @Test("what is being written is not pruned, and what was begun days ago is")
+    func pruningWhileWriting() throws {
+        let hash = ContentHash(of: "new".utf8)
+        let begun = Date(millisecondsSince1970: 5_000)
+        let version = WorkspaceVersion(hash: hash, date: begun, author: .user, kind: .written)
+        let lines = try archive.begin(
+            [VersionLine(mark: .begun, path: try path("a.md"), version: version)], keeping: [Array("new".utf8)])
+        try another.prune(olderThan: .distantFuture, now: begun + 60)
+        #expect(try archive.bytes(of: hash) == Array("new".utf8))
+        #expect(try archive.versions(of: path("a.md")).map(\.kind) == [.begun])
+        try another.prune(olderThan: .distantFuture, now: begun + 2 * 86_400)
+        #expect(try archive.bytes(of: hash) == nil)
+        _ = lines
+    }
+
     @Test("a line reads as it was written, whatever the agent's id")
     func lines() throws {
         var random = SeededGenerator(seed: 1)

@@ -54,6 +54,24 @@ import Testing
         #expect(try test.begun("a.md") == 0)
         #expect(try test.files.text("a.md") == "text")
         #expect(try await workspace.item(at: path("a.md")).state == .local)
+        #expect(try await workspace.list().map(\.path.description) == ["a.md"])
+    }
+
+    @Test("a change that was made and cannot be written down has succeeded, and the next look tells of it")
+    func notWrittenDown() async throws {
+        let (log, away) = (test.stateURL.appendingPathComponent("log"), test.stateURL.appendingPathComponent("away"))
+        test.files.state.withLock { state in
+            state.beforeChange = {
+                try? FileManager.default.moveItem(at: log, to: away)
+                try? FileManager.default.createDirectory(at: log, withIntermediateDirectories: false)
+            }
+        }
+        let file = try await workspace.write("text", to: path("a.md"), replacing: nil, by: .agent("x"))
+        #expect(try test.files.text("a.md") == file.text)
+        try FileManager.default.removeItem(at: log)
+        try FileManager.default.moveItem(at: away, to: log)
+        _ = try workspace.look()
+        #expect(try await test.kinds("a.md") == [.written])
     }
 
     @Test("while nobody can tell what the file has, the change stays begun, and the next look says what became of it")
