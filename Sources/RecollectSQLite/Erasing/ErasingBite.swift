@@ -103,7 +103,7 @@ struct ErasingBite {
         let indexed = try AttachmentUse.stillIndexed(among: Self.mostNames, db)
         return try remove(.attachment, db) { hash in
             // No append can begin to use one meanwhile: it looks again in its transaction.
-            if try !indexed.contains(hash), try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
+            if !indexed.contains(hash), try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
         }
     }
 
