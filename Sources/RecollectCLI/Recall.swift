@@ -71,7 +71,7 @@
             }
         }
 
-        /// Takes the numbers of closed standard streams. A file of the history would else get one, and with it what is written there.
+        /// Reserves the descriptors of closed standard streams. Else a file of the history gets one, and the output with it.
         private static func keepStandardDescriptors() {
             // Reads from and writes to them still fail.
             for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
@@ -80,7 +80,7 @@
             }
         }
 
-        /// Refuses arguments that are not UTF-8. Swift replaces what it cannot read, so two users or folders would be one.
+        /// Refuses arguments with invalid UTF-8. Swift replaces invalid bytes: two users or folders would be one.
         private static func refuseBrokenArguments() throws {
             for number in 1..<max(1, Int(CommandLine.argc)) {
                 guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else {

@@ -21,7 +21,7 @@ public final class TranscriptReader: TranscriptReading {
     public static let mainAgentId = "claude"
     /// The agent of side-chain lines that name none, as old versions wrote them into the session's own file.
     public static let sidechainAgentId = "sidechain"
-    /// The longest line of a Claude Code transcript that is read, in bytes.
+    /// The longest readable line of a Claude Code transcript, in bytes.
     public static let maxLineBytes = 64 << 20
 
     /// The file.

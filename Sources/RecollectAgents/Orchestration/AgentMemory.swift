@@ -38,7 +38,7 @@ struct AgentMemory: Sendable {
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
     }
 
-    /// The reply that the history holds to this very input. An interrupted or empty one is no answer: it is asked again.
+    /// The kept reply to an input; `nil` if it is interrupted or empty.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)),
             let reply = history[question...].first(where: { $0.role == .assistant }),
@@ -47,7 +47,7 @@ struct AgentMemory: Sendable {
         return reply
     }
 
-    /// The message of this input, or the last copy of it, in all that the agent was asked in the session.
+    /// The last message in the agent's history with an id of the input.
     func question(of input: AgentInput) async throws -> ConversationMessage? {
         guard isKept, let store else { return nil }
         return try await fetch(from: store, last: nil).last(where: isQuestion(of: input))
@@ -59,13 +59,13 @@ struct AgentMemory: Sendable {
         return { $0.role == .user && ids.contains(ByteString($0.id)) }
     }
 
-    /// The ids under which a message may be saved, its own first: each that is asked again needs another.
+    /// The ids of a message and its copies, its own first. Each new attempt needs a new id.
     private func ids(of message: ConversationMessage) -> [String] {
         [message.id, message.copyId(from: scope.agentId)]
             + (2...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
     }
 
-    /// How often a question can be asked again and be found by its id.
+    /// The number of attempts found by the id.
     private static let mostCopies = 32
 
     // MARK: What is said now
@@ -90,11 +90,10 @@ struct AgentMemory: Sendable {
         return MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
     }
 
-    /// Saves the user's message, under an id of its own if its id is taken.
+    /// Saves the user's message under the first free id of its copies, else under a new id.
     ///
-    /// The store does not take a message whose id it holds: one that has left the window, or was asked before and got no answer. The
-    /// reply would be the second in a row, and dropped. So the message is saved under an id that is made of its id and finds it
-    /// again or, if all of these are taken, under a new one.
+    /// A store drops a message with a known id: an earlier attempt, or a message outside the window. The reply would then follow another
+    /// reply, and be dropped too.
     private func saveQuestion(_ input: AgentInput, after history: [ConversationMessage]) async throws {
         guard isKept, let store else { return }
         guard input.hasGivenId else { return try await save(input.message, maxMessages: nil) }

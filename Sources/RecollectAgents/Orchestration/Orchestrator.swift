@@ -64,8 +64,8 @@ public final class Orchestrator: Sendable {
     /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
     /// `CancellationError`, or what the store throws where it is cancelled.
     ///
-    /// An input whose id the session holds goes to the agent that was asked before. If it was answered, it is not asked again: its reply
-    /// comes as it was kept. If its reply was interrupted or is empty, the agent is asked again. So a request may be sent twice.
+    /// An input with a known id goes to the agent of the earlier turn. A complete reply is returned as it was kept; after an interrupted or
+    /// empty reply, the agent is asked again. A client may send a request twice.
     /// - Parameters:
     ///   - input: What the user says.
     ///   - userId: Who says it.
@@ -100,15 +100,15 @@ public final class Orchestrator: Sendable {
         }
     }
 
-    /// Asks again what a user said, if its reply was interrupted or is empty; gives the reply that was kept, if there is one.
+    /// Repeats the turn of a saved message after an interrupted or empty reply; returns a complete reply as it was kept.
     ///
-    /// Looks the message up, then runs a turn: see `route`.
+    /// Reads the message, then runs a turn: see `route`.
     /// - Parameters:
     ///   - inputId: The id of the user's message.
-    ///   - userId: Who said it.
-    ///   - sessionId: In which of their sessions.
-    ///   - params: What else agents and tools are given in `AgentContext`; it is not kept.
-    /// - Throws: `notFound` if no agent was asked under this id, or it has left the store; what the store throws.
+    ///   - userId: The user's id.
+    ///   - sessionId: The session's id.
+    ///   - params: Values for agents and tools in `AgentContext`; not kept.
+    /// - Throws: `notFound` for an id without a message in the store; errors of the store.
     public func retry(
         inputId: String, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) async throws -> AsyncThrowingStream<AgentEvent, any Error> {

@@ -55,9 +55,9 @@ struct Turn: Sendable {
         if !isStopped { throw failure }
     }
 
-    /// Who answers, and why nobody can, where the classifier failed.
+    /// Chooses the agent; returns the first one and the failure if the classifier fails.
     ///
-    /// An input that an agent was asked before goes to the same agent. A classifier that does not listen to cancellation is not waited for.
+    /// A known input goes to the agent of the earlier turn. Cancellation ends the wait for the classifier at once.
     private func choose() async throws -> (agent: any AgentProtocol, failure: (any Error)?) {
         guard let classifier, agents.count > 1 else { return (agents[0], nil) }
         for agent in agents where input.hasGivenId {

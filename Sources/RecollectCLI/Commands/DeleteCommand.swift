@@ -87,7 +87,7 @@
             return left.isComplete
         }
 
-        /// A history whose files were replaced after the deletion may have the sessions again.
+        /// Throws `storeReplaced` if a deleted session exists: the files were replaced after the deletion.
         private func confirmDeletion(of sessions: [Conversation], in history: any HistoryStore) async throws {
             for session in sessions {
                 guard let found = try await history.conversation(session.id), found.createdAt == session.createdAt

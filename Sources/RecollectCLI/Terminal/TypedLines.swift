@@ -10,13 +10,13 @@
         /// How many lines are kept.
         static let limit = 500
 
-        /// The lines that a user typed, in a history's folder.
+        /// The lines of a user, in a history's folder.
         init(in directory: URL, of user: String) {
             let suffix = user == "local" ? "" : "-" + Attachment.sha256(of: Data(user.utf8)).prefix(16)
             file = directory.appendingPathComponent("chat-history" + suffix)
         }
 
-        /// The name of the file; `nil` if nothing was typed.
+        /// The name of the file; `nil` if there is none.
         var name: String? {
             FileManager.default.fileExists(atPath: file.path) ? file.lastPathComponent : nil
         }

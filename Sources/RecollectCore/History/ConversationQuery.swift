@@ -27,7 +27,7 @@ public struct ConversationQuery: Hashable, Sendable {
     /// Only conversations whose title or preview holds this text, without case for ASCII letters, or among whose messages a search finds it; empty
     /// means all.
     public var text: String
-    /// Only conversations that have all these tags; 32,000 at most in the engine.
+    /// Only conversations with all these tags; at most 32,000 tags in the engine.
     public var tags: [String]
     /// Only conversations in which this agent has spoken.
     public var agentId: String?

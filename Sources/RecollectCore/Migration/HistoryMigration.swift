@@ -6,7 +6,7 @@
 /// appended. Reading is all that is done to one that is there already, so a migration that was interrupted is run again
 /// until it is done; nothing comes twice.
 ///
-/// Discarded conversations stay discarded, and their branches are. A branch becomes an archived conversation, whose metadata tells under `branchOf`
+/// Discarded conversations and their branches stay discarded. A branch becomes an archived conversation, whose metadata tells under `branchOf`
 /// (`sessionId`, `messageId`) where it left. A reply in flight comes with a later run, when it is a message. Windows are not
 /// moved: an agent sees all its messages until its next save trims.
 ///
@@ -61,7 +61,7 @@ extension MigrationProgress {
 extension HistoryStore {
     /// Goes through a user's conversations, discarded ones and branches too, by pages: the one that was accessed first before
     /// all others, a branch before the conversation that it left.
-    /// - Parameter body: Gets each conversation and whether it is discarded. Branches of a discarded conversation are.
+    /// - Parameter body: Gets each conversation and whether it, or the conversation of the branch, is discarded.
     func forEachConversation(
         of userId: String, _ body: (_ conversation: Conversation, _ isDiscarded: Bool) async throws -> Void
     ) async throws {

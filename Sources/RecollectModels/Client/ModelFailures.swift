@@ -53,7 +53,7 @@
                 cause: cause)
         }
 
-        /// Refuses names of headers that are no tokens of HTTP (RFC 9110, section 5.6.2). `HTTPHeaders` would end the process.
+        /// Refuses header names outside of HTTP's tokens (RFC 9110, section 5.6.2). `HTTPHeaders` ends the process for some of them.
         func check(names: some Sequence<String>) throws {
             let marks = Set("!#$%&'*+-.^_`|~".utf8)
             func isToken(_ name: String) -> Bool {

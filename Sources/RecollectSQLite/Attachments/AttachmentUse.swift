@@ -32,8 +32,8 @@ enum AttachmentUse {
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
 
-    /// Those of the next attachments to erase that messages use by the index of uses. A page of the table may be an older one: bytes are
-    /// removed only if both know of no use.
+    /// The next attachments to erase with uses in the index of uses. The table may have an older page: bytes go only without a use in
+    /// both.
     static func stillIndexed(among limit: Int, _ db: Database) throws -> Set<String> {
         var hashes: Set<String> = []
         try db.sql(
@@ -45,14 +45,14 @@ enum AttachmentUse {
         return hashes
     }
 
-    /// How many uses the messages tell of and the table does not have.
+    /// The number of attachments in messages without a row in the table.
     static func missing(_ db: Database) throws -> Int {
         var count = 0
         try forEachMissing(db) { _, _ in count += 1 }
         return count
     }
 
-    /// Adds the uses that the messages tell of, and removes those of messages that are gone.
+    /// Adds missing uses from the messages, and removes uses without a message.
     static func restore(_ db: Database) throws {
         var missing: [(hash: String, sequence: Int64)] = []
         try forEachMissing(db) { missing.append(($0, $1)) }
@@ -65,7 +65,7 @@ enum AttachmentUse {
     private static func forEachMissing(_ db: Database, _ body: (String, Int64) -> Void) throws {
         let lookUp = try db.sql("SELECT 1 FROM attachment_use WHERE sha256 = ? AND sequence = ?")
         try db.sql("SELECT sequence, parts FROM message WHERE instr(parts, '\"sha256\"') > 0").forEachRow { row in
-            // What cannot be read is told as damaged content.
+            // The check reports damaged content.
             guard let parts = try? row.withBytes(1, ContentPart.parse(list:)) else { return }
             let sequence = row.integer(0)
             for hash in Set(ConversationMessage(role: .user, parts: parts).storedAttachments) {

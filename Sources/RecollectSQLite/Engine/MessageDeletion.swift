@@ -82,6 +82,7 @@ enum MessageDeletion {
 
     /// Deletes a conversation, tells the change feed and forgets what it told of the conversation before.
     private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws {
+        try Erasing.keepNumbers(db)
         try hide(number, of: conversation.userId, db)
         // The number of the last change may be that of a row that goes: the next must still be larger.
         let last = try db.lastSequence()
@@ -101,6 +102,7 @@ enum MessageDeletion {
             "SELECT 1 FROM change WHERE user_id = ? AND kind <> ? LIMIT 1", userId,
             HistoryChange.Kind.userDeleted.rawValue)
         guard !numbers.isEmpty || isNamed != nil else { return }
+        try Erasing.keepNumbers(db)
         for number in numbers { try hide(number, of: userId, db) }
         let last = try db.lastSequence()
         try db.run("DELETE FROM change WHERE user_id = ?", userId)
@@ -126,7 +128,6 @@ enum MessageDeletion {
         // It may be a branch that went along already.
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
         try Erasing.note(.conversation, number: number, name: userId, db)
-        try Erasing.keepNumbers(db)
         try Drafts.delete(conversation: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }

@@ -82,21 +82,20 @@ enum Erasing {
     /// The user of a deleted conversation whose messages are still to be removed.
     static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'conversation' AND number = ?1)"
 
-    /// The largest number of a scope, or of one that a message names: a message that should have been deleted would come to a new
-    /// scope of its number.
+    /// The largest number of a scope, of deleted ones and of scopes named by messages too: see `Schema.numbers`.
     static let lastScope = """
         max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0),
           (SELECT last_deleted FROM settled))
         """
 
-    /// The largest number of a conversation, deleted ones included: it must not be given again.
+    /// The largest number of a conversation, of deleted ones too.
     static let lastConversation = """
         max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),
           ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0),
           (SELECT last_deleted FROM settled))
         """
 
-    /// Notes the largest numbers before a conversation is deleted: see `Schema.numbers`.
+    /// Keeps the largest numbers. Must run before a deletion.
     static func keepNumbers(_ db: Database) throws {
         try db.run("UPDATE settled SET last_deleted = max(\(lastConversation), \(lastScope))")
     }

@@ -23,7 +23,7 @@ struct ErasingBite {
     let files: HistoryFiles?
     /// How many pages of the index a bite merges at least.
     let mergedPages: Int
-    /// How many files a bite removes at most.
+    /// The maximum number of files removed by a bite.
     private static let mostNames = 64
     private let end: ContinuousClock.Instant
 
@@ -84,8 +84,7 @@ struct ErasingBite {
         return true
     }
 
-    /// Whether a damaged index hides messages of a conversation: the index of ids has them and that of places has not, or its scopes are
-    /// in the table and not in their index.
+    /// Whether a damaged index hides messages of a conversation: they are in the index of ids alone, or the scopes in the table alone.
     private func hasHiddenMessages(_ number: Int64, _ db: Database) throws -> Bool {
         let scope = try db.integer("SELECT id FROM scope WHERE conversation_id = ? LIMIT 1", number)
         guard scope != nil else {

@@ -172,7 +172,7 @@ enum HistoryCheck {
         }
     }
 
-    /// Attachments of messages that the table of uses does not know.
+    /// Attachments of messages without a row in the table of uses.
     private static func uses(_ db: Database) throws -> [HistoryReport.Problem] {
         let missing = try AttachmentUse.missing(db)
         guard missing > 0 else { return [] }

@@ -6,38 +6,39 @@ import RecollectCore
 /// After a wrong bit, a row and an index contradict each other. A third place decides: another index, another row, or the order of the
 /// index. Rows come before indexes: an index made from a damaged row would confirm the damage.
 enum HistoryRepair {
-    /// Whether indexes have entries of rows that are gone, or a message is in no index: a page of the table may be an older one.
+    /// Whether an index has entries without rows, or a message is in no index: the table may have an older page.
     ///
-    /// Indexes made anew from such a table would confirm the loss, or bring deleted messages back. A salvage restores what the indexes
-    /// know, and tells the rest.
+    /// New indexes of such a table would confirm the loss, or restore deleted messages. A salvage restores rows from indexes, and reports
+    /// losses.
     static func hasLostRows(_ db: Database) throws -> Bool {
-        let entries = [
-            ("conversation", "sqlite_autoindex_conversation_1", "user_id", "id"),
-            ("scope", "sqlite_autoindex_scope_1", "agent_id", "id"),
-            ("message", "message_by_position", "position", "sequence"),
-        ]
-        for (table, index, column, number) in entries {
-            let isLost = try db.integer(
-                """
-                SELECT 1 FROM (SELECT \(column), \(number) FROM \(table) INDEXED BY \(index)) AS entry
-                WHERE NOT EXISTS (SELECT 1 FROM \(table) AS row NOT INDEXED WHERE row.\(number) = entry.\(number)) LIMIT 1
-                """)
-            if isLost != nil { return true }
-        }
-        let isTagLost = try db.integer(
+        // Each row is looked for by its key in the table, and not in an index.
+        let entriesWithoutRows = [
             """
-            SELECT 1 FROM tag AS entry INDEXED BY conversation_by_tag
+            (SELECT user_id, id FROM conversation INDEXED BY sqlite_autoindex_conversation_1) AS entry
+            WHERE NOT EXISTS (SELECT 1 FROM conversation AS row NOT INDEXED WHERE row.id = entry.id)
+            """,
+            """
+            (SELECT agent_id, id FROM scope INDEXED BY sqlite_autoindex_scope_1) AS entry
+            WHERE NOT EXISTS (SELECT 1 FROM scope AS row NOT INDEXED WHERE row.id = entry.id)
+            """,
+            """
+            (SELECT position, sequence FROM message INDEXED BY message_by_position) AS entry
+            WHERE NOT EXISTS (SELECT 1 FROM message AS row NOT INDEXED WHERE row.sequence = entry.sequence)
+            """,
+            """
+            tag AS entry INDEXED BY conversation_by_tag
             WHERE NOT EXISTS (SELECT 1 FROM tag AS row INDEXED BY sqlite_autoindex_tag_1
-              WHERE row.conversation_id = entry.conversation_id AND row.tag = entry.tag) LIMIT 1
-            """)
-        if isTagLost != nil { return true }
-        let isUseLost = try db.integer(
+              WHERE row.conversation_id = entry.conversation_id AND row.tag = entry.tag)
+            """,
             """
-            SELECT 1 FROM attachment_use AS entry INDEXED BY attachment_use_by_message
+            attachment_use AS entry INDEXED BY attachment_use_by_message
             WHERE NOT EXISTS (SELECT 1 FROM attachment_use AS row INDEXED BY sqlite_autoindex_attachment_use_1
-              WHERE row.sha256 = entry.sha256 AND row.sequence = entry.sequence) LIMIT 1
-            """)
-        if isUseLost != nil { return true }
+              WHERE row.sha256 = entry.sha256 AND row.sequence = entry.sequence)
+            """,
+        ]
+        for entries in entriesWithoutRows where try db.integer("SELECT 1 FROM \(entries) LIMIT 1") != nil {
+            return true
+        }
         let unknown = try db.integers(
             """
             SELECT sequence FROM message AS row NOT INDEXED WHERE sequence <= \(Settling.through)

@@ -77,9 +77,8 @@ extension SQLiteHistoryStore {
     /// Mends what `check()` finds: salvages a damaged database, sets counts right, makes indexes anew, gives checksums to messages
     /// that have none, removes attachments that nothing uses. What cannot be read stays in the file that is set aside.
     ///
-    /// Where only an index contradicts its table, the index is made anew and nothing is set aside. A table without rows that its indexes
-    /// have, or with rows that none of them has, is salvaged. A message whose content fails its
-    /// checksum stays as it is. While messages are lost, no attachment is removed: a lost message may have used it.
+    /// A damaged index of a whole table is made anew; nothing is set aside. A table without rows of its indexes, or with messages in no
+    /// index, is salvaged. A message with a wrong checksum stays as it is. While messages are lost, no attachment is removed: a lost message may have used it.
     public func repair() async throws {
         let report = try await check()
         let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)

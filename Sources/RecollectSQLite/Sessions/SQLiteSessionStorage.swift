@@ -18,8 +18,8 @@ import RecollectCore
 ///
 /// `updateSessionMessages` writes the difference to what this storage has saved or read before: appending to a long session
 /// costs what appending to a short one does. It removes only messages that this storage has shown or saved, so what an agent
-/// added meanwhile stays. A list shows nothing in this sense: its messages may be read beside a window that holds an older
-/// transcript. Two windows that edit one session each need a storage of their own over the same history. It writes only new entries and those edited by the UI, so an entry deleted or edited elsewhere
+/// added meanwhile stays. Messages read from a list do not count as shown: a window may have
+/// an older transcript. Two windows with one session need two storages over the same history. It writes only new entries and those edited by the UI, so an entry deleted or edited elsewhere
 /// meanwhile stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere. This holds for
 /// every session shown or saved by this storage and takes 24 bytes of memory for each entry. Each save is one transaction, durable when it returns; saves of one session that overlap lose
 /// nothing. Listing reads no messages; those of a listed session are read when they are asked for, and a failure of that is
@@ -74,7 +74,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// All sessions, the last accessed first: see `SessionStorageProtocol`. Reads no messages.
     ///
-    /// Messages read from the list can be added to and edited. To remove some, read the session by `getSession` first.
+    /// Saves can add to messages read from the list, and edit them. Removals need `getSession` first.
     nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
         var sessions: [StoredSession] = []
         var cursor: ConversationCursor?

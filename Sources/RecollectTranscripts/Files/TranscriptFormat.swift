@@ -7,7 +7,7 @@ enum TranscriptFormat {
     /// `recall export --format jsonl`.
     case history
 
-    /// The longest line that is read, in bytes. What others wrote is bounded more tightly than what a history wrote itself.
+    /// The longest readable line, in bytes. Files of other programs have a tighter bound.
     var maxLineBytes: Int {
         switch self {
         case .claudeCode: TranscriptReader.maxLineBytes

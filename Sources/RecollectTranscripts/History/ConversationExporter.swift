@@ -40,8 +40,8 @@ public struct ConversationExporter: Sendable {
     /// `write` gets the text in pieces, in order, on the caller's task, and is waited for. Attachments go along in base64,
     /// but not into Markdown. One whose bytes are gone or damaged goes along as its hash, and its message with it.
     /// - Returns: The attachments that went along without their bytes.
-    /// - Throws: `notFound` for an unknown conversation; `tooLarge` for a message whose line in `jsonl` would be longer than
-    ///   an import reads (1 GB); what the history or `write` throws.
+    /// - Throws: `notFound` for an unknown conversation; `tooLarge` for a message of more than 1 GB in `jsonl`, the limit of an
+    ///   import; errors of the history and of `write`.
     @discardableResult
     public func export(
         _ id: ConversationID, as format: Format, to write: ([UInt8]) async throws -> Void
@@ -118,6 +118,6 @@ public struct ConversationExporter: Sendable {
 }
 
 extension RecollectError {
-    /// Whether a history says so of an attachment whose bytes it cannot give: not kept, changed, or named by what is no hash.
+    /// Whether a history throws it for an attachment without bytes: not kept, changed, or without a valid hash.
     fileprivate var isMissingAttachment: Bool { [.notFound, .damaged, .invalidArgument].contains(code) }
 }

@@ -16,7 +16,7 @@ enum HistoryLine {
 
     /// The member that marks a header.
     static let mark = "recollect"
-    /// The longest line, in bytes. An attachment goes along in base64.
+    /// The longest line, in bytes, attachments in base64 included.
     static let maxBytes = 1 << 30
     private static let format: JSONValue = "history"
     private static let version: Int64 = 1

@@ -16,7 +16,7 @@ struct ByteText: Hashable, Comparable {
         left.bytes.lexicographicallyPrecedes(right.bytes)
     }
 
-    /// Whether it begins with another text, of at least a byte, and goes on.
+    /// Whether another, nonempty text is a proper prefix.
     func continues(_ other: ByteText) -> Bool {
         !other.bytes.isEmpty && bytes.count > other.bytes.count && bytes.starts(with: other.bytes)
     }

@@ -11,15 +11,15 @@ import RecollectCore
 ///   named by its time and text, so that all devices give it the same name. An entry that the base holds and a version does not was
 ///   deleted there, and stays so unless another version changed it.
 /// - Its **text** is what changed against the base; where several did, all are kept in a labelled block. A text that holds another's
-///   lines replaces it. Of the other's last line a beginning is enough if the base has a line that begins so: then it was cut. Marks
+///   lines replaces it. The other's last line may be a prefix if a line of the base begins with it: then it was cut. Marks
 ///   of quotation, the spelling of accents, and line ends of Windows make no difference.
 /// - An entry that is **struck out** anywhere is struck out, at the earliest moment.
 /// - What stands **before the first entry** is a text like an entry's. It is not taken apart into paragraphs, because no order of
 ///   paragraphs that came from two devices would be the same in whatever groups they are folded.
 /// - Entries are **ordered** by the time that they show, then by their moment and id.
 public enum JournalMerge {
-    /// The bytes that all versions become; `nil` where one of them is not UTF-8. Left out at the end are a cut
-    /// character, and the beginning of a heading that the base has.
+    /// The bytes that all versions become; `nil` where one of them is not UTF-8. A cut character at the end is
+    /// left out, and so is a cut heading of the base.
     /// - Parameters:
     ///   - base: What the versions came from, where that is known.
     ///   - versions: The contents, in any order.

@@ -9,7 +9,7 @@ struct JournalVersion {
     var head = Wordings()
     /// The entries by their ids.
     var entries: [ByteText: Entry] = [:]
-    /// The lines of the entries' headings as they were read.
+    /// The unchanged lines of the entries' headings.
     private(set) var headings: [ByteText] = []
 
     /// An entry with all that follows up to the next one.
@@ -50,7 +50,7 @@ struct JournalVersion {
 
 extension JournalVersion {
     /// Reads a file; `nil` for one that is not UTF-8.
-    /// - Parameter cut: The headings of the base. A last line without its end that one of them continues is that heading, cut.
+    /// - Parameter cut: The headings of the base. A last line without a line end is a cut heading if it is a prefix of one.
     init?(_ bytes: [UInt8], on day: String, cutting cut: [ByteText] = []) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
         var heading: JournalHeadingLine?
@@ -102,7 +102,7 @@ extension JournalVersion {
         return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
     }
 
-    /// The lines without their ends, and without the beginning of a heading at the end; `nil` where they are not UTF-8.
+    /// The lines without their ends and without a cut heading; `nil` for invalid UTF-8.
     private static func lines(of bytes: [UInt8], cutting headings: [ByteText]) -> [ByteText]? {
         let bytes = bytes[...].droppingByteOrderMark.droppingCutCharacter
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }

@@ -52,8 +52,7 @@ struct MarkdownSection: Hashable {
         Dictionary(uniqueKeysWithValues: children.map { ($0.heading, $0) })
     }
 
-    /// Sections in one place, of which those with one heading are one: what stands under the later ones goes behind what stands under
-    /// the first.
+    /// Sections of one parent, united by heading. Content of later sections goes behind content of the first.
     private static func united(_ sections: [MarkdownSection]) -> [MarkdownSection] {
         var united: [MarkdownSection] = []
         var places: [String: Int] = [:]

@@ -155,8 +155,8 @@ extension ByteText {
         ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
     }
 
-    /// Whether all lines of another text stand in this one, in their order.
-    /// - Parameter isCut: Whether of the other's last line a beginning is enough.
+    /// Whether all lines of another text stand in this one, in order.
+    /// - Parameter isCut: Whether the other's last line may be a prefix.
     fileprivate func holds(_ other: ByteText, isCut: Bool) -> Bool {
         guard bytes.count > other.bytes.count else { return false }
         var wanted = other.lines[...]

@@ -1,12 +1,11 @@
 import RecollectCore
 
 extension VersionArchive {
-    /// The content that versions of a file which contradict each other came from; `nil` where nobody here knows.
+    /// The common base of contradicting versions of a file; `nil` if it is not known.
     ///
-    /// The last content from elsewhere that was here before any of them, because none of them came from another, and that the writers
-    /// of all of them had. A writer had a content if they had each change that led to it: their version has most of the lines that
-    /// the change added and the content still has. A change that they lack, of this device or of a third one, would count as deleted
-    /// by them.
+    /// It is the last content from elsewhere before the first of the versions, with every change on the way known to all writers. A writer
+    /// knows a change if the version has most of its lines, as far as the content still has them. The lines of an unknown change
+    /// would count as deleted.
     func shadowBase(of versions: [[UInt8]], contradicting: Set<ContentHash>, at path: WorkspacePath) throws -> [UInt8]?
     {
         guard let file = try index().files[path] else { return nil }
@@ -39,7 +38,7 @@ extension VersionArchive {
         }
     }
 
-    /// The contents of a file's last versions, up to the first that is not kept, and as many as fit into memory.
+    /// The contents of a file's last versions without a gap, within the limits.
     private func contents(of log: ArraySlice<WorkspaceVersion>) throws -> [Content] {
         var found: [(version: WorkspaceVersion, bytes: [UInt8])] = []
         var room = Self.mostBytesLookedAt
@@ -53,17 +52,17 @@ extension VersionArchive {
         }
     }
 
-    /// How many of a file's last versions are looked at, and how many bytes in all.
+    /// The limits: versions of a file, and bytes in all.
     private static var mostLookedAt: Int { 256 }
     private static var mostBytesLookedAt: Int { 64_000_000 }
 }
 
-/// A content of a file, and how it differs from the one before it.
+/// A content of a file and its change.
 private struct Content {
     let version: WorkspaceVersion
     let bytes: [UInt8]
     let lines: Set<ArraySlice<UInt8>>
-    /// The lines that the content before it has not.
+    /// The lines missing in the content before.
     let added: Set<ArraySlice<UInt8>>
     let isFirst: Bool
 

@@ -194,7 +194,7 @@ final class VersionArchive: Sendable {
     }
 
     /// Forgets versions older than a moment, except the content that each file has and its shadow base, and removes the contents
-    /// that no version has any more, and what writers that were killed left. Changes that were begun within a day stay: they may be made.
+    /// that no version has any more, and what writers that were killed left. Begun changes stay for a day: they may be under way.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
@@ -205,7 +205,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The longest time that a change may take from its `begun` line to its `done` line, in seconds.
+    /// The longest time between the lines `begun` and `done` of a change, in seconds.
     private static let longestChange: TimeInterval = 86_400
 
     // MARK: Taking turns

@@ -67,7 +67,7 @@ struct VersionIndex {
     }
 
     /// The lines that a log must have to say the same without some versions.
-    /// - Parameter isOpen: Whether a change that was begun may still be made.
+    /// - Parameter isOpen: Whether a begun change may be under way.
     func lines(
         keeping isKept: (WorkspaceVersion) -> Bool, isOpen: (WorkspaceVersion) -> Bool
     ) -> [VersionLine] {

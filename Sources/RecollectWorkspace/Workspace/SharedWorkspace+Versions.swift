@@ -36,7 +36,7 @@ extension SharedWorkspace {
                     try self.provider.remove(path, holding: file.version)
                 }
             } catch {
-                // What is still at the old path is not at the new one too.
+                // A file still at the old path leaves the new one. If that cannot be read, both stay: one of them may be the only one.
                 if (try? self.fileIfThere(at: path)) ?? nil != nil { try self.discard(newPath, file, by: author) }
                 throw error
             }

@@ -119,7 +119,7 @@ extension SharedWorkspace {
         return file
     }
 
-    /// Writes down that changes were made. They are made, so a failure is none of theirs: the next look recognizes them by what was begun.
+    /// Notes changes as done. A failure is logged only: the changes are made, and the next look recognizes them by their `begun` lines.
     func finish(_ changes: [VersionLine]) {
         do {
             try archive.finish(changes)
