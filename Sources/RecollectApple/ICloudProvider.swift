@@ -73,6 +73,14 @@
             try FileManager.default.startDownloadingUbiquitousItem(at: url(of: path))
         }
 
+        /// The files in the lineage folder that are on this device.
+        public func lineageFiles() throws -> [LineageFile] { try folder.lineageFiles() }
+
+        /// Replaces a file of the lineage folder. Not coordinated: nobody else writes it.
+        public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+            try folder.writeLineageFile(name, bytes)
+        }
+
         /// Wakes when iCloud tells of a change in its documents; needs a main run loop.
         public func wakes() -> AsyncStream<Void> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { stream in

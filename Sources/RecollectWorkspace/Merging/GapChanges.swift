@@ -1,7 +1,7 @@
 /// What a version changed among the lines of a section: which of the base's lines it kept, and what it wrote after which of them.
 ///
-/// A line of the base is told by its text and by how many of that text come before it, wherever the version has it: moving a line is no
-/// change.
+/// A line that comes once in both is the same one wherever the version has it: moving a line is no change. One that comes more often is
+/// told by its neighbors, and where these are new, by how many of its text come before it.
 struct GapChanges: Hashable {
     typealias Unit = MarkdownSection.Unit
     typealias Piece = MarkdownSection.Piece
@@ -36,12 +36,8 @@ struct GapChanges: Hashable {
         kept = []
         var anchor = -1
         var run: [Unit] = []
-        var counts: [Places.Name: Int] = [:]
-        for piece in version {
-            let name = Places.Name(piece)
-            let number = counts[name, default: 0]
-            counts[name] = number + 1
-            if let place = base.place(of: name, number: number) {
+        for (piece, place) in zip(version, base.places(of: version)) {
+            if let place {
                 note(run, at: anchor, beside: base)
                 run = []
                 anchor = place
@@ -55,7 +51,9 @@ struct GapChanges: Hashable {
                 note(run, at: anchor, beside: base)
                 run = []
                 // As they would be written outside of a block, where another merge may put them.
-                let runs = Dictionary(block.alternatives.map { (MarkdownSection($0).lone, 1) }) { first, _ in first }
+                let runs = Dictionary(block.alternatives.map { (MarkdownSection($0, as: base.syntax).lone, 1) }) {
+                    first, _ in first
+                }
                 writings[anchor, default: Writing()].unite(Writing(runs: runs))
             }
         }
@@ -103,12 +101,21 @@ struct GapChanges: Hashable {
     // MARK: - Merging
 
     /// The lines of several versions as one.
-    static func merged(base: [Piece], versions: [[Piece]]) -> [Piece] {
-        let places = Places(base)
+    static func merged(base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax) -> [Piece] {
+        let places = Places(base ?? commonPrefix(of: versions), as: syntax)
         let all = versions.map { GapChanges(of: $0, against: places) }
-        guard var changes = all.first else { return base }
+        guard var changes = all.first else { return places.pieces }
         all.dropFirst().forEach { changes.unite($0) }
         return changes.applied(to: places)
+    }
+
+    /// The lines with which all versions begin, whatever blank lines stand before each.
+    private static func commonPrefix(of versions: [[Piece]]) -> [Piece] {
+        guard let first = versions.first else { return [] }
+        let count = versions.dropFirst().reduce(first.count) { count, version in
+            zip(first.prefix(count), version).prefix { Places.Name($0) == Places.Name($1) }.count
+        }
+        return Array(first.prefix(count))
     }
 
     private func applied(to base: Places) -> [Piece] {
@@ -143,16 +150,44 @@ struct GapChanges: Hashable {
         }
 
         let pieces: [Piece]
+        let syntax: MarkdownSection.Syntax
+        private let names: [Name]
         private var places: [Name: [Int]] = [:]
 
-        init(_ pieces: [Piece]) {
+        init(_ pieces: [Piece], as syntax: MarkdownSection.Syntax) {
             self.pieces = pieces
-            for (place, piece) in pieces.enumerated() { places[Name(piece), default: []].append(place) }
+            self.syntax = syntax
+            names = pieces.map(Name.init)
+            for (place, name) in names.enumerated() { places[name, default: []].append(place) }
         }
 
-        func place(of name: Name, number: Int) -> Int? {
-            guard let places = places[name], places.indices.contains(number) else { return nil }
-            return places[number]
+        /// Which line of the base each line of a version is; `nil` for those that are none.
+        func places(of version: [Piece]) -> [Int?] {
+            let version = version.map(Name.init)
+            var numbers: [Name: [Int]] = [:]
+            for (number, name) in version.enumerated() { numbers[name, default: []].append(number) }
+            var found: [Int?] = Array(repeating: nil, count: version.count)
+            var taken: Set<Int> = []
+            func take(_ place: Int, for number: Int) {
+                found[number] = place
+                taken.insert(place)
+            }
+            for (name, numbers) in numbers where numbers.count == 1 && places[name]?.count == 1 {
+                places[name].map { take($0[0], for: numbers[0]) }
+            }
+            func takeNeighbor(_ number: Int, of neighbor: Int, at distance: Int) {
+                guard found[number] == nil, let place = found[neighbor].map({ $0 + distance }),
+                    names.indices.contains(place), names[place] == version[number], !taken.contains(place)
+                else { return }
+                take(place, for: number)
+            }
+            for number in version.indices.dropFirst() { takeNeighbor(number, of: number - 1, at: 1) }
+            for number in version.indices.dropLast().reversed() { takeNeighbor(number, of: number + 1, at: -1) }
+            for (name, numbers) in numbers {
+                let free = places[name, default: []].filter { !taken.contains($0) }
+                for (number, place) in zip(numbers.filter { found[$0] == nil }, free) { take(place, for: number) }
+            }
+            return found
         }
 
         func contains(_ name: Name) -> Bool { places[name] != nil }
@@ -193,7 +228,7 @@ extension GapChanges.Writing {
 
     /// A run as lines that are read back as this run; `nil` where they would be taken for something else.
     private static func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
-        let section = MarkdownSection(run)
+        let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
             guard case .unit(let unit) = piece, !base.contains(.unit(unit.text)) else { return nil }
             return unit

@@ -9,74 +9,80 @@ import RecollectCore
 ///
 /// - Sections are told by their headings. One that was deleted in one version and changed in another one stays.
 /// - A line that is gone in one version is gone, unless it was changed too: the change is a line that was written.
-/// - Different things written at the same place are all kept: items of lists as one list in the order of their bytes, everything else
-///   in a `LabelledBlock`.
-/// - The order of lines and sections is the base's; new sections stand behind the others.
+/// - Different things written at the same place are all kept: items of lists as one list, everything else in a `LabelledBlock`.
+/// - The order of lines is the base's. Sections and items stand in the order that they have in all versions, else in the order of their
+///   bytes; then merging in other steps may give another order.
+/// - Without a base, the lines with which all versions begin are taken for it: none of them is missing anywhere.
+/// - A text in which a heading comes twice in one section is merged by lines, not by sections.
 enum MarkdownMerge {
     /// Merges versions of a text.
     /// - Parameters:
     ///   - base: what they came from; `nil` where nobody knows.
     ///   - versions: at least one.
-    static func merged(base: String?, versions: [String]) -> String {
+    ///   - isPlain: whether they are lines and nothing else, rather than Markdown.
+    static func merged(base: String?, versions: [String], isPlain: Bool = false) -> String {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
-        let root = MarkdownSection(base ?? "")
-        let changed = different.map { (text: $0, section: MarkdownSection($0)) }.filter {
-            $0.section.differs(from: root)
+        let isRepeated =
+            !isPlain && (different + [base].compactMap { $0 }).contains(where: MarkdownSection.hasRepeatedHeadings)
+        let syntax: MarkdownSection.Syntax = isPlain ? .plain : isRepeated ? .withoutHeadings : .markdown
+        let root = base.map { MarkdownSection($0, as: syntax) }
+        let changed = different.map { (text: $0, section: MarkdownSection($0, as: syntax)) }.filter { version in
+            version.section.differs(from: root ?? MarkdownSection(), as: syntax)
         }
         guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }
-        return merged(base: root, versions: changed.map(\.section))?.text ?? ""
+        return merged(base: root, versions: changed.map(\.section), as: syntax)?.text ?? ""
     }
 
     /// Merges one section; `nil` among the versions is one that has no such section.
     /// - Returns: `nil` where the section is gone.
-    static func merged(base: MarkdownSection?, versions: [MarkdownSection?]) -> MarkdownSection? {
+    static func merged(
+        base: MarkdownSection?, versions: [MarkdownSection?], as syntax: MarkdownSection.Syntax
+    ) -> MarkdownSection? {
         let there = versions.compactMap { $0 }
         guard let first = there.first else { return nil }
-        if let base, there.count < versions.count, there.allSatisfy({ !$0.differs(from: base) }) { return nil }
+        if let base, there.count < versions.count, there.allSatisfy({ !$0.differs(from: base, as: syntax) }) {
+            return nil
+        }
         var result = MarkdownSection(heading: base?.heading ?? first.heading)
         result.spacing = (there + [base].compactMap { $0 }).map(\.spacing).max() ?? 0
-        result.pieces = GapChanges.merged(base: base?.pieces ?? [], versions: there.map(\.pieces))
-        result.children = mergedChildren(base: base, versions: there)
+        result.pieces = GapChanges.merged(base: base?.pieces, versions: there.map(\.pieces), as: syntax)
+        result.children = mergedChildren(base: base, versions: there, as: syntax)
         return result
     }
 
-    private static func mergedChildren(base: MarkdownSection?, versions: [MarkdownSection]) -> [MarkdownSection] {
-        let old = base?.children ?? []
-        let oldHeadings = Set(old.map(\.heading))
+    private static func mergedChildren(
+        base: MarkdownSection?, versions: [MarkdownSection], as syntax: MarkdownSection.Syntax
+    ) -> [MarkdownSection] {
+        let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
-        let new = versions.map { $0.children.map(\.heading).filter { !oldHeadings.contains($0) } }.filter {
-            !$0.isEmpty
+        var children: [String: MarkdownSection] = [:]
+        for heading in Set(sections.flatMap(\.keys)) {
+            let there = sections.map { $0[heading] }
+            // One that the base does not have was deleted nowhere.
+            let versions = old[heading] == nil ? there.filter { $0 != nil } : there
+            // Where there is a base, it is known to have nothing in this place.
+            let base = old[heading] ?? base.map { _ in MarkdownSection(heading: heading) }
+            children[heading] = merged(base: base, versions: versions, as: syntax)
         }
-        let kept = old.compactMap { child in
-            merged(base: child, versions: sections.map { $0[child.heading] })
-        }
-        let added = OrderedUnion.of(new).compactMap { heading in
-            merged(base: nil, versions: sections.compactMap { $0[heading] })
-        }
+        // Where versions contradict each other the base's order counts.
+        let order = (base?.children ?? []).map(\.heading)
+        let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order)
+            .compactMap { children[$0] }
         // A section below one of a higher level would be read as a part of it.
-        let all = Dictionary(grouping: kept + added, by: \.level)
-        return all.keys.sorted(by: >).flatMap { all[$0] ?? [] }
+        let byLevel = Dictionary(grouping: all, by: \.level)
+        return byLevel.keys.sorted(by: >).flatMap { byLevel[$0] ?? [] }
     }
 }
 
 extension MarkdownSection {
     /// Whether a version says anything else than the base, the order of lines apart.
-    fileprivate func differs(from base: MarkdownSection) -> Bool {
-        let places = GapChanges.Places(base.pieces)
+    fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
+        let places = GapChanges.Places(base.pieces, as: syntax)
         guard GapChanges(of: pieces, against: places).isNothing(against: places),
             children.count == base.children.count, spacing <= base.spacing
         else { return true }
         let old = base.childrenByHeading
-        return children.contains { child in old[child.heading].map { child.differs(from: $0) } ?? true }
-    }
-}
-
-/// Sequences of different texts as one: as they are where all are the same, else in the order of their bytes.
-enum OrderedUnion {
-    static func of(_ sequences: some Collection<[String]>) -> [String] {
-        let different = Set(sequences)
-        guard different.count > 1 else { return different.first ?? [] }
-        return Set(different.joined()).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return children.contains { child in old[child.heading].map { child.differs(from: $0, as: syntax) } ?? true }
     }
 }

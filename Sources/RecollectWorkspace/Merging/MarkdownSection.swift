@@ -1,8 +1,18 @@
 import Foundation
 
-/// A Markdown text as it is merged: a tree of sections by their headings, in each the lines that stand under it. Sections of one heading
+/// A text as it is merged: a tree of sections by their headings, in each the lines that stand under it. Sections of one heading
 /// in one place are one.
 struct MarkdownSection: Hashable {
+    /// What of a text is read as Markdown.
+    enum Syntax {
+        /// Headings, lists, blocks of code.
+        case markdown
+        /// The same but for headings, which are lines like others: of a text in which one comes twice in one section.
+        case withoutHeadings
+        /// Lines and nothing else.
+        case plain
+    }
+
     /// What is merged as a whole: a line, a list item with what belongs to it, a fenced block of code.
     struct Unit: Hashable {
         let text: String
@@ -76,16 +86,34 @@ struct MarkdownSection: Hashable {
 
 extension MarkdownSection {
     /// Reads a text.
-    init(_ text: String) {
+    init(_ text: String, as syntax: Syntax) {
         // Composed, so that `==` is equality of bytes: two spellings of a letter would else be one in a set and two in a file.
         let lines = text.precomposedStringWithCanonicalMapping.lines
-        var reader = Reader(lines: lines[...])
+        var reader = Reader(lines: lines[...], syntax: syntax)
         self = reader.section(deeperThan: 0)
+    }
+
+    /// Whether a heading comes twice in one section of a text, or of an alternative in a block.
+    static func hasRepeatedHeadings(_ text: String) -> Bool {
+        var reader = Reader(lines: text.precomposedStringWithCanonicalMapping.lines[...], syntax: .markdown)
+        _ = reader.section(deeperThan: 0)
+        return reader.hasRepeatedHeadings
     }
 
     private struct Reader {
         var lines: ArraySlice<String>
+        let syntax: Syntax
         var spacing = 0
+        private(set) var hasRepeatedHeadings = false
+
+        init(lines: ArraySlice<String>, syntax: Syntax) {
+            self.lines = lines
+            self.syntax = syntax
+        }
+
+        private func headingLevel(_ line: String) -> Int? {
+            syntax == .markdown ? MarkdownSection.level(of: line) : nil
+        }
 
         /// Reads what stands up to the next heading, and the sections below it.
         mutating func section(deeperThan level: Int) -> MarkdownSection {
@@ -94,7 +122,7 @@ extension MarkdownSection {
                 if line.isBlank {
                     lines.removeFirst()
                     spacing += 1
-                } else if let deeper = MarkdownSection.level(of: line) {
+                } else if let deeper = headingLevel(line) {
                     guard deeper > level else { break }
                     lines.removeFirst()
                     let before = takeSpacing()
@@ -105,12 +133,19 @@ extension MarkdownSection {
                 } else if let block = LabelledBlock.read(lines) {
                     lines.removeFirst(block.count)
                     _ = takeSpacing()
+                    if syntax == .markdown,
+                        block.block.alternatives.contains(where: MarkdownSection.hasRepeatedHeadings)
+                    {
+                        hasRepeatedHeadings = true
+                    }
                     if !block.block.alternatives.isEmpty { section.pieces.append(.block(block.block)) }
                 } else {
                     section.pieces.append(.unit(unit()))
                 }
             }
-            section.children = MarkdownSection.united(section.children)
+            let united = MarkdownSection.united(section.children)
+            if united.count < section.children.count { hasRepeatedHeadings = true }
+            section.children = united
             return section
         }
 
@@ -118,7 +153,7 @@ extension MarkdownSection {
         /// above it.
         private mutating func takeSpacing(before text: String = "") -> Int {
             defer { spacing = 0 }
-            return max(spacing, Self.isIndented(text) ? 1 : 0)
+            return max(spacing, syntax != .plain && Self.isIndented(text) ? 1 : 0)
         }
 
         private mutating func unit() -> Unit {
@@ -136,7 +171,7 @@ extension MarkdownSection {
         /// The fenced block of code that begins here. One that goes to the end of the text is closed: what a merge puts below it would
         /// else be in it.
         private func fencedBlock() -> (text: String, count: Int)? {
-            guard let fence = lines.first.flatMap(Self.fence) else { return nil }
+            guard syntax != .plain, let fence = lines.first.flatMap(Self.fence) else { return nil }
             let closing = lines.dropFirst().firstIndex { line in
                 Self.fence(line).map { $0.hasPrefix(fence) && line.trimmed == $0 } ?? false
             }
@@ -147,7 +182,7 @@ extension MarkdownSection {
 
         /// How many lines a list item takes that begins here: the lines right below that are indented belong to it.
         private func itemCount() -> Int? {
-            guard let first = lines.first, Self.isItem(first) else { return nil }
+            guard syntax != .plain, let first = lines.first, Self.isItem(first) else { return nil }
             return 1 + lines.dropFirst().prefix { Self.isIndented($0) && !$0.isBlank }.count
         }
 
@@ -169,6 +204,8 @@ extension MarkdownSection {
                 return nil
             }
             let fence = rest.prefix { $0 == mark }
+            // What has more marks of its kind behind it is code in a line (CommonMark 4.5).
+            if mark == "`", rest.dropFirst(fence.count).contains("`") { return nil }
             return fence.count >= 3 ? String(fence) : nil
         }
     }

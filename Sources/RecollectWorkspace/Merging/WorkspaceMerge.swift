@@ -5,34 +5,56 @@ import RecollectCore
 public enum WorkspaceMerge {
     /// The content that all of some versions become.
     ///
-    /// The order of the versions does not matter, folding a result with a version it came from changes nothing, and folding in steps
-    /// gives what folding at once gives. A day of the journal unites by its entries, a chat by its messages, other Markdown and plain
-    /// text by headings and lines. Of everything else, of Research, which is written once, and of text that is not UTF-8
-    /// nothing is merged: all versions have to be kept.
+    /// The order of the versions does not matter, and folding a result with a version it came from changes nothing. A day of the
+    /// journal unites by its entries, a chat by its messages, Markdown by headings and lines, plain text by lines. Of everything else,
+    /// of Research, which is written once, and of text that is not UTF-8 nothing is merged: all versions have to be kept. So do they
+    /// where a check of the merged text finds a line that was nowhere deleted missing, or lines in another order than in all versions.
     /// - Parameters:
     ///   - base: What the versions came from, where that is known: what it holds and a version does not, was deleted there.
     ///   - versions: The contents, at least one.
     ///   - path: Whose contents: decides by which structure they unite.
     /// - Returns: `nil` where the versions cannot be one.
     public static func merged(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> [UInt8]? {
-        let different = Set(versions)
-        guard different.count > 1 else { return different.first }
-        switch Structure(of: path) {
-        case .journal:
-            return JournalMerge.merged(base: base, versions: Array(different), on: String(path.name.dropLast(3)))
-        case .chat: return ChatProjection.merged(base: base, versions: Array(different))
-        case .text:
-            let texts = different.compactMap { String(validUTF8: $0) }
-            guard texts.count == different.count else { return nil }
-            return Array(MarkdownMerge.merged(base: base.flatMap { String(validUTF8: $0) }, versions: texts).utf8)
-        case .opaque: return nil
-        }
+        mergedAndChecked(base: base, versions: versions, at: path)?.bytes
     }
 
-    /// Whether a content has the structure by which its file is merged: a day of the journal that is text, a chat that can be read.
+    /// `merged`, and the lines that were taken for deleted.
+    static func mergedAndChecked(
+        base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath
+    ) -> (bytes: [UInt8], deleted: [String])? {
+        let different = Set(versions)
+        guard different.count > 1 else { return different.first.map { ($0, []) } }
+        let structure = Structure(of: path)
+        guard structure != .opaque, different.allSatisfy({ canMerge($0, at: path) }) else { return nil }
+        if structure == .chat {
+            return ChatProjection.merged(base: base, versions: Array(different)).map { ($0, []) }
+        }
+        let texts = different.map { String(decoding: $0, as: UTF8.self) }
+        let root = base.flatMap { String(validUTF8: $0) }
+        let merged: [UInt8]? =
+            switch structure {
+            case .journal:
+                JournalMerge.merged(base: base, versions: Array(different), on: String(path.name.dropLast(3)))
+            case .markdown: markdown(base: root, versions: texts).map { Array($0.utf8) }
+            default: Array(MarkdownMerge.merged(base: root, versions: texts, isPlain: true).utf8)
+            }
+        guard let merged else { return nil }
+        let check = MergeCheck(
+            String(decoding: merged, as: UTF8.self), of: texts, base: root, isJournal: structure == .journal)
+        return check.isPassed ? (merged, check.deleted) : nil
+    }
+
+    /// Markdown below front matter.
+    private static func markdown(base: String?, versions: [String]) -> String? {
+        let (root, parts) = (base.map(FrontMatter.init), versions.map(FrontMatter.init))
+        let rest = MarkdownMerge.merged(base: root?.rest, versions: parts.map(\.rest))
+        return FrontMatter.merged(base: root, versions: parts, above: rest)?.text
+    }
+
+    /// Whether a content has the structure by which its file is merged: text, or a chat that can be read.
     static func canMerge(_ bytes: [UInt8], at path: WorkspacePath) -> Bool {
         switch Structure(of: path) {
-        case .journal, .text: String(validUTF8: bytes) != nil
+        case .journal, .markdown, .lines: String(validUTF8: bytes).map { !$0.hasEndlessLetters } ?? false
         case .chat: (try? ChatProjection(bytes: bytes)) != nil
         case .opaque: false
         }
@@ -40,7 +62,7 @@ public enum WorkspaceMerge {
 
     /// What holds a file's content together.
     enum Structure {
-        case journal, chat, text, opaque
+        case journal, chat, markdown, lines, opaque
 
         init(of path: WorkspacePath) {
             let names = path.names
@@ -50,7 +72,11 @@ public enum WorkspaceMerge {
                 case "Chats" where names.count == 2 && names[1].hasSuffix(".json"): .chat
                 case "Research": .opaque
                 default:
-                    [".md", ".markdown", ".txt"].contains { path.name.lowercased().hasSuffix($0) } ? .text : .opaque
+                    switch path.name.lowercased() {
+                    case let name where name.hasSuffix(".md") || name.hasSuffix(".markdown"): .markdown
+                    case let name where name.hasSuffix(".txt"): .lines
+                    default: .opaque
+                    }
                 }
         }
     }
@@ -62,5 +88,18 @@ extension String {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }
         self = text
+    }
+}
+
+extension String {
+    /// Whether a letter has so many marks that composing it takes time without end. (Unicode's stream-safe text has 30 at most:
+    /// UAX #15, 13.)
+    var hasEndlessLetters: Bool {
+        var marks = 0
+        for scalar in unicodeScalars {
+            marks = scalar.value >= 0x300 && scalar.properties.canonicalCombiningClass != .notReordered ? marks + 1 : 0
+            if marks > 30 { return true }
+        }
+        return false
     }
 }

@@ -201,15 +201,20 @@ extension FolderProvider {
         }
         guard try folder.isStillThere() else { return nil }
         let names = try folder.names()
+        try removeLeftovers(in: folder, named: names)
+        return names
+    }
+
+    /// Removes what killed writers left more than an hour ago.
+    func removeLeftovers(in folder: OpenFolder, named names: [String]) throws {
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
             guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }
             _ = try ifThere { try folder.remove(name) }
         }
-        return names
     }
 
     /// Syncthing passes over names that begin like that, iCloud over those that end like that.
-    private static func temporaryName() -> String { "\(temporaryPrefix)\(UUID().uuidString).tmp" }
+    static func temporaryName() -> String { "\(temporaryPrefix)\(UUID().uuidString).tmp" }
 
-    private static let temporaryPrefix = ".syncthing.recollect-"
+    static let temporaryPrefix = ".syncthing.recollect-"
 }

@@ -61,6 +61,16 @@ public protocol WorkspaceProvider: Sendable {
     /// Marks versions as resolved, after their contents were kept elsewhere.
     func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws
 
+    /// The files in the lineage folder, `LineageFile.folderName` in the root, and in copies that a service made of it (`.recollect 2`); those left out
+    /// that are not local, which are asked for, or larger than `LineageFile.largest`.
+    func lineageFiles() throws -> [LineageFile]
+
+    /// Gives a file of the lineage folder new content, atomically, or removes it. The content need not be on the disk when this returns.
+    /// - Parameters:
+    ///   - name: Which file, one of the caller's own.
+    ///   - bytes: The whole new content; `nil` removes the file.
+    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws
+
     /// Wakes when something in the root may have changed, whoever changed it; ends when the task that iterates it is cancelled.
     func wakes() -> AsyncStream<Void>
 }
@@ -71,6 +81,12 @@ extension WorkspaceProvider {
 
     /// The path itself: each spelling is a file of its own.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
+
+    /// No files: devices tell each other nothing through the provider, and conflicts are merged without a base.
+    public func lineageFiles() throws -> [LineageFile] { [] }
+
+    /// Nothing to do.
+    public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {}
 
     /// No versions: the provider keeps conflicts as files, or has none.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] { [] }

@@ -64,14 +64,13 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Whether one content of a path went into another one on this device, over any number of writes.
-    func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash, at path: WorkspacePath) throws -> Bool {
-        try index().files[path]?.isAncestor(ancestor, of: descendant) ?? false
-    }
-
-    /// Whether a content came of folding on this device.
-    func wasFolded(_ hash: ContentHash) throws -> Bool {
-        try index().folded.contains(hash)
+    /// The bytes of a content; `nil` where it is not kept, or not any more as it was.
+    func wholeBytes(of hash: ContentHash) throws -> [UInt8]? {
+        do {
+            return try bytes(of: hash)
+        } catch let error as RecollectError where error.code == .damaged {
+            return nil
+        }
     }
 
     // MARK: Changes on this device
@@ -183,6 +182,47 @@ final class VersionArchive: Sendable {
         }
     }
 
+    // MARK: What other devices are told
+
+    /// What this device has written of its lineage log.
+    func lineageWriter() throws -> LineageWriter {
+        try note(Self.lineageName).flatMap { try? JSONDecoder().decode(LineageWriter.self, from: Data($0)) }
+            ?? LineageWriter()
+    }
+
+    /// Adds the changes that were written down since the last call to the lineage log.
+    ///
+    /// What is returned here and not written, because the process is killed or the provider refuses, is missing in the log: others
+    /// know less then, and nothing wrong.
+    /// - Parameter file: The content of the segment's file; `nil` where there is none.
+    /// - Returns: The segments to write, and the names of the files to remove.
+    func addToLineage(over file: [UInt8]?) throws -> (written: [LineageSegment], removed: [String]) {
+        try locked { folder, log in
+            var writer = try lineageWriter()
+            let changes = try log.lines(since: writer.moment, in: folder)
+            var versions: [WorkspacePath: [WorkspaceVersion: WorkspaceVersion]] = [:]
+            for path in Set(changes.map(\.path)) {
+                guard let file = log.index.files[path] else { continue }
+                // Of two that are the same in every field, within one millisecond, the last one is told.
+                versions[path] = Dictionary(zip(file.versions, file.lineage), uniquingKeysWith: { _, last in last })
+            }
+            let told = changes.compactMap { line -> VersionLine? in
+                guard line.mark == .done, let version = versions[line.path]?[line.version] else { return nil }
+                let told = VersionLine(mark: .done, path: line.path, version: version)
+                return told.tellsOthers ? told : nil
+            }
+            guard !told.isEmpty else { return ([], []) }
+            let result = writer.add(told, file: file)
+            writer.moment = log.moment
+            let note = try JSONEncoder().encode(writer)
+            let (name, _) = try folder.stage { try $0.write(Array(note), at: 0) }
+            try folder.rename(name, to: Self.lineageName)
+            return result
+        }
+    }
+
+    private static let lineageName = "lineage"
+
     // MARK: Size
 
     /// How many contents are kept, and their bytes in all.
@@ -193,7 +233,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Forgets versions older than a moment, except the content that each file has and its shadow base, and removes the contents
+    /// Forgets versions older than a moment, except the content that each file has and the last one from elsewhere, and removes the contents
     /// that no version has any more, and what writers that were killed left. Begun changes stay for a day: they may be under way.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in

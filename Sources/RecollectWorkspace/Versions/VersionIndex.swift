@@ -27,13 +27,11 @@ struct VersionIndex {
     private(set) var files: [WorkspacePath: File] = [:]
     /// The content that each file has that is there.
     private(set) var contents: [WorkspacePath: ContentHash] = [:]
-    private(set) var folded: Set<ContentHash> = []
 
     /// Takes in a line that ends at an offset of the log.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
         contents[line.path] = files[line.path]?.content
-        if line.mark == .done, line.version.kind == .folded { folded.insert(line.version.hash) }
     }
 
     /// The change, or where its file had one that is the same in every field, one that is a millisecond later: nobody who tells of one
@@ -113,6 +111,16 @@ extension VersionIndex.File {
         let place = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
         versions.insert(version, at: place)
         orders.insert(order, at: place)
+    }
+
+    /// The versions in order, each that was found with the content in place of which it was found.
+    var lineage: [WorkspaceVersion] {
+        var before: ContentHash?
+        return versions.map { version in
+            defer { before = version.kind.isAbsence ? nil : version.hash }
+            guard version.kind == .seen, let before, before != version.hash else { return version }
+            return version.with(parents: [before])
+        }
     }
 
     /// Whether one content went into another on this device, and not the other way round too.

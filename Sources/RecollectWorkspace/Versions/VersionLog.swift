@@ -7,7 +7,7 @@ import RecollectCore
 /// lock. All calls block.
 struct VersionLog {
     /// Up to where somebody knew the log.
-    struct Moment {
+    struct Moment: Hashable, Codable {
         fileprivate let header: [UInt8]
         fileprivate let end: Int
     }
@@ -47,6 +47,18 @@ struct VersionLog {
             index.apply(read, endingAt: end + line.endIndex + 1)
         }
         end += last + 1
+    }
+
+    /// The lines that were written since a moment, all where there is none, of the last megabyte; none where the log was begun anew since.
+    func lines(since moment: Moment?, in folder: OpenFolder) throws -> [VersionLine] {
+        let start = moment?.end ?? header.count
+        guard moment == nil || moment?.header == header, start < end,
+            let log = try ifThere({ try folder.file(Self.name, forWriting: false) })
+        else { return [] }
+        let first = max(start, end - 1_000_000)
+        return try log.read(at: first, count: end - first).split(separator: UInt8(ascii: "\n")).compactMap {
+            VersionLine($0)
+        }
     }
 
     /// Adds lines in one write, and takes them in.

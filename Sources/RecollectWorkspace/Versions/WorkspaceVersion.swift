@@ -73,6 +73,12 @@ public struct WorkspaceVersion: Hashable, Sendable {
             hash: hash, date: date, author: author, kind: .begun, parents: parents, otherPath: otherPath)
     }
 
+    /// The same version, come of some contents.
+    func with(parents: [ContentHash]) -> WorkspaceVersion {
+        WorkspaceVersion(
+            hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
+    }
+
     /// The same version, made a millisecond later.
     var aMillisecondLater: WorkspaceVersion {
         WorkspaceVersion(

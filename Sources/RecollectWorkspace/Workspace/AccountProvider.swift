@@ -91,6 +91,12 @@ final class AccountProvider: WorkspaceProvider {
         try provider().resolve(versions, of: path)
     }
 
+    func lineageFiles() throws -> [LineageFile] { try provider().lineageFiles() }
+
+    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+        try provider().writeLineageFile(name, bytes)
+    }
+
     /// Wakes when the account changes, too.
     func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -41,17 +41,21 @@ public struct FoldedConflict: Hashable, Sendable {
     public let outcome: Outcome
     /// The files that hold what could not be merged.
     public let kept: [WorkspacePath]
+    /// The lines of the versions that are not in the merged file, because the versions came from a text that has them and one of them has
+    /// not; each once, without its line end. Every version is in the archive (`SharedWorkspace.versions(of:)`).
+    public let assumedDeleted: [String]
     /// Why it failed, for people; `nil` where it did not.
     public let reason: String?
 
     init(
         path: WorkspacePath, copies: [WorkspacePath], outcome: Outcome, kept: [WorkspacePath] = [],
-        reason: String? = nil
+        assumedDeleted: [String] = [], reason: String? = nil
     ) {
         self.path = path
         self.copies = copies
         self.outcome = outcome
         self.kept = kept
+        self.assumedDeleted = assumedDeleted
         self.reason = reason
     }
 }

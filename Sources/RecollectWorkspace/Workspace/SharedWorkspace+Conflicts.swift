@@ -4,8 +4,8 @@ import RecollectCore
 extension SharedWorkspace {
     /// Folds the versions of every file that two devices changed into one, and removes the copies.
     ///
-    /// Every version is in the archive before anything is written. Then, whichever comes first: all are the same; one was written here by
-    /// somebody who knew the others; they are merged (`WorkspaceMerge`), against what they came from where this device knows
+    /// Every version is in the archive before anything is written. Then, whichever comes first: all are the same; one was written by
+    /// somebody who knew the others; they are merged (`WorkspaceMerge`), against what they came from where the devices' lineage logs tell
     /// that; both are kept, in a labelled block or, where a file has no structure to merge, as files side by side. The result depends
     /// on the contents alone, so that two devices which fold the same conflict write the same bytes.
     ///
@@ -23,7 +23,10 @@ extension SharedWorkspace {
                     "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
             }
             let conflicts = try self.conflicts(in: look.listing)
-            let folded = try conflicts.sorted { $0.key < $1.key }.map { try self.fold($0.key, $0.value.sorted()) }
+            let logs = try conflicts.isEmpty ? LineageLogs() : self.lineageLogs()
+            let folded = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
+                try self.fold(path, copies.sorted(), knowing: logs)
+            }
             try self.removeFolders(among: look.listing.items)
             if !folded.isEmpty { self.ownChanges.wake() }
             return folded
@@ -69,12 +72,16 @@ extension SharedWorkspace {
 
     // MARK: One conflict
 
-    private func fold(_ path: WorkspacePath, _ copies: [WorkspacePath]) throws -> FoldedConflict {
+    private func fold(
+        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs
+    ) throws -> FoldedConflict {
         for _ in 0..<3 {
             do {
-                let (outcome, kept) = try foldOnce(path, copies)
-                if outcome.isResolved { events.post(StoreEvent(kind: .foldedConflict, path: path.description)) }
-                return FoldedConflict(path: path, copies: copies, outcome: outcome, kept: kept)
+                let folded = try foldOnce(path, copies, knowing: logs)
+                if folded.outcome.isResolved {
+                    events.post(StoreEvent(kind: .foldedConflict, path: path.description))
+                }
+                return folded
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
@@ -89,8 +96,8 @@ extension SharedWorkspace {
     }
 
     private func foldOnce(
-        _ path: WorkspacePath, _ copies: [WorkspacePath]
-    ) throws -> (outcome: FoldedConflict.Outcome, kept: [WorkspacePath]) {
+        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs
+    ) throws -> FoldedConflict {
         let isFolder = try provider.item(at: path)?.isFolder ?? false
         let main = try isFolder ? nil : fileIfThere(at: path)
         let files = try copies.compactMap { try fileIfThere(at: $0) }
@@ -101,9 +108,10 @@ extension SharedWorkspace {
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
         let fold =
             try isFolder
-            ? ConflictFold(apart: contents) : ConflictFold(contents, at: path, archive, hasBase: !isTwin)
+            ? ConflictFold(apart: contents)
+            : ConflictFold(contents, at: path, archive, isTwin ? LineageLogs() : logs)
         if fold.outcome == .identical, main != nil, try copies.contains(where: { try isAhead($0, of: path) }) {
-            return (.waiting, [])
+            return FoldedConflict(path: path, copies: copies, outcome: .waiting)
         }
 
         let kept = try fold.apart.map { try keep($0, beside: path) }
@@ -116,7 +124,9 @@ extension SharedWorkspace {
         // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
         for file in files { try discard(file.path, file, by: .recollect) }
         try provider.resolve(versions, of: path)
-        return (fold.outcome == .identical && main == nil ? .restored : fold.outcome, kept)
+        return FoldedConflict(
+            path: path, copies: copies, outcome: fold.outcome == .identical && main == nil ? .restored : fold.outcome,
+            kept: kept, assumedDeleted: fold.deleted)
     }
 }
 
@@ -186,43 +196,47 @@ struct ConflictFold {
     /// Contents that can go into no other one, in the order of their hashes.
     let apart: [[UInt8]]
     let outcome: FoldedConflict.Outcome
+    /// Lines of the versions that were taken for deleted.
+    let deleted: [String]
 
     /// Of copies whose name a folder has: of a file here that was a folder on another device.
     init(apart contents: Set<[UInt8]>) {
         whole = nil
         apart = Self.ordered(contents)
         outcome = .keptBoth
+        deleted = []
     }
 
     private static func ordered(_ contents: Set<[UInt8]>) -> [[UInt8]] {
         contents.map { ($0, ContentHash(of: $0).rawValue) }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 
-    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive, hasBase: Bool) throws {
+    init(_ contents: Set<[UInt8]>, at path: WorkspacePath, _ archive: VersionArchive, _ logs: LineageLogs) throws {
         let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
         let ordered = Self.ordered(contents)
-        let latest = try ordered.filter { one in
-            try !ordered.contains { other in
+        var lineage = logs.lineage(of: path, contradicting: Set(hashes.values))
+        let latest = ordered.filter { one in
+            !ordered.contains { other in
                 guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }
-                return try archive.isAncestor(ancestor, of: descendant, at: path)
+                return lineage.isAncestor(ancestor, of: descendant)
             }
         }
         guard latest.count > 1 else {
             whole = latest.first
             apart = []
             outcome = contents.count > 1 ? .superseded : .identical
+            deleted = []
             return
         }
-        // What one of two devices folded is not what the other one's version came from; without a base nothing is taken for deleted.
-        let wasFolded = try latest.contains { try hashes[$0].map { try archive.wasFolded($0) } ?? false }
-        let base =
-            wasFolded || !hasBase
-            ? nil : try archive.shadowBase(of: latest, contradicting: Set(hashes.values), at: path)
+        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { try archive.wholeBytes(of: $0) != nil }
+            .flatMap { try archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
-        if let merged = WorkspaceMerge.merged(base: base, versions: mergeable, at: path) {
-            whole = merged
+        if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {
+            whole = merged.bytes
             apart = latest.filter { !mergeable.contains($0) }
+            deleted = merged.deleted
         } else {
+            deleted = []
             whole = latest[0]
             apart = Array(latest.dropFirst())
         }

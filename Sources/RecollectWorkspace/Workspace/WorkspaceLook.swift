@@ -97,6 +97,7 @@ extension SharedWorkspace {
                 tellTwins(among: found.rows.keys, &state)
             }
             state.table = found
+            if !isVanished { shareLineage(&state) }
             return WorkspaceLook(
                 index: try archive.index(), table: found, listing: listing, missing: isVanished ? missing : [],
                 isVanished: isVanished)
@@ -216,6 +217,8 @@ extension WorkspaceLook {
 struct LookState {
     var table: FileTable?
     var toldTwins: Set<String> = []
+    /// Up to where the archive's log was told to other devices.
+    var shared: VersionLog.Moment?
 }
 
 extension [UInt8] {

@@ -31,6 +31,24 @@ struct MessageArrayTests {
         #expect(found(text) == nil)
     }
 
+    @Test("a message is found behind a damaged one, whatever byte is in the place of the line end between them")
+    func damagedLineEnd() {
+        let messages = ["{\"id\":\"1\"}", "{\"id\":\"2\"}", "{\"id\":\"3\"}"].map { Array($0.utf8)[...] }
+        let whole = MessageArray.joined(messages)
+        let second = messages[0].count + 4
+        #expect(whole[second] == Byte.openingBrace)
+        for byte in UInt8.min...UInt8.max {
+            for broken in [UInt8(ascii: "x"), Byte.quote, Byte.openingBrace, Byte.comma] {
+                var bytes = whole
+                // The first message is damaged, and the line end behind its comma.
+                bytes[4] = broken
+                bytes[second - 1] = byte
+                let found = MessageArray.salvage(bytes) { !bytes[$0].contains(broken) || $0.lowerBound >= second }
+                #expect(found.count >= 2, "\(byte) \(broken)")
+            }
+        }
+    }
+
     @Test("a search through garbage ends soon", arguments: ["{", "[{", ",{\"", "\n{\"", "{\"a\":", "\n{\"a\":["])
     func garbage(pattern: String) {
         let bytes = Array(String(repeating: pattern, count: 20_000).utf8)

@@ -23,6 +23,21 @@ struct Left {
         try Data(text.utf8).write(to: url)
     }
 
+    /// Brings this folder the lineage logs of others, as a sync service does.
+    func takeLineage(of others: Left...) throws {
+        for other in others {
+            for file in try other.workspace.provider.lineageFiles() {
+                try workspace.provider.writeLineageFile(file.name, file.bytes)
+            }
+        }
+    }
+
+    /// Leaves a text, and looks.
+    func see(_ text: String, at path: String) async throws {
+        try leave(text, at: path)
+        _ = try await workspace.status()
+    }
+
     func files() async throws -> [String: String] {
         var files: [String: String] = [:]
         for item in try await workspace.list(recursively: true) where !item.isFolder {

@@ -67,7 +67,7 @@ struct MarkdownExamplesTests {
     func sections() {
         #expect(
             merged(notes, notes + "\n# Plans\n\n- Rome\n", notes + "\n# Plans\n\n- Oslo\n\n# Health\n\nWell.\n")
-                == notes + "\n# Health\n\nWell.\n\n# Plans\n\n- Oslo\n- Rome\n")
+                == notes + "\n# Plans\n\n- Oslo\n- Rome\n\n# Health\n\nWell.\n")
     }
 
     @Test("what one deleted is gone, and what the other one changed meanwhile stays")
@@ -82,6 +82,111 @@ struct MarkdownExamplesTests {
     func withoutBase() {
         let result = merged(nil, "# A\n\none\n\n- x\n", "# A\n\none\n\n- y\n\n# B\n")
         #expect(result == "# A\n\none\n\n- x\n- y\n\n# B\n")
+    }
+
+    @Test("items and sections that both added stand in the order that both gave them")
+    func order() {
+        #expect(merged(nil, "- b\n- a\n- x\n", "- b\n- a\n- c\n") == "- b\n- a\n- c\n- x\n")
+        #expect(
+            merged("# A\n\n# B\n", "# A\n\n# New\n\n# B\n\nx\n", "# A\n\n# New\n\n# B\n\n# C\n")
+                == "# A\n\n# New\n\n# B\n\nx\n\n# C\n")
+    }
+
+    @Test("lines with which all versions of a file begin are there once, without a base too")
+    func growing() {
+        let result = merged(nil, "a\nb\nc\n", "a\nb\nd\n")
+        #expect(result.lines.count { $0 == "a" } == 1 && result.contains("c\n") && result.contains("d\n"))
+        #expect(merged(nil, "a\nb\nc\n", "a\nb\n") == "a\nb\nc\n")
+    }
+
+    @Test("a heading that comes twice keeps what stands under each of both")
+    func repeatedHeadings() {
+        let diary = "# Monday\n\nrain\n\n# Tuesday\n\nsun\n\n# Monday\n\nsnow\n"
+        #expect(
+            merged(diary, diary.replacing("rain", with: "heavy rain"), diary.replacing("snow", with: "ice"))
+                == diary.replacing("rain", with: "heavy rain").replacing("snow", with: "ice"))
+        #expect(
+            merged(diary, diary.replacing("# Monday\n\nrain\n\n", with: ""), diary.replacing("snow", with: "ice"))
+                == "\n# Tuesday\n\nsun\n\n# Monday\n\nice\n")
+    }
+
+    @Test("of lines that come more than once those go and stay that did, and no others")
+    func repeatedLines() {
+        let code = "f {\n1\n}\n\ng {\n2\n}\n\nh {\n3\n}\n"
+        #expect(
+            merged(code, code.replacing("f {\n1\n}\n\n", with: ""), code.replacing("3", with: "three"))
+                == "\ng {\n2\n}\n\nh {\nthree\n}\n")
+    }
+
+    @Test("code in a line begins no block of code")
+    func codeInLine() {
+        let base = "```code``` is this\n\n# A\n\nx\n"
+        #expect(merged(base, base + "\ny\n", "z\n\n" + base) == "z\n\n" + base + "\ny\n")
+    }
+
+    private func file(_ name: String, _ base: String?, _ one: String, _ other: String) throws -> String? {
+        try WorkspaceMerge.merged(
+            base: base.map { Array($0.utf8) }, versions: [Array(one.utf8), Array(other.utf8)], at: path(name)
+        ).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    @Test("plain text is merged by lines: a line that looks like a heading is none")
+    func plainText() throws {
+        let cmake = """
+            # ------
+            # Project
+            # ------
+            project(x)
+            # ------
+            # Options
+            # ------
+            option(A)
+            if(A)
+              add_definitions(-DA)
+            endif()
+            # ------
+            # Targets
+            # ------
+            add_executable(x main.c)
+
+            """
+        let one = cmake.replacing("main.c", with: "main.c more.c")
+        let other = cmake.replacing("option(A)\n", with: "option(A)\noption(B)\n")
+        #expect(
+            try file("CMakeLists.txt", cmake, one, other)
+                == one.replacing("option(A)\n", with: "option(A)\noption(B)\n"))
+        let robots = "# all\nUser-agent: *\nDisallow: /a\n\n# all\nUser-agent: bot\nDisallow: /b\n"
+        #expect(
+            try file(
+                "robots.txt", robots, robots.replacing("/a", with: "/aa"), robots.replacing("/b", with: "/bb"))
+                == robots.replacing("/a", with: "/aa").replacing("/b", with: "/bb"))
+    }
+
+    @Test("front matter is merged by keys; two values of one key keep both files")
+    func frontMatter() throws {
+        let base = "---\n# the title\ntitle: Tea\ntags:\n  - a\ndate: 1\n---\n\n# Tea\n\nGreen.\n"
+        let one = base.replacing("title: Tea", with: "title: Black tea").replacing("Green", with: "Black")
+        let other = base.replacing("  - a\n", with: "  - a\n  - b\n").replacing("date: 1", with: "date: 1\nmood: fine")
+        #expect(
+            try file("a.md", base, one, other)
+                == "---\n# the title\ntitle: Black tea\ntags:\n  - a\n  - b\ndate: 1\nmood: fine\n---\n\n# Tea\n\nBlack.\n"
+        )
+        #expect(try file("a.md", base, base.replacing("Tea\ntags", with: "Coffee\ntags"), one) == nil)
+        #expect(
+            try file("a.md", base, base.replacing("date: 1\n", with: ""), one) == one.replacing("date: 1\n", with: ""))
+        #expect(try file("a.md", nil, base, one) == nil)
+        let twice = "---\nx: 1\nx: 2\n---\ntext\n"
+        #expect(try file("a.md", twice, twice + "more\n", twice) == twice + "more\n")
+        #expect(try file("a.md", twice, twice.replacing("2", with: "3"), twice.replacing("1", with: "0")) == nil)
+    }
+
+    @Test(
+        "a letter of endless marks is kept apart, in any kind of text",
+        arguments: ["a.md", "a.txt", "Journal/user/2026-11-21.md"])
+    func endlessLetters(_ name: String) throws {
+        let zalgo = "a" + String(repeating: "\u{301}\u{300}", count: 200_000) + "\n"
+        #expect(try file(name, nil, zalgo, "b\n") == nil)
+        #expect(try file(name, nil, "a\u{301}\u{300}\n", "b\n") != nil)
     }
 
     @Test("code is kept as it is, and headings in it are none")

@@ -123,5 +123,11 @@ struct InterruptedProvider: WorkspaceProvider {
         try provider(for: .root).resolve(versions, of: path)
     }
 
+    func lineageFiles() throws -> [LineageFile] { try device.provider.lineageFiles() }
+
+    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+        try device.provider.writeLineageFile(name, bytes)
+    }
+
     func wakes() -> AsyncStream<Void> { device.provider.wakes() }
 }

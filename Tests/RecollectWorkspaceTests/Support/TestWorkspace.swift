@@ -41,9 +41,10 @@ final class TestWorkspace: Sendable {
         return texts
     }
 
-    /// The text that merging a path's versions starts from.
-    func base(_ path: String) throws -> String? {
-        try workspace.archive.shadowBase(of: [], contradicting: [], at: WorkspacePath(path)).map {
+    /// The last text of a path that came from elsewhere, and was not contradicted.
+    func lastSeen(_ path: String) throws -> String? {
+        let versions = try workspace.archive.index().files[WorkspacePath(path)]?.versions ?? []
+        return try versions.last { $0.kind == .seen }.flatMap { try workspace.archive.wholeBytes(of: $0.hash) }.map {
             String(decoding: $0, as: UTF8.self)
         }
     }

@@ -21,7 +21,7 @@ import Testing
         try await replica.write("- ours\n- old\n", to: path("context.md"), replacing: nil, by: .agent("ahab"))
         cloud.put("- theirs\n", at: "context.md")
         try await test.mergeEndingBeforeRemoval()
-        #expect(try cloud.text("context.md") == "- old\n- ours\n- theirs\n")
+        #expect(try cloud.text("context.md") == "- ours\n- old\n- theirs\n")
         let workspace = try test.open()
         let merged = try await workspace.read(path("context.md"))
         try await workspace.write("- ours\n- theirs\n", to: path("context.md"), replacing: merged.version)

@@ -17,29 +17,29 @@ import Testing
     }
 
     @Test(
-        "what others write is archived, and what merging starts from; what is written here is neither theirs nor a base"
+        "what others write is archived as theirs, and what is written here is not"
     )
-    func shadowBase() async throws {
+    func others() async throws {
         test.files.put("first", at: "a.md")
         _ = try workspace.look()
-        #expect(try test.base("a.md") == "first")
+        #expect(try test.lastSeen("a.md") == "first")
         try await workspace.write("ours", to: path("a.md"), replacing: ContentHash(of: "first".utf8))
         _ = try workspace.look()
-        #expect(try test.base("a.md") == "first")
+        #expect(try test.lastSeen("a.md") == "first")
         test.files.put("theirs", at: "a.md")
         _ = try workspace.look()
-        #expect(try test.base("a.md") == "theirs")
+        #expect(try test.lastSeen("a.md") == "theirs")
         #expect(try await test.texts("a.md") == ["first", "ours", "theirs"])
     }
 
-    @Test("what arrives in a conflict is archived and no base; the copies are archived too")
+    @Test("what arrives in a conflict is archived as contested; the copies are archived too")
     func contested() async throws {
         test.files.put("first", at: "a.md")
         _ = try workspace.look()
         test.files.put("theirs", at: "a.md")
         test.files.put("ours", at: "a.sync-conflict-20261121-101010-ABCDEFG.md")
         let look = try workspace.look()
-        #expect(try test.base("a.md") == "first")
+        #expect(try test.lastSeen("a.md") == "first")
         #expect(try await test.kinds("a.md") == [.seen, .contested])
         #expect(try await test.texts("a.sync-conflict-20261121-101010-ABCDEFG.md") == ["ours"])
         #expect(try look.files[path("a.md")]?.isConflicted == true)
@@ -49,20 +49,20 @@ import Testing
         // A writer who meets it before a look takes it in as the same.
         test.files.put("later", at: "a.md")
         try await workspace.write("over it", to: path("a.md"), replacing: ContentHash(of: "later".utf8))
-        #expect(try test.base("a.md") == "first")
+        #expect(try test.lastSeen("a.md") == "first")
     }
 
-    @Test("what arrives while the provider keeps other versions of it apart is no base either")
+    @Test("what arrives while the provider keeps other versions of it apart is contested too")
     func contestedByVersions() async throws {
         test.files.put("theirs", at: "a.md")
         test.files.put("theirs", at: "b.md")
         try test.files.state.withLock { $0.conflicted = [try path("a.md"), try path("b.md")] }
         #expect(try workspace.look().files[path("a.md")]?.isConflicted == true)
-        #expect(try await test.kinds("a.md") == [.contested] && test.base("a.md") == nil)
+        #expect(try await test.kinds("a.md") == [.contested] && test.lastSeen("a.md") == nil)
         // A writer who meets it before a look takes it in as the same.
         test.files.put("later", at: "b.md")
         try await workspace.write("over it", to: path("b.md"), replacing: ContentHash(of: "later".utf8))
-        #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.base("b.md") == nil)
+        #expect(try await test.kinds("b.md") == [.contested, .contested, .written] && test.lastSeen("b.md") == nil)
     }
 
     @Test("nothing is read where nothing changed, in this program and the next")
@@ -99,7 +99,7 @@ import Testing
             for (path, file) in state.files { state.files[path] = (Array("two".utf8), file.stamp) }
         }
         _ = try test.workspace.look()
-        #expect(try test.base("a.md") == "two")
+        #expect(try test.lastSeen("a.md") == "two")
         moment.withLock { $0 = Date(timeIntervalSince1970: 10) }
         _ = try test.workspace.look()
         let reads = test.files.state.withLock { $0.reads }
@@ -171,7 +171,7 @@ import Testing
         // It goes on after the look, and then writes over it before anybody looks again.
         try other.archive.finish([change])
         #expect(try await test.kinds("a.md") == [.written])
-        #expect(try test.base("a.md") == nil)
+        #expect(try test.lastSeen("a.md") == nil)
         #expect(try workspace.look().files[path("a.md")]?.isOwn == true)
     }
 

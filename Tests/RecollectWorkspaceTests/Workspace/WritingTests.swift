@@ -102,7 +102,7 @@ import Testing
         #expect(versions.map(\.kind) == [.written, .seen])
         #expect(versions[0].parents == [read.version])
         #expect(try await test.texts("a.md") == ["theirs", "mine"])
-        #expect(try test.base("a.md") == "theirs")
+        #expect(try test.lastSeen("a.md") == "theirs")
     }
 
     @Test("the same bytes again write nothing")
@@ -121,7 +121,7 @@ import Testing
         _ = try workspace.look()
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.map(\.kind) == [.written] && versions.map(\.author) == [.agent("x")])
-        #expect(try test.base("a.md") == nil)
+        #expect(try test.lastSeen("a.md") == nil)
     }
 
     @Test("bounds, the root, and folders")
@@ -206,7 +206,7 @@ import Testing
         #expect(lines.sorted() == Array(0..<60))
         _ = try other.look()
         #expect(try await test.kinds("a.md").allSatisfy { $0 == .written })
-        #expect(try test.base("a.md") == nil)
+        #expect(try test.lastSeen("a.md") == nil)
     }
 
     @Test("others who always write first: busy, and nothing of theirs is lost")

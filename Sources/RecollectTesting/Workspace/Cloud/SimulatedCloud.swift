@@ -70,7 +70,8 @@ public final class SimulatedCloud: Sendable {
         read { state in
             Dictionary(
                 uniqueKeysWithValues: state.entries.compactMap { path, entry in
-                    state.revisions[entry.head].bytes.map { (path.string, $0) }
+                    guard !SimulatedDisk.isLineage(path) else { return nil }
+                    return state.revisions[entry.head].bytes.map { (path.string, $0) }
                 })
         }
     }

@@ -31,15 +31,19 @@ public struct SimulatedDevice: Sendable {
     public func files() -> [String: [UInt8]] {
         read { disk in
             Dictionary(
-                disk.files.filter { $0.value.state == .local }.sorted { $0.key < $1.key }
-                    .map { ($0.key.string, $0.value.bytes) },
+                disk.files.filter { $0.value.state == .local && !SimulatedDisk.isLineage($0.key) }.sorted {
+                    $0.key < $1.key
+                }
+                .map { ($0.key.string, $0.value.bytes) },
                 uniquingKeysWith: { _, composed in composed })
         }
     }
 
     /// The paths of files whose content is elsewhere.
     public func evictedFiles() -> Set<String> {
-        read { disk in Set(disk.files.filter { $0.value.state != .local }.map(\.key.string)) }
+        read { disk in
+            Set(disk.files.filter { $0.value.state != .local && !SimulatedDisk.isLineage($0.key) }.map(\.key.string))
+        }
     }
 
     /// Gives a file a content, whatever is there; on a disk that folds case, the file that has the name in any case.

@@ -50,6 +50,9 @@ struct SimulatedDisk {
 
     // MARK: - Names
 
+    /// Whether a path lies in the lineage folder, or in what the service made of it.
+    static func isLineage(_ path: ByteString) -> Bool { path.string.hasPrefix(LineageFile.folderName) }
+
     /// How the disk spells the name of a file that a program asks for: as it does, or in another composition, or, where the disk folds
     /// case, in another case.
     func spelling(of path: ByteString) -> ByteString? {

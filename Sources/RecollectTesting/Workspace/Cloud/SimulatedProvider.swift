@@ -178,6 +178,35 @@ public struct SimulatedProvider: WorkspaceProvider {
         return entry.losers.filter { !(disk.resolved[name]?.contains($0) ?? false) }
     }
 
+    // MARK: - Lineage
+
+    /// The files of the lineage folder and of what the service made of it; those that are evicted are asked for.
+    public func lineageFiles() throws -> [LineageFile] {
+        try change { state, disk in
+            let names = disk.files.keys.filter(SimulatedDisk.isLineage).sorted()
+            for name in names where disk.files[name]?.state == .notLocal {
+                state.change(device.name) { $0.files[name]?.state = .downloading }
+            }
+            return names.compactMap { name in
+                guard let file = disk.files[name], file.state == .local, file.bytes.count <= LineageFile.largest,
+                    let fileName = name.string.split(separator: "/").last
+                else { return nil }
+                return LineageFile(name: String(fileName), bytes: file.bytes)
+            }
+        }
+    }
+
+    /// Replaces or removes a file of the lineage folder.
+    public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+        try change { state, disk in
+            let path = ByteString("\(LineageFile.folderName)/\(name)")
+            guard disk.hasRoom(for: bytes?.count ?? 0, at: path) else {
+                throw RecollectError(.diskFull, "No space is left on \(device.name).")
+            }
+            state.edit(path, to: bytes, on: device.name)
+        }
+    }
+
     // MARK: - Waking
 
     /// Wakes after each change in the device's folder, whoever made it.

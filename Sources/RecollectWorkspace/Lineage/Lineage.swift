@@ -1,0 +1,117 @@
+import RecollectCore
+
+/// Which content of a file came of which, as far as the logs of all devices tell.
+///
+/// A **write** by Recollect replaces a content that its writer knew: a fact. A content that a device **found** in place of another one
+/// may have been made there by an editor, or brought by the sync service, which replaces only what the other device knew, or else makes
+/// a copy of it. So a content that was found in place of another came of it, unless that one lay as a copy beside the
+/// file anywhere, at any time. Where several logs tell of one content, it came of what all of them say. What no log tells of came of
+/// nothing: where the logs have a gap, nothing is taken for known.
+struct Lineage {
+    /// A content that a file had: for the first time in a log, or again after another one (a change that was taken back).
+    struct Version: Hashable {
+        let hash: ContentHash
+        /// How often the log told of the content before.
+        let number: Int
+    }
+
+    /// What one log tells of a version.
+    private struct Claim {
+        let parents: [Version]
+        let isWritten: Bool
+    }
+
+    private var claims: [Version: [Claim]] = [:]
+    private var known: [Version: Set<Version>] = [:]
+    private var underway: Set<Version> = []
+    /// Contents that lay as copies beside the file.
+    private let copied: Set<ContentHash>
+
+    /// - Parameters:
+    ///   - logs: The lines of each device that tell of the file, in the order in which it wrote them.
+    ///   - copied: Contents that lay, or lie, as copies beside the file.
+    init(_ logs: [[VersionLine]], copied: Set<ContentHash>) {
+        self.copied = copied
+        for log in logs {
+            var counts: [ContentHash: Int] = [:]
+            var last: ContentHash?
+            for line in log where !line.version.kind.isAbsence {
+                let version = line.version
+                // What a content came of that the file had already is told by the first of both lines.
+                if version.hash == last { continue }
+                last = version.hash
+                // What was replaced was there, also where the log does not tell of it.
+                for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
+                let number = counts[version.hash, default: 0]
+                counts[version.hash] = number + 1
+                let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
+                claims[Version(hash: version.hash, number: number), default: []].append(
+                    Claim(parents: parents, isWritten: version.author != nil))
+            }
+        }
+    }
+
+    private static var mostGenerations: Int { 200 }
+
+    // MARK: What came of what
+
+    /// All versions of which one came.
+    private mutating func ancestors(of version: Version) -> Set<Version> {
+        if let known = known[version] { return known }
+        // Logs that contradict each other may go in circles: then nothing is known. Nor is it beyond what the stack holds.
+        guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
+        let trusted = (claims[version] ?? []).filter { claim in
+            claim.isWritten || !claim.parents.isEmpty && !claim.parents.contains { copied.contains($0.hash) }
+        }
+        let written = trusted.filter(\.isWritten)
+        var common: Set<Version>?
+        for claim in written.isEmpty ? trusted : written {
+            var ancestors = Set(claim.parents)
+            for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
+            common = common?.intersection(ancestors) ?? ancestors
+        }
+        underway.remove(version)
+        let result = (common ?? []).subtracting([version])
+        known[version] = result
+        return result
+    }
+
+    /// The last versions that have a content: those of which no other one with it came.
+    private mutating func latest(_ hash: ContentHash) -> [Version] {
+        var versions: [Version] = [Version(hash: hash, number: 0)]
+        while claims[Version(hash: hash, number: versions.count)] != nil {
+            versions.append(Version(hash: hash, number: versions.count))
+        }
+        return versions.filter { version in !versions.contains { $0 != version && ancestors(of: $0).contains(version) }
+        }
+    }
+
+    /// Whether whoever wrote one content knew the other one, however often that was written.
+    mutating func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
+        guard ancestor != descendant else { return false }
+        let old = latest(ancestor)
+        return latest(descendant).allSatisfy { version in
+            let ancestors = ancestors(of: version)
+            return old.allSatisfy { ancestors.contains($0) && !self.ancestors(of: $0).contains(version) }
+        }
+    }
+
+    /// The content that some others came of, the nearest one; `nil` where none is known, or several.
+    /// - Parameter isKept: Whether a content is known here.
+    mutating func base(
+        of contents: some Collection<ContentHash>, keeping isKept: (ContentHash) throws -> Bool
+    ) rethrows -> ContentHash? {
+        var common: Set<Version>?
+        for content in contents {
+            for version in latest(content) {
+                let known = ancestors(of: version).union([version])
+                common = common?.intersection(known) ?? known
+            }
+        }
+        let kept = try (common ?? []).filter { try isKept($0.hash) }
+        var older: Set<Version> = []
+        for version in kept { older.formUnion(ancestors(of: version)) }
+        let nearest = Set(kept.subtracting(older).map(\.hash))
+        return nearest.count == 1 ? nearest.first : nil
+    }
+}

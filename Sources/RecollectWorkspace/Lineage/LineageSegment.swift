@@ -1,0 +1,59 @@
+import Crypto
+import Foundation
+import RecollectCore
+
+/// Some lines of a device's lineage log, in the order in which the device wrote them, as a file holds them.
+///
+/// The first line names the format, the device and the segment's number; the last one has the SHA-256 of all before it. A file without
+/// that is not complete, and is left out: services deliver parts of files.
+///
+/// ```
+/// recollect-lineage 1 4f1c… 12
+/// =	1763712000000	seen	<hash>	<parents>		context.md
+/// # <hash of the lines above>
+/// ```
+struct LineageSegment: Hashable {
+    /// Who wrote it: random, and another one for each state folder.
+    let device: String
+    let number: Int
+    var lines: [VersionLine] = []
+
+    init(device: String, number: Int) {
+        self.device = device
+        self.number = number
+    }
+
+    /// The name of its file.
+    var name: String { Self.name(device: device, number: number) }
+
+    static func name(device: String, number: Int) -> String { "\(device)-\(number).lineage" }
+
+    private var text: [UInt8] {
+        Array("\(Self.format) \(device) \(number)\n".utf8) + lines.flatMap(\.bytes)
+    }
+
+    /// The content of its file.
+    var bytes: [UInt8] {
+        let text = text
+        return text + Array("# \(ContentHash(of: text).rawValue)\n".utf8)
+    }
+
+    /// Reads a file; `nil` for one that is not complete, or is something else. Lines that cannot be read are left out.
+    init?(_ bytes: [UInt8]) {
+        // "# ", 64 digits and a line end.
+        guard bytes.count > 67 else { return nil }
+        let text = bytes.dropLast(67)
+        guard text.last == UInt8(ascii: "\n"),
+            bytes.suffix(67).elementsEqual("# \(ContentHash(of: text).rawValue)\n".utf8)
+        else { return nil }
+        let lines = text.split(separator: UInt8(ascii: "\n"))
+        let header = lines.first.map { String(decoding: $0, as: UTF8.self).split(separator: " ") } ?? []
+        guard header.count == 4, header[0...1].joined(separator: " ") == Self.format, let number = Int(header[3]),
+            number >= 0
+        else { return nil }
+        self.init(device: String(header[2]), number: number)
+        self.lines = lines.dropFirst().compactMap { VersionLine($0) }.filter { $0.mark == .done }
+    }
+
+    private static let format = "recollect-lineage 1"
+}

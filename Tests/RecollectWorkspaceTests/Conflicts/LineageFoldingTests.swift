@@ -1,0 +1,141 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+/// Conflicts between devices that tell each other which content came of which.
+@Suite("Folding by the lineage of versions")
+struct LineageFoldingTests {
+    private static let copy = "notes.sync-conflict-20261122-101112-ABCDEFG.md"
+    private let here: Left
+    private let there: Left
+    private let path: WorkspacePath
+
+    init() throws {
+        here = try Left()
+        there = try Left()
+        path = try WorkspacePath("notes.md")
+    }
+
+    /// Folds what this device has with the other one's version, as a copy beside it.
+    private func fold() async throws -> String {
+        try here.takeLineage(of: there)
+        let copy = try await there.workspace.read(path).text
+        try here.leave(copy, at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        return try await here.workspace.read(path).text
+    }
+
+    @Test("row 18: a template that two devices fill in is no proof that one knows what the other one wrote before")
+    func template() async throws {
+        let template = "Monday\nWeather: fine\nMood: good\n"
+        for left in [here, there] { try await left.see("# Diary\n\n", at: "notes.md") }
+        try await here.see("# Diary\n\nThe code of the door: 4711\n" + template, at: "notes.md")
+        _ = try await here.workspace.append("here\n", to: path)
+        try await there.see("# Diary\n\n" + template + "there\n", at: "notes.md")
+        let lines = Set(try await fold().lines)
+        #expect(lines.isSuperset(of: ["The code of the door: 4711", "here", "there", "Mood: good"]))
+    }
+
+    @Test("row 18: what was written on one device and edited on both is merged by lines")
+    func ownWrite() async throws {
+        let text = "# Plan\n\none\ntwo\nthree\nfour\n"
+        try await here.see("# Plan\n", at: "notes.md")
+        try await there.see("# Plan\n", at: "notes.md")
+        let version = try await here.workspace.read(path).version
+        let written = try await here.workspace.write(text, to: path, replacing: version, by: .agent("a"))
+        try await there.see(text, at: "notes.md")
+        try await there.see(text.replacingOccurrences(of: "one", with: "ONE"), at: "notes.md")
+        try await here.workspace.write(
+            text.replacingOccurrences(of: "four", with: "FOUR"), to: path, replacing: written.version)
+        #expect(try await fold() == "# Plan\n\nONE\ntwo\nthree\nFOUR\n")
+    }
+
+    @Test("row 18: what another device took back stays taken back")
+    func takenBack() async throws {
+        for left in [here, there] { try await left.see("# Tea\n\nat four\n", at: "notes.md") }
+        let version = try await here.workspace.read(path).version
+        let five = try await here.workspace.write("# Tea\n\nat five\n", to: path, replacing: version)
+        try await there.see("# Tea\n\nat five\n", at: "notes.md")
+        try await there.see("# Tea\n\nat four\n", at: "notes.md")
+        try await here.workspace.write("# Tea\n\nat five\n\n# Cake\n", to: path, replacing: five.version)
+        #expect(try await fold() == "# Tea\n\nat four\n\n# Cake\n")
+    }
+
+    @Test("row 18: without the other device's log nothing counts as deleted")
+    func unknown() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\nthree\n", at: "notes.md")
+        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["one", "two", "three", "four"]))
+    }
+
+    @Test("row 18: a version that replaced another one, of which a copy is found only later, did not know it")
+    func lateCopy() async throws {
+        for left in [here, there] { try await left.see("start\n", at: "notes.md") }
+        try await here.see("start\nmine\n", at: "notes.md")
+        try await there.see("start\ntheirs\n", at: "notes.md")
+        // Theirs arrives here over mine; the service brings the copy afterwards.
+        try await here.see("start\ntheirs\n", at: "notes.md")
+        try here.leave("start\nmine\n", at: Self.copy)
+        try here.takeLineage(of: there)
+        try await here.workspace.resolveConflicts()
+        let lines = Set(try await here.workspace.read(path).text.lines)
+        #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))
+    }
+
+    @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first")
+    func bounded() async throws {
+        var text = "start\n"
+        for number in 0..<400 {
+            text += "\(number)\n"
+            try await here.see(text, at: "notes.md")
+        }
+        let files = try here.workspace.provider.lineageFiles()
+        #expect(files.count > 4 && files.allSatisfy { $0.bytes.count < 20_000 })
+        let segments = files.compactMap { LineageSegment($0.bytes) }.sorted { $0.number < $1.number }
+        #expect(segments.map(\.number) == Array(0..<files.count) && Set(segments.map(\.device)).count == 1)
+        #expect(segments.flatMap(\.lines).count == 399)
+        let again = try SharedWorkspace(root: here.folder.root, configuration: here.workspace.configuration)
+        try here.leave("end\n", at: "notes.md")
+        _ = try await again.status()
+        let last = try again.provider.lineageFiles().compactMap { LineageSegment($0.bytes) }.flatMap(\.lines)
+        #expect(last.count == 400 && last.contains { $0.version.hash == ContentHash(of: "end\n".utf8) })
+    }
+
+    @Test("a state folder that was copied to another device writes a log of its own")
+    func copiedState() async throws {
+        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        let state = try #require(here.workspace.configuration.stateURL)
+        let copied = there.folder.url.appendingPathComponent("copied")
+        try FileManager.default.copyItem(at: state, to: copied)
+        try there.leave("two\n", at: "notes.md")
+        try there.takeLineage(of: here)
+        var configuration = here.workspace.configuration
+        configuration.stateURL = copied
+        let clone = try SharedWorkspace(root: there.folder.root, configuration: configuration)
+        _ = try await clone.status()
+        try await here.see("three here\n", at: "notes.md")
+        try there.takeLineage(of: here)
+        try there.leave("three there\n", at: "notes.md")
+        _ = try await clone.status()
+        let devices = try clone.provider.lineageFiles().compactMap { LineageSegment($0.bytes)?.device }
+        #expect(Set(devices).count == 2)
+        #expect(
+            try clone.provider.lineageFiles().contains { file in
+                try here.workspace.provider.lineageFiles().contains(file)
+            })
+    }
+
+    @Test("the folder of the logs is no part of the workspace")
+    func hidden() async throws {
+        for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }
+        #expect(try !here.workspace.provider.lineageFiles().isEmpty)
+        #expect(try await here.workspace.list(recursively: true).map(\.path.description) == ["notes.md"])
+        #expect(try await here.workspace.status().leftOutCount == 0)
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("What the logs of several devices tell") struct LineageTests {
+    /// A line that a device wrote: `seen` without an author.
+    private func line(_ content: String, from parents: [String] = [], isWritten: Bool = false) throws -> VersionLine {
+        VersionLine(
+            mark: .done, path: try path("a.md"),
+            version: WorkspaceVersion(
+                hash: hash(content), date: Date(millisecondsSince1970: 1), author: isWritten ? .user : nil,
+                kind: isWritten ? .written : .seen, parents: parents.map(hash)))
+    }
+
+    private func hash(_ content: String) -> ContentHash { ContentHash(of: content.utf8) }
+
+    /// A log in which each content was found in place of the one before.
+    private func found(_ contents: String...) throws -> [VersionLine] {
+        try zip([nil] + contents.map(Optional.some), contents).map { before, content in
+            try line(content, from: [before].compactMap { $0 })
+        }
+    }
+
+    private func base(
+        _ contents: [String], _ logs: [[VersionLine]], copied: [String] = [], without missing: Set<String> = []
+    ) -> ContentHash? {
+        var lineage = Lineage(logs, copied: Set((contents + copied).map(hash)))
+        return lineage.base(of: contents.map(hash)) { !Set(missing.map(hash)).contains($0) }
+    }
+
+    private func isAncestor(
+        _ ancestor: String, of descendant: String, _ logs: [[VersionLine]], copied: [String] = []
+    ) -> Bool {
+        var lineage = Lineage(logs, copied: Set(copied.map(hash)))
+        return lineage.isAncestor(hash(ancestor), of: hash(descendant))
+    }
+
+    @Test("the base is the nearest content that all came of; one that is not kept here is passed over")
+    func nearest() throws {
+        let logs = [try found("old", "start", "here"), try found("old", "start", "there")]
+        #expect(base(["here", "there"], logs) == hash("start"))
+        #expect(base(["here", "there"], logs, without: ["start"]) == hash("old"))
+        #expect(base(["here", "there"], logs, without: ["start", "old"]) == nil)
+        #expect(base(["here", "elsewhere"], logs) == nil)
+        #expect(base(["here", "there"], [logs[0]]) == nil)
+    }
+
+    @Test("a device that gets a content late takes nothing from what others know of it, and adds nothing")
+    func late() throws {
+        let logs = [
+            try found("old", "start", "here"), try found("old", "start", "there"), try found("other", "old", "here"),
+        ]
+        #expect(base(["here", "there"], logs) == hash("old"))
+        let joining = [try found("old", "start", "here"), try found("old", "start", "there"), try found("here")]
+        #expect(base(["here", "there"], joining) == hash("start"))
+    }
+
+    @Test("what a device wrote counts, whatever others found it in place of")
+    func written() throws {
+        let writer = [try line("start"), try line("here", from: ["start"], isWritten: true)]
+        let logs = [writer, try found("start", "there"), try found("start", "middle", "here")]
+        #expect(base(["here", "there"], logs) == hash("start"))
+        #expect(isAncestor("start", of: "here", logs))
+        #expect(!isAncestor("middle", of: "here", logs))
+    }
+
+    @Test("what lay as a copy is not what came in its place came of")
+    func copied() throws {
+        let logs = [try found("start", "mine", "theirs", "later"), try found("start", "theirs")]
+        #expect(base(["later", "mine"], logs) == hash("start"))
+        #expect(base(["later", "mine"], [logs[0]]) == nil)
+        #expect(!isAncestor("mine", of: "later", logs, copied: ["mine"]))
+        #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
+    }
+
+    @Test("a content that was taken back came of what it took back")
+    func takenBack() throws {
+        let here = try [
+            line("four"), line("five", from: ["four"], isWritten: true), line("cake", from: ["five"], isWritten: true),
+        ]
+        let there = try found("four", "five", "four")
+        #expect(base(["cake", "four"], [here, there]) == hash("five"))
+        #expect(!isAncestor("four", of: "cake", [here, there], copied: ["four", "cake"]))
+        #expect(isAncestor("four", of: "cake", [here], copied: ["four", "cake"]))
+    }
+
+    @Test("of two folds of the same versions none of these is the base")
+    func severalNearest() throws {
+        let one = try [line("x", from: ["s"]), line("fold 1", from: ["x", "y"], isWritten: true)]
+        let other = try [line("y", from: ["s"]), line("fold 2", from: ["x", "y"], isWritten: true)]
+        #expect(base(["fold 1", "fold 2"], [one, other]) == nil)
+    }
+
+    @Test("logs that go in circles, and chains without end, say nothing wrong and end")
+    func hostile() throws {
+        #expect(base(["x", "y"], [try found("x", "y"), try found("y", "x")]) == nil)
+        let many = try (1..<20_000).map { try line("\($0)", from: ["\($0 - 1)"], isWritten: true) }
+        #expect(!isAncestor("0", of: "19999", [many]))
+        #expect(isAncestor("19990", of: "19999", [many]))
+    }
+}
+
+@Suite("Segments of a lineage log") struct LineageSegmentTests {
+    private func segment() throws -> LineageSegment {
+        var segment = LineageSegment(device: "a-b-c", number: 3)
+        for name in ["a.md", "Journal/user/2026-11-21.md", "日記.md"] {
+            segment.lines.append(
+                VersionLine(
+                    mark: .done, path: try path(name),
+                    version: WorkspaceVersion(
+                        hash: ContentHash(of: name.utf8), date: Date(millisecondsSince1970: 17), author: .agent("x\ty"),
+                        kind: .written, parents: [ContentHash(of: [1])])))
+        }
+        return segment
+    }
+
+    @Test("come back as they were written")
+    func roundTrip() throws {
+        #expect(try LineageSegment(segment().bytes) == segment())
+        let empty = LineageSegment(device: "d", number: 0)
+        #expect(LineageSegment(empty.bytes) == empty)
+    }
+
+    @Test("row 3: one that was cut at any byte, or has another byte anywhere, tells nothing")
+    func damaged() throws {
+        let bytes = try segment().bytes
+        for count in 0..<bytes.count { #expect(LineageSegment(Array(bytes.prefix(count))) == nil) }
+        for place in bytes.indices {
+            var other = bytes
+            other[place] ^= 1
+            #expect(LineageSegment(other) == nil, "byte \(place)")
+        }
+    }
+
+    @Test("lines and headers that are none are left out, whole as the file is")
+    func foreign() throws {
+        func sealed(_ text: String) -> [UInt8] { Array((text + "# \(ContentHash(of: text.utf8).rawValue)\n").utf8) }
+        #expect(LineageSegment(sealed("recollect-lineage 2 d 1\n")) == nil)
+        #expect(LineageSegment(sealed("recollect-lineage 1 d -1\n")) == nil)
+        #expect(LineageSegment(sealed("something else\n")) == nil)
+        #expect(LineageSegment(sealed("\n\n")) == nil)
+        let lines = "=\t1\tseen\tno hash\t\t\ta.md\t\n=\t1\tseen\t\(ContentHash(of: [1]).rawValue)\t\t\t../a.md\t\n"
+        #expect(LineageSegment(sealed("recollect-lineage 1 d 1\n" + lines))?.lines == [])
+    }
+}

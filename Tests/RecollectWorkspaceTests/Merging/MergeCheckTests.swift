@@ -1,0 +1,64 @@
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("What a merge dropped or moved") struct MergeCheckTests {
+    private func isPassed(
+        _ merged: String, of versions: [String], base: String? = nil, isJournal: Bool = false
+    ) -> Bool {
+        MergeCheck(merged, of: versions, base: base, isJournal: isJournal).isPassed
+    }
+
+    @Test("a line is missing only where the base has it and another version has not")
+    func lines() {
+        #expect(isPassed("a\nb\nc\n", of: ["a\nb\n", "a\nc\n"]))
+        #expect(!isPassed("a\nb\n", of: ["a\nb\n", "a\nc\n"]))
+        #expect(isPassed("a\nb\n", of: ["a\nb\n", "a\nc\n"], base: "c\n"))
+        #expect(!isPassed("a\nb\n", of: ["a\nb\nc\n", "a\nc\n"], base: "c\n"))
+        #expect(!isPassed("}\na\n", of: ["}\n}\na\n", "}\n}\n"], base: "}\n}\n"))
+        #expect(isPassed("}\na\n", of: ["}\n}\na\n", "}\n"], base: "}\n}\n"))
+    }
+
+    @Test("lines that stand in one order in all versions stand so in the result")
+    func order() {
+        #expect(!isPassed("b\na\nc\n", of: ["a\nb\n", "a\nb\nc\n"]))
+        #expect(isPassed("b\na\nc\n", of: ["a\nb\n", "b\na\nc\n"]))
+        #expect(!isPassed("b\na\nc\n", of: ["a\nb\n", "a\nb\nc\n", "a\nx\nb\n"]))
+        #expect(!isPassed("c\nb\na\nx\n", of: ["a\nc\nb\n", "c\na\nb\nx\n"]))
+    }
+
+    @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
+    func layout() {
+        let block = LabelledBlock(alternatives: ["tea", "caf\u{E9}"]).text
+        #expect(isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\n\n\ncafe\u{301}\n"]))
+        #expect(!isPassed("a\n\n" + block + "\n", of: ["a\ntea\r\n", "a\ncoffee\n"]))
+    }
+
+    @Test("of the journal no word is missing, but the beginning of one that a killed writer left")
+    func words() {
+        let base = "Dose: 5 mg\n"
+        #expect(!isPassed("Dose: 10 mg\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        #expect(isPassed("Dose: 10 mg\n", of: ["Dose: 5 m\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+        #expect(isPassed("> Dose: 10 mg, 1\n", of: ["Dose: 1\n", "Dose: 10 mg\n"], base: base, isJournal: true))
+    }
+
+    @Test("what was taken for deleted is told, each line once")
+    func deleted() {
+        let check = MergeCheck("a\nd\n", of: ["a\nb\nc\nd\n", "a\n"], base: "a\nb\nc\n", isJournal: false)
+        #expect(check.isPassed && check.deleted == ["b", "c"])
+    }
+
+    @Test("sequences become one, in the order that all of them have", arguments: 0..<UInt64(300))
+    func union(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let all = (0..<Int.random(in: 1...12, using: &random)).map { "\($0 * 7 % 13)" }
+        let sequences = (0..<3).map { _ in all.filter { _ in Bool.random(using: &random) } }
+        let union = OrderedUnion.of(sequences)
+        #expect(Set(union) == Set(sequences.joined()) && union.count == Set(union).count)
+        for sequence in sequences { #expect(union.filter(sequence.contains) == sequence) }
+        #expect(OrderedUnion.of(sequences.reversed()) == union)
+        #expect(OrderedUnion.of([["b", "a"], ["a", "b"]]) == ["a", "b"])
+        #expect(OrderedUnion.of([["b", "a"], ["a", "b"]], or: ["b", "a"]) == ["b", "a"])
+    }
+}
