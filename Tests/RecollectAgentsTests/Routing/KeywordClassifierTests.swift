@@ -67,7 +67,7 @@ struct KeywordClassifierTests {
         let mixed = try await confidence("plumbing recipes")
         let foreign = try await confidence("quantum physics lecture tomorrow evening", ["Hi", "[garden] Hello."])
         #expect(plain > 0.9)
-        #expect(mixed == 0.5)
+        #expect((0.4...0.6).contains(mixed))
         #expect(foreign < mixed)
     }
 
