@@ -18,15 +18,19 @@
                 gates.withLock { $0.append(gate) }
                 return .stream([chunk, .done, .wait(gate)])
             }
+            let other = try await ModelServer.start { _ in .text(["ok"]) }
             let client = ChatCompletionsClient(server)
             // A connection is free again shortly after an answer; the next request may be there before.
-            for _ in 0..<50 where server.requests.count == server.connectionCount {
+            for _ in 0..<10 where server.requests.count == server.connectionCount {
                 #expect(try await client.events().completion != nil)
+                // Meanwhile a client that closes connections has closed this one.
+                for _ in 0..<3 { _ = try await ChatCompletionsClient(other).events() }
                 gates.withLock { $0.last }?.open()
-                await Task.yield()
+                _ = try await ChatCompletionsClient(other).events()
             }
             #expect(server.connectionCount < server.requests.count)
             try await server.stop()
+            try await other.stop()
         }
 
         @Test("the end is told at once where a server keeps the body open behind [DONE]")
