@@ -53,6 +53,9 @@
         /// What has been asked so far, in order.
         public var requests: [ModelRequest] { record.requests }
 
+        /// How many connections there have been.
+        public var connectionCount: Int { record.channels.count }
+
         /// Closes the port and every connection.
         public func stop() async throws {
             try await listener.close().get()

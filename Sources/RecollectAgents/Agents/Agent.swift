@@ -14,8 +14,8 @@ import RecollectCore
 ///
 /// `final` is the whole reply as one message: reasoning, prose, calls and results in their order, with the model's name and the
 /// usage of all rounds. Ids of calls that are empty, or that the history or the reply has already, are replaced: some servers
-/// begin at `call_0` in every turn. An answer that the model's limit of tokens or a filter cut off is marked with `isInterrupted`,
-/// and an `error` tells the user so.
+/// begin at `call_0` in every turn. An answer that the model's limit of tokens, a filter or `maxReplyBytes` cut off is marked with
+/// `isInterrupted`, and an `error` tells the user so.
 ///
 /// Ending the stream stops the model and the tools. The stream throws what the model's client throws, `unreadable` if a completion
 /// ends without `done`, and `CancellationError` if a tool throws that.
@@ -32,21 +32,27 @@ public struct Agent: AgentProtocol {
     public let systemPrompt: String?
     /// How often the model is asked in a turn, at the most; the last time it may call no tools, so with 1 it never calls any.
     public let maxToolRounds: Int
+    /// How many bytes of UTF-8 the model may say in a turn: prose, reasoning, and the names and arguments of tool calls. What comes
+    /// beyond is not read; a call that does not fit is left out, those before it in its round are not run. Results of tools do not count.
+    public let maxReplyBytes: Int
     /// Whether turns are kept.
     public let saveChat: Bool
 
     /// The `maxToolRounds` of an agent that is not told another one.
     public static let defaultMaxToolRounds = 20
+    /// The `maxReplyBytes` of an agent that is not told another one: 8 MB.
+    public static let defaultMaxReplyBytes = 8 << 20
 
     /// Makes an agent whose model is told `defaultSystemPrompt(name:description:)`.
     public init(
         name: String, description: String, model: any LLMClient, tools: [AgentTool] = [],
-        maxToolRounds: Int = Agent.defaultMaxToolRounds, saveChat: Bool = true
+        maxToolRounds: Int = Agent.defaultMaxToolRounds, maxReplyBytes: Int = Agent.defaultMaxReplyBytes,
+        saveChat: Bool = true
     ) {
         self.init(
             name: name, description: description, model: model, tools: tools,
             systemPrompt: Self.defaultSystemPrompt(name: name, description: description),
-            maxToolRounds: maxToolRounds, saveChat: saveChat)
+            maxToolRounds: maxToolRounds, maxReplyBytes: maxReplyBytes, saveChat: saveChat)
     }
 
     /// Makes an agent with instructions of your own.
@@ -57,10 +63,12 @@ public struct Agent: AgentProtocol {
     ///   - tools: The tools that the model may call.
     ///   - systemPrompt: What the model is told before everything; `nil` for nothing.
     ///   - maxToolRounds: How often the model is asked in a turn, at the most; less than 1 counts as 1.
+    ///   - maxReplyBytes: How many bytes of UTF-8 the model may say in a turn.
     ///   - saveChat: Whether turns are kept.
     public init(
         name: String, description: String, model: any LLMClient, tools: [AgentTool] = [], systemPrompt: String?,
-        maxToolRounds: Int = Agent.defaultMaxToolRounds, saveChat: Bool = true
+        maxToolRounds: Int = Agent.defaultMaxToolRounds, maxReplyBytes: Int = Agent.defaultMaxReplyBytes,
+        saveChat: Bool = true
     ) {
         self.name = name
         self.description = description
@@ -68,6 +76,7 @@ public struct Agent: AgentProtocol {
         self.tools = tools
         self.systemPrompt = systemPrompt
         self.maxToolRounds = max(1, maxToolRounds)
+        self.maxReplyBytes = maxReplyBytes
         self.saveChat = saveChat
     }
 

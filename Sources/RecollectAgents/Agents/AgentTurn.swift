@@ -7,6 +7,8 @@ struct AgentTurn {
     private let context: AgentContext
     private let stream: AsyncThrowingStream<AgentEvent, any Error>.Continuation
     private var reply: AgentTurnReply
+    /// For what the model says in all rounds.
+    private var room: ReplyRoom
 
     init(
         agent: Agent, input: AgentInput, history: [ConversationMessage], context: AgentContext,
@@ -17,6 +19,7 @@ struct AgentTurn {
         self.stream = stream
         messages = history + [input.message]
         reply = AgentTurnReply(history: history)
+        room = ReplyRoom(bytes: agent.maxReplyBytes)
     }
 
     /// Runs the turn up to its `final`.
@@ -24,6 +27,10 @@ struct AgentTurn {
         for round in 1...agent.maxToolRounds {
             let isLast = round == agent.maxToolRounds
             let (calls, reason) = try await ask(for: isLast ? .none : .automatic)
+            if room.isOver {
+                refuse(calls)
+                return end(.length)
+            }
             if calls.isEmpty {
                 return end(reason)
             }
@@ -50,21 +57,28 @@ struct AgentTurn {
         for try await event in agent.model.complete(request) {
             switch event {
             case .thinking(let text):
+                let text = room.take(text)
+                guard !text.isEmpty else { break }
                 reply.think(text)
                 stream.yield(.thinking(text))
             case .textDelta(let text):
+                let text = room.take(text)
+                guard !text.isEmpty else { break }
                 reply.say(text)
                 stream.yield(.textDelta(text))
             case .toolCall(let id, let name, let arguments):
+                guard room.takeWhole(id.utf8.count + name.utf8.count + arguments.jsonString.utf8.count) else { break }
                 let call = reply.call(id: id, name: name, arguments: arguments)
                 calls.append(call)
                 stream.yield(.toolCall(id: call.id, name: call.name, arguments: call.arguments))
             case .done(let done):
                 completion = done
             }
+            if room.isOver { break }
         }
         // A stream that is cancelled ends as if it were complete.
         try Task.checkCancellation()
+        guard !room.isOver else { return (calls, .length) }
         guard let completion else {
             throw RecollectError(
                 .unreadable, "the answer of the model of \(agent.name) ended before it was complete; ask again")
@@ -109,7 +123,11 @@ struct AgentTurn {
     private mutating func end(_ reason: FinishReason) {
         if reason == .length {
             reply.message.isInterrupted = true
-            stream.yield(.error("The answer was cut off: the model came to its limit of tokens."))
+            stream.yield(
+                .error(
+                    room.isOver
+                        ? "The answer was cut off: it is longer than \(agent.maxReplyBytes) bytes."
+                        : "The answer was cut off: the model came to the limit of its length."))
         } else if reason == .contentFilter {
             reply.message.isInterrupted = true
             stream.yield(.error("The answer was cut off by the model's content filter."))

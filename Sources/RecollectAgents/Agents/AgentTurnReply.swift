@@ -14,17 +14,21 @@ struct AgentTurnReply {
         }
     }
 
+    // A part is taken out while it grows: with two owners its text would be copied for each piece.
+
     mutating func think(_ text: String) {
-        if case .thinking(let begun, let signature) = message.parts.last {
-            message.parts[message.parts.count - 1] = .thinking(begun + text, signature: signature)
+        if case .thinking? = message.parts.last, case .thinking(var begun, let signature)? = message.parts.popLast() {
+            begun += text
+            message.parts.append(.thinking(begun, signature: signature))
         } else {
             message.parts.append(.thinking(text, signature: nil))
         }
     }
 
     mutating func say(_ text: String) {
-        if case .text(let begun) = message.parts.last {
-            message.parts[message.parts.count - 1] = .text(begun + text)
+        if case .text? = message.parts.last, case .text(var begun)? = message.parts.popLast() {
+            begun += text
+            message.parts.append(.text(begun))
         } else {
             message.parts.append(.text(text))
         }

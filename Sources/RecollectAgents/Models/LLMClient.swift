@@ -88,7 +88,7 @@ public struct FinishReason: RawRepresentable, Hashable, Sendable {
     public static let stop = FinishReason(rawValue: "stop")
     /// It waits for the results of its tool calls.
     public static let toolCalls = FinishReason(rawValue: "tool_calls")
-    /// It came to the limit of tokens.
+    /// It came to the limit of tokens, or its client to that of bytes.
     public static let length = FinishReason(rawValue: "length")
     /// A filter stopped it.
     public static let contentFilter = FinishReason(rawValue: "content_filter")

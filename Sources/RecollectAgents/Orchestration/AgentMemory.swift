@@ -19,121 +19,58 @@ struct AgentMemory: Sendable {
     // MARK: What was said
 
     /// What was said before. Replies whose process has ended are there as far as they had come.
-    func history() async throws -> [ConversationMessage] {
-        guard let store else { return [] }
-        let history = try await fetch(from: store)
-        guard history.last?.role == .user, let drafting = store as? any DraftingChatStorage else { return history }
-        // The question was asked by a process that may have ended in the middle of the reply.
-        _ = try await drafting.repliesInFlight(userId: scope.userId, sessionId: scope.sessionId)
-        return try await fetch(from: store)
+    func history() async throws -> AgentPast {
+        guard let store else { return AgentPast() }
+        let messages = try await fetch(from: store)
+        guard messages.last?.role == .user, let drafting = store as? any DraftingChatStorage else {
+            return AgentPast(messages: messages)
+        }
+        // Who asked that may have ended in the middle of the reply, or be at it still.
+        let replies = try await drafting.repliesInFlight(userId: scope.userId, sessionId: scope.sessionId)
+        return AgentPast(
+            messages: try await fetch(from: store),
+            inFlight: Set(
+                replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) }))
     }
 
     /// At least the last exchange, also where the agent is given nothing: a question without a reply must be seen.
-    private func fetch(from store: any ChatStorage) async throws -> [ConversationMessage] {
+    func fetch(from store: any ChatStorage) async throws -> [ConversationMessage] {
         try await fetch(from: store, last: maxMessages.map { max($0, 2) })
     }
 
-    private func fetch(from store: any ChatStorage, last count: Int?) async throws -> [ConversationMessage] {
+    func fetch(from store: any ChatStorage, last count: Int?) async throws -> [ConversationMessage] {
         try await store.fetch(
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
     }
 
-    /// The kept reply to an input; `nil` if it is interrupted or empty.
-    func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
-        guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)),
-            let reply = history[question...].first(where: { $0.role == .assistant }),
-            !reply.isInterrupted, !reply.parts.isEmpty
-        else { return nil }
-        return reply
-    }
-
-    /// The last message in the agent's history with an id of the input.
-    func question(of input: AgentInput) async throws -> ConversationMessage? {
-        guard isKept, let store else { return nil }
-        return try await fetch(from: store, last: nil).last(where: isQuestion(of: input))
-    }
-
-    /// Tells the messages that are this input: under its id, or under that of a copy.
-    private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
-        let ids = Set(ids(of: input.message).map(ByteString.init))
-        return { $0.role == .user && ids.contains(ByteString($0.id)) }
-    }
-
-    /// The ids of a message and its copies, its own first. Each new attempt needs a new id.
-    private func ids(of message: ConversationMessage) -> [String] {
-        [message.id, message.copyId(from: scope.agentId)]
-            + (2...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
-    }
-
-    /// The number of attempts found by the id.
-    private static let mostCopies = 32
-
     // MARK: What is said now
 
-    /// Saves the user's message behind what was said before, and gives what the agent is given: what was said before, without any
-    /// half of a tool exchange.
-    ///
-    /// The budget is left to the reply: a question that trims alone would leave a window that begins with an answer. Cancellation does
-    /// not reach this: what a user has said in a turn that has begun is kept.
-    func save(_ input: AgentInput, after history: [ConversationMessage]) async throws -> [ConversationMessage] {
-        var before = history
-        var isAsked = false
-        if let last = history.last, last.role == .user {
-            isAsked = isQuestion(of: input)(last)
-            if isAsked {
-                before.removeLast()
-            } else {
-                before = try await close(last, of: history)
-            }
-        }
-        if !isAsked { try await saveQuestion(input, after: history) }
-        return MessageWindow.size(for: maxMessages) == 0 ? [] : before.wholeExchanges()
-    }
-
-    /// Saves the user's message under the first free id of its copies, else under a new id.
-    ///
-    /// A store drops a message with a known id: an earlier attempt, or a message outside the window. The reply would then follow another
-    /// reply, and be dropped too.
-    private func saveQuestion(_ input: AgentInput, after history: [ConversationMessage]) async throws {
-        guard isKept, let store else { return }
-        guard input.hasGivenId else { return try await save(input.message, maxMessages: nil) }
-        let taken = Set(history.map { ByteString($0.id) })
-        let free = ids(of: input.message).filter { !taken.contains(ByteString($0)) }
-        for id in free + [UUID().uuidString] {
-            try await save(input.message.with(id: id), maxMessages: nil)
-            let last = try await uncancelled { try await fetch(from: store, last: 2).last }
-            if last?.role == .user { return }
-        }
-    }
-
-    /// Gives a message that never got a reply an empty, interrupted one; returns the history with it, within the budget.
-    private func close(
-        _ message: ConversationMessage, of history: [ConversationMessage]
-    ) async throws -> [ConversationMessage] {
-        let closing = Self.closing(message)
-        guard isKept, let store else { return history + [closing] }
-        try await save(closing, maxMessages: nil)
-        return try await uncancelled { try await fetch(from: store) }
-    }
-
-    /// The reply to a message that never got one: empty and interrupted. Its id is made of the message's, so that two who close it
-    /// at once close it once.
-    private static func closing(_ message: ConversationMessage) -> ConversationMessage {
-        var closing = ConversationMessage(
-            id: message.copyId(from: "interrupted reply"), role: .assistant, parts: [],
-            timestamp: message.timestamp)
-        closing.isInterrupted = true
-        return closing
-    }
-
-    /// Saves a reply, and trims to the budget.
-    func saveReply(_ message: ConversationMessage) async throws {
+    /// Saves the reply to a question, and trims to the budget.
+    /// - Throws: `notKept` if the store drops it because somebody else's reply was saved meanwhile; what the store throws.
+    func saveReply(_ message: ConversationMessage, to question: AskedQuestion) async throws {
         try await save(message, maxMessages: maxMessages)
+        guard isKept, let store, question.isStored else { return }
+        let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
+        // Nothing is left in a window without room. Right behind its question, a reply was left out on purpose.
+        guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
+            !tail.contains(where: { $0.id.hasSameBytes(as: message.id) })
+        else { return }
+        throw RecollectError(
+            .notKept,
+            "the reply was not kept: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
+                + "orchestrator, or make the store with sameRole: .keep")
     }
 
-    /// Begins a reply that comes in pieces, which the store keeps meanwhile where it can.
-    func beginReply(_ message: ConversationMessage) async -> ReplyDraft {
-        await beginDraft(message) ?? ReplyDraft(message, scope: scope, keeper: ReplySaving(memory: self))
+    /// Begins the reply to a question, which the store keeps while it comes where it can. It is said after the question, whatever the
+    /// clock says.
+    func beginReply(to question: AskedQuestion) async -> ReplyDraft {
+        let message = ConversationMessage(
+            id: replyId(to: question.message), role: .assistant, parts: [],
+            timestamp: max(Date(), question.message.timestamp))
+        if let draft = await beginDraft(message) { return draft }
+        // A store without drafts keeps the first content of an id: that of whoever has closed the question meanwhile.
+        return ReplyDraft(
+            message.with(id: UUID().uuidString), scope: scope, keeper: ReplySaving(to: question, in: self))
     }
 
     /// A reply that the store keeps while it streams; `nil` where it does not.
@@ -148,7 +85,7 @@ struct AgentMemory: Sendable {
     }
 
     /// Saves a message, past any cancellation.
-    private func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
+    func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
         guard isKept, let store else { return }
         try await uncancelled { [scope] in
             try await store.save(
@@ -159,7 +96,7 @@ struct AgentMemory: Sendable {
 
     /// Runs work where cancellation does not reach it: in a task of its own. Begun once, since a store may have taken what it then
     /// says was cancelled.
-    private func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
+    func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
         try await Task { try await work() }.value
@@ -171,10 +108,12 @@ struct AgentMemory: Sendable {
 /// That is tried once. A draft that is released tries again in the background, and this one must not: the turn is over then, and the
 /// store may have taken what it says it has not.
 private final class ReplySaving: ReplyKeeping {
+    private let question: AskedQuestion
     private let memory: AgentMemory
     private let isTried = Locked(false)
 
-    init(memory: AgentMemory) {
+    init(to question: AskedQuestion, in memory: AgentMemory) {
+        self.question = question
         self.memory = memory
     }
 
@@ -185,6 +124,6 @@ private final class ReplySaving: ReplyKeeping {
             defer { isTried = true }
             return !isTried
         }
-        if isFirst { try await memory.saveReply(message) }
+        if isFirst { try await memory.saveReply(message, to: question) }
     }
 }

@@ -22,7 +22,8 @@ import RecollectCore
 /// - An agent is never given half of a tool exchange, whatever a stopped turn has left.
 ///
 /// Turns of one session run one after the other, in the order of the calls of `route`; sessions run side by side. That holds within
-/// one orchestrator: make one and share it; where others talk in the session all the same, make the store with `sameRole: .keep`. All methods may be called from any task.
+/// one orchestrator: make one and share it. Where others talk in the session all the same, take a store that keeps drafts, or one made with
+/// `sameRole: .keep`. All methods may be called from any task.
 public final class Orchestrator: Sendable {
     /// The agents; the first one answers where no other is chosen.
     public let agents: [any AgentProtocol]
@@ -58,11 +59,15 @@ public final class Orchestrator: Sendable {
     ///
     /// The turn is queued at once, whether or not anybody iterates the stream. First comes `began`, when the user's message is saved;
     /// last `final`, when the reply is, also where the reply was interrupted; then the stream ends, or throws what the agent, the
-    /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent.
+    /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent. Where the store drops
+    /// one of the two for a message of somebody else in the session, the stream throws `notKept` instead of telling it.
     ///
     /// Ending the iteration, or its task, before that stops the turn; so does `stop`, after which the stream still tells how the reply
     /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
     /// `CancellationError`, or what the store throws where it is cancelled.
+    ///
+    /// A turn that an agent or a tool begins inside a turn of the same session would wait for itself: its stream throws `invalidArgument`.
+    /// That is known of tasks that inherit their task-local values, which detached ones do not.
     ///
     /// An input with a known id goes to the agent of the earlier turn. A complete reply is returned as it was kept; after an interrupted or
     /// empty reply, the agent is asked again. A client may send a request twice.
@@ -74,6 +79,10 @@ public final class Orchestrator: Sendable {
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
+        let conversation = ConversationID(userId: userId, sessionId: sessionId)
+        guard !turns.isInsideTurn(of: conversation) else {
+            return AsyncThrowingStream { $0.finish(throwing: Self.nestedTurn(in: sessionId)) }
+        }
         let (events, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
         let isIterated = Locked(false)
         let turn = Turn(
@@ -81,7 +90,7 @@ public final class Orchestrator: Sendable {
             context: AgentContext(userId: userId, sessionId: sessionId, inputId: input.id, params: params),
             agents: agents, classifier: classifier, store: store, maxMessages: maxMessages,
             tell: { continuation.yield($0) })
-        let task = turns.add(to: turn.context.conversation) {
+        let task = turns.add(to: conversation) {
             do {
                 try await turn.run()
                 continuation.finish()
@@ -98,6 +107,13 @@ public final class Orchestrator: Sendable {
             for try await event in events { return event }
             return nil
         }
+    }
+
+    private static func nestedTurn(in sessionId: String) -> RecollectError {
+        RecollectError(
+            .invalidArgument,
+            "a turn of session \(sessionId) was begun inside a turn of that session, and would wait for it for ever; ask in another "
+                + "session, or when the turn has ended")
     }
 
     /// Repeats the turn of a saved message after an interrupted or empty reply; returns a complete reply as it was kept.

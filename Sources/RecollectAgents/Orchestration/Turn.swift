@@ -18,21 +18,21 @@ struct Turn: Sendable {
         // Asked for once: by default an agent makes its id of its name each time.
         let agentId = agent.id
         let memory = AgentMemory(of: agent, id: agentId, in: self)
-        let history = try await memory.history()
-        if let reply = memory.answer(to: input, in: history) {
+        let past = try await memory.history()
+        if let reply = memory.answer(to: input, in: past.messages) {
             tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
             tell(.final(reply))
             return
         }
         try Task.checkCancellation()
-        let before = try await memory.save(input, after: history)
+        let question = try await memory.save(input, after: past)
 
-        let reply = Reply(to: input, in: memory)
+        let reply = Reply(await memory.beginReply(to: question))
         tell(.began(AgentReply(id: reply.id, agentId: agentId, inputId: input.id)))
         do {
             if let failure { throw failure }
-            for try await event in agent.process(input, history: before, context: context) {
-                if try await reply.take(event) { tell(event) }
+            for try await event in agent.process(input, history: question.before, context: context) {
+                if reply.take(event) { tell(event) }
             }
             try Task.checkCancellation()
         } catch {

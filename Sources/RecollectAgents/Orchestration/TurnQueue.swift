@@ -12,6 +12,26 @@ final class TurnQueue: Sendable {
 
     private let state = Locked(State())
 
+    /// A turn that the current task is part of, and that may have ended.
+    private struct Surrounding: Sendable {
+        let queue: ObjectIdentifier
+        let conversation: ConversationID
+        let number: Int
+    }
+
+    @TaskLocal private static var surroundings: [Surrounding] = []
+
+    /// Whether the current task is part of a turn of the session that still runs: another one would wait for it, and be waited for.
+    func isInsideTurn(of conversation: ConversationID) -> Bool {
+        let mine = Self.surroundings.filter {
+            $0.queue == ObjectIdentifier(self) && $0.conversation == conversation
+        }
+        guard !mine.isEmpty else { return false }
+        return state.withLock { state in
+            mine.contains { state.sessions[conversation]?[$0.number] != nil }
+        }
+    }
+
     /// Queues a turn behind the session's others. Cancelling the task reaches the turn, not its place: it still waits.
     func add(
         to conversation: ConversationID, _ turn: @escaping @Sendable () async -> Void
@@ -22,7 +42,9 @@ final class TurnQueue: Sendable {
             let previous = state.last[conversation].flatMap { state.sessions[conversation]?[$0] }
             let task = Task {
                 await previous?.value
-                await turn()
+                let surrounding = Surrounding(
+                    queue: ObjectIdentifier(self), conversation: conversation, number: number)
+                await Self.$surroundings.withValue(Self.surroundings + [surrounding]) { await turn() }
                 self.remove(number, from: conversation)
             }
             state.sessions[conversation, default: [:]][number] = task

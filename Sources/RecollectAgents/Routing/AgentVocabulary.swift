@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// The words that speak for an agent: of its name and description, and of what was said with it.
@@ -9,13 +10,22 @@ struct AgentVocabulary {
     private static let saidWeight = 0.7
     /// What a word counts that shares no more than its first letters.
     private static let rootShare = 0.5
+    /// What a word counts that is of a subject which many of the agent's words are of.
+    private static let subjectShare = 0.9
+    /// What a word of a name or a description counts that says what is to be done, in relation to one that says with what.
+    private static let errandShare = 0.5
 
     private var described = WordWeights()
     private var said = WordWeights()
+    /// How many words of the name and the description each subject has.
+    private var subjects: [Int: Int] = [:]
 
     init(of agent: any AgentProtocol) {
-        described.add(Keyword.keywords(of: Words(agent.name).words), weight: Self.nameWeight)
-        described.add(Keyword.keywords(of: Words(agent.description).words), weight: 1)
+        let name = Keyword.keywords(of: Words(agent.name).words)
+        let description = Keyword.keywords(of: Words(agent.description).words)
+        described.add(name, weight: Self.nameWeight)
+        described.add(description, weight: 1)
+        for subject in Set(name + description).flatMap(Subjects.of) { subjects[subject, default: 0] += 1 }
     }
 
     /// Adds what was said with the agent; what was said last must come first.
@@ -31,7 +41,15 @@ struct AgentVocabulary {
 
     /// How much the agent has to do with a word: 0 for nothing.
     func affinity(to keyword: Keyword) -> Double {
-        described.weight(of: keyword, rootShare: Self.rootShare) + said.weight(of: keyword, rootShare: Self.rootShare)
+        let described =
+            described.weight(of: keyword, rootShare: Self.rootShare) * (keyword.isErrand ? Self.errandShare : 1)
+        return max(described, subjectWeight(of: keyword)) + said.weight(of: keyword, rootShare: Self.rootShare)
+    }
+
+    /// What a word counts by its subjects: the more, the more of the agent's words are of one of them.
+    private func subjectWeight(of keyword: Keyword) -> Double {
+        let most = Subjects.of(keyword).map { subjects[$0] ?? 0 }.max() ?? 0
+        return Self.subjectShare * (1 - pow(0.5, Double(most)))
     }
 }
 

@@ -80,7 +80,7 @@ struct ClassifierQuestion {
 
 extension String {
     /// The beginning, cut between two scalars after at most so many bytes of UTF-8.
-    func firstBytes(_ count: Int) -> String {
+    package func firstBytes(_ count: Int) -> String {
         guard utf8.count > count else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: count)
         while end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }

@@ -9,7 +9,7 @@ struct FollowUp {
     /// For a message that begins as a continuation: "and", "then", "yes".
     private static let continuing = 0.3
     /// For one that points back: "it", "the second one".
-    private static let pointingBack = 0.65
+    private static let pointingBack = 0.45
     /// For one of a few words; less, the more there are.
     private static let brief = 0.35
     /// For an answer where the agent asked.

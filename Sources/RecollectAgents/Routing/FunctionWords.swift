@@ -48,6 +48,14 @@ enum FunctionWords {
         wat wie waar waarom hoe co kto kiedy gdzie dlaczego jak что кто когда где почему как какой сколько
         """)
 
+    /// Words that ask for something to be done, whatever with: agents of all kinds plan, book and find. They tell of the topic, but less.
+    static let errands = set(
+        """
+        plan book find track show check change update manage make create start begin set look search choose suggest
+        buchen planen plane suchen finden andern
+        reserver chercher trouver changer reservar buscar encontrar cambiar
+        """)
+
     private static let requests = set(
         """
         tell show give make get let help want need like know think mean explain find look ask try go going got take use

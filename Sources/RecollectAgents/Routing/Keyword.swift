@@ -8,6 +8,11 @@ struct Keyword: Hashable {
 
     private static let rootLength = 5
 
+    /// Whether it says what is to be done, and not with what.
+    var isErrand: Bool { Self.errands.contains(stem) }
+
+    private static let errands = Set(FunctionWords.errands.map(stem))
+
     /// - Returns: `nil` for a word that tells nothing of the topic: see `FunctionWords`; a single letter or small number too.
     init?(_ word: String) {
         guard let first = word.unicodeScalars.first else { return nil }

@@ -4,15 +4,19 @@ import RecollectCore
 /// Chooses an agent by words, without a model.
 ///
 /// The agent is chosen whose name and description, and what was said with it, share the most words with the message; a word counts
-/// the less, the more agents share it, and what was said counts the less, the longer ago it was. A message that carries on ("yes",
+/// the less, the more agents share it, and what was said counts the less, the longer ago it was. Words of one subject ("parcel" and
+/// "delivery", "tablets" and "prescription") count nearly like the same word: a table of some seventy subjects comes with it. What is
+/// to be done ("plan", "book", "find") counts half of what it is done with. A message that carries on ("yes",
 /// "2", "and then?", "why?", "the second one") stays with the agent that spoke last, and so does one that nothing fits: another
 /// agent must be clearly ahead, and the more so, the more the message looks like a continuation. A message with words of what others
 /// are for, and none of what the last agent is for, is no continuation. Without an agent that spoke last, a message that nothing fits
-/// gives `nil`. Words are compared in any language by themselves and by their first letters: an agent is found only by users who
-/// speak the language of its description.
+/// gives `nil`. Words are compared in any language by themselves and by their first letters; the subjects are in English, and less
+/// completely in German, French, Spanish and Italian. Beyond that an agent is found only by users who speak the language of its
+/// description.
 ///
-/// It understands no meaning: where a message shares no word with a description ("my parcel is late" with an agent for deliveries),
-/// it is the last agent or `nil`. So it is right in 46 of 60 written cases, in all 20 follow-ups among them (`RoutingAccuracyTests`).
+/// It understands no meaning: where a message shares neither word nor subject with a description, it is the last agent or `nil`. Of
+/// 120 written cases that it was not tuned on it is right in 113, in all 35 follow-ups among them, and in 47 of 50 first messages
+/// (`RoutingAccuracyTests`); of 45 that others wrote, in 39. Expect less where agents are for things that few people talk about.
 /// Descriptions with the words that users use help most.
 ///
 /// The confidence is the share of the evidence that speaks for the chosen agent; against it speak the next best agent and the words

@@ -44,6 +44,8 @@
         private let extraBody: [String: JSONValue]
         private let timeouts: Timeouts
         private let retries: RetryPolicy
+        private let maxReplyBytes: Int
+        private let address: ServerAddress
         private let http: HTTPClient
         private let waiting: Waiting
         /// Whether the server has refused `stream_options`: it is then not asked again for the usage.
@@ -51,30 +53,36 @@
 
         /// Makes a client; nothing is sent yet.
         /// - Parameters:
-        ///   - baseURL: The address under which the server has `chat/completions`, mostly ending in `/v1`. A query stays.
+        ///   - baseURL: The address under which the server has `chat/completions`, mostly ending in `/v1`. A query stays; a user and a
+        ///     password are sent as basic authentication.
         ///   - model: The model, as the server names it.
-        ///   - apiKey: Sent as a bearer token, without white space around it; `nil` or empty for none.
+        ///   - apiKey: Sent as a bearer token, without white space around it; `nil` or empty for none. It cannot be sent beside a
+        ///     user in the base URL: requests then throw.
         ///   - headers: Sent with every request, in place of the client's own of the same name.
         ///   - extraBody: Members of the request's body, added or put in place of the client's own: `["temperature": 0]`, say.
         ///     `null` takes one out.
         ///   - timeouts: How long to wait. Connecting takes 10 seconds at most.
         ///   - retries: When to try again.
+        ///   - maxReplyBytes: How many bytes of UTF-8 the model may say in one completion: prose, reasoning, and the names and
+        ///     arguments of tool calls. A longer answer is cut off there and ends with the reason `length`; arguments that were cut
+        ///     off come as a string. The rest is not read.
         ///   - httpClient: Sends the requests; the caller shuts it down. It brings its own rules for connecting, redirects and
         ///     silence, in addition to those here. `nil` for the one that all clients share.
         public init(
             baseURL: URL = Self.openAI, model: String, apiKey: String? = nil, headers: [String: String] = [:],
             extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(), retries: RetryPolicy = RetryPolicy(),
-            httpClient: HTTPClient? = nil
+            maxReplyBytes: Int = Agent.defaultMaxReplyBytes, httpClient: HTTPClient? = nil
         ) {
             self.init(
                 baseURL: baseURL, model: model, apiKey: apiKey, headers: headers, extraBody: extraBody,
-                timeouts: timeouts, retries: retries, httpClient: httpClient, waiting: .system)
+                timeouts: timeouts, retries: retries, maxReplyBytes: maxReplyBytes, httpClient: httpClient,
+                waiting: .system)
         }
 
         init(
             baseURL: URL, model: String, apiKey: String? = nil, headers: [String: String] = [:],
             extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(), retries: RetryPolicy = RetryPolicy(),
-            httpClient: HTTPClient? = nil, waiting: Waiting
+            maxReplyBytes: Int = Agent.defaultMaxReplyBytes, httpClient: HTTPClient? = nil, waiting: Waiting
         ) {
             self.baseURL = baseURL
             self.model = model
@@ -84,6 +92,8 @@
             self.extraBody = extraBody
             self.timeouts = timeouts
             self.retries = retries
+            self.maxReplyBytes = maxReplyBytes
+            address = ServerAddress(baseURL)
             http = httpClient ?? .recollect
             self.waiting = waiting
         }
@@ -102,13 +112,19 @@
             AsyncThrowingStream { stream in
                 let task = Task {
                     do {
-                        try await run(request) { stream.yield($0) }
+                        try await run(request) { event in
+                            stream.yield(event)
+                            // What comes behind the end frees the connection; nobody has to wait for that.
+                            if case .done = event { stream.finish() }
+                        }
                         stream.finish()
                     } catch {
                         stream.finish(throwing: error)
                     }
                 }
-                stream.onTermination = { _ in task.cancel() }
+                stream.onTermination = { reason in
+                    if case .cancelled = reason { task.cancel() }
+                }
             }
         }
     }
@@ -122,6 +138,7 @@
             let failures = failures(for: request)
             try failures.check(names: headers.keys)
             try failures.check(allHeaders)
+            if apiKey != nil, address.authorization != nil { throw failures.twoCredentials() }
             guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
             do {
                 try await TimeLimit.run(total) { _ in try await tryAgain(request, failures, yield) }
@@ -165,18 +182,9 @@
             writer.write(
                 ChatCompletionsRequest.body(request, model: model, asksForUsage: asksForUsage, extra: extraBody))
             return CompletionAttempt(
-                http: http, url: address, headers: allHeaders, body: ByteBuffer(bytes: writer.bytes),
-                idleLimit: timeouts.idle, failures: failures, now: waiting.now, yield: yield)
-        }
-
-        private var address: String {
-            guard var address = URLComponents(url: baseURL, resolvingAgainstBaseURL: true) else {
-                return baseURL.absoluteString
-            }
-            var path = address.percentEncodedPath
-            while path.hasSuffix("/") { path.removeLast() }
-            address.percentEncodedPath = path + "/chat/completions"
-            return address.string ?? baseURL.absoluteString
+                http: http, url: address.completions, headers: allHeaders, body: ByteBuffer(bytes: writer.bytes),
+                idleLimit: timeouts.idle, maxReplyBytes: maxReplyBytes, failures: failures, now: waiting.now,
+                yield: yield)
         }
 
         private var allHeaders: HTTPHeaders {
@@ -184,22 +192,19 @@
                 "Content-Type": "application/json", "Accept": "text/event-stream, application/json",
                 "User-Agent": "Recollect",
             ]
-            if let apiKey { all.add(name: "Authorization", value: "Bearer \(apiKey)") }
+            if let authorization = apiKey.map({ "Bearer \($0)" }) ?? address.authorization {
+                all.add(name: "Authorization", value: authorization)
+            }
             for (name, value) in headers { all.replaceOrAdd(name: name, value: value) }
             return all
         }
 
         private func failures(for request: LLMRequest) -> ModelFailures {
             ModelFailures(
-                server: server, model: model, hasKey: apiKey != nil, request: request,
+                server: address.name, model: model, hasKey: apiKey != nil, hasUser: address.authorization != nil,
+                request: request,
                 // What is short is no secret, and would hide every sentence.
-                secrets: ([apiKey].compactMap { $0 } + headers.values).filter { $0.count >= 8 })
-        }
-
-        /// The server as people know it. The rest of an address may hold secrets.
-        private var server: String {
-            let port = baseURL.port.map { ":\($0)" } ?? ""
-            return "\(baseURL.scheme ?? "http")://\(baseURL.host ?? "")\(port)"
+                secrets: ([apiKey].compactMap { $0 } + headers.values + address.secrets).filter { $0.count >= 8 })
         }
     }
 
@@ -207,10 +212,10 @@
 
     extension ChatCompletionsClient: CustomStringConvertible, CustomReflectable {
         /// The model and the server, never the key.
-        public var description: String { "ChatCompletionsClient(\(model) at \(server))" }
+        public var description: String { "ChatCompletionsClient(\(model) at \(address.name))" }
 
         /// The same for `dump` and debuggers.
-        public var customMirror: Mirror { Mirror(self, children: ["model": model, "server": server]) }
+        public var customMirror: Mirror { Mirror(self, children: ["model": model, "server": address.name]) }
     }
 
     // MARK: - Surroundings

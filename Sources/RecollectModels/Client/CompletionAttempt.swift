@@ -13,6 +13,7 @@
         let headers: HTTPHeaders
         let body: ByteBuffer
         let idleLimit: Duration
+        let maxReplyBytes: Int
         let failures: ModelFailures
         let now: @Sendable () -> Date
         let yield: @Sendable (LLMStreamEvent) -> Void
@@ -21,18 +22,23 @@
         static let sizeLimit = 16 << 20
         /// How much of a refusal is read: enough for what a server has to say.
         private static let refusalLimit = 64 << 10
+        /// How long the end of a body is waited for behind the end of the answer. A connection whose body was read to the end can be
+        /// used again; a server may also keep the body open for ever.
+        private static let endLimit = Duration.milliseconds(200)
 
-        /// Runs it.
+        /// Runs it. Tells the end as soon as it is known, and returns when the connection is done with.
         /// - Throws: `ModelError`, or `CancellationError` when the task was cancelled.
         func run() async throws {
+            let isAnswered = Locked(false)
             do {
                 try await TimeLimit.run(idleLimit) { time in
                     let response = try await send()
                     time.extend()
                     guard (200..<300).contains(Int(response.status.code)) else { throw try await refusal(response) }
-                    try await read(response, time)
+                    try await read(response, time, isAnswered)
                 }
             } catch is TimeLimit.Expired {
+                if isAnswered.withLock({ $0 }) { return }
                 throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
             }
         }
@@ -69,18 +75,26 @@
                 location: response.headers.first(name: "Location"))
         }
 
-        private func read(_ response: HTTPClientResponse, _ time: TimeLimit) async throws {
+        private func read(
+            _ response: HTTPClientResponse, _ time: TimeLimit, _ isAnswered: Locked<Bool>
+        ) async throws {
             let contentType = response.headers.first(name: "Content-Type")
-            var answer = CompletionAnswer(isStream: !(contentType?.lowercased().contains("json") ?? false))
+            var answer = CompletionAnswer(maxReplyBytes: maxReplyBytes)
             var isAtEnd = false
             do {
-                for try await bytes in response.body {
+                for try await bytes in response.body where !isAnswered.withLock({ $0 }) {
                     time.extend()
                     try bytes.withUnsafeReadableBytes { try answer.read($0, yield) }
-                    // A server may keep the connection open; leaving the loop closes it.
-                    if answer.reader.isDone { break }
+                    guard answer.reader.isDone else { continue }
+                    try Task.checkCancellation()
+                    answer.reader.finish(yield)
+                    isAnswered.withLock { $0 = true }
+                    // Leaving the loop closes the connection.
+                    if answer.reader.isCutOff { return }
+                    time.leave(Self.endLimit)
                 }
                 try Task.checkCancellation()
+                if isAnswered.withLock({ $0 }) { return }
                 isAtEnd = true
                 try answer.finish(yield)
             } catch let error as CompletionReader.ServerFailure {
@@ -95,6 +109,7 @@
                 throw failures.lost(error)
             } catch {
                 try Task.checkCancellation()
+                if isAnswered.withLock({ $0 }) { return }
                 // What hangs up behind the end takes nothing away but the usage.
                 guard answer.reader.isComplete else { throw failures.lost(error) }
             }
@@ -103,33 +118,6 @@
                 throw failures.lost()
             }
             answer.reader.finish(yield)
-        }
-    }
-
-    /// The body of an answer, streamed or whole.
-    private struct CompletionAnswer {
-        private(set) var reader = CompletionReader()
-        private var events = ServerSentEventParser(limit: CompletionAttempt.sizeLimit)
-        private var whole: [UInt8]?
-
-        init(isStream: Bool) {
-            whole = isStream ? nil : []
-        }
-
-        mutating func read(_ bytes: UnsafeRawBufferPointer, _ yield: (LLMStreamEvent) -> Void) throws {
-            guard let count = whole?.count else {
-                return try events.read(bytes) { try reader.read($0, yield) }
-            }
-            guard count + bytes.count <= events.limit else { throw ServerSentEventParser.TooLong() }
-            whole? += bytes
-        }
-
-        mutating func finish(_ yield: (LLMStreamEvent) -> Void) throws {
-            guard let whole else {
-                return try events.finish { try reader.read($0, yield) }
-            }
-            guard !whole.isEmpty else { return }
-            try reader.read(whole, yield)
         }
     }
 #endif

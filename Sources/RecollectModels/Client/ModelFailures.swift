@@ -12,6 +12,8 @@
         let server: String
         let model: String
         let hasKey: Bool
+        /// Whether the base URL has a user and a password.
+        let hasUser: Bool
         let request: LLMRequest
         /// What must not stand in any error.
         let secrets: [String]
@@ -40,7 +42,15 @@
 
         /// The error for a connection that ended too early.
         func lost(_ cause: (any Error)? = nil) -> ModelError {
-            ModelError(
+            // The type belongs to a package that this one does not depend on by name.
+            if let cause, String(reflecting: type(of: cause)).contains("Decompression") {
+                return ModelError(
+                    .unreadable,
+                    "\(server) sent a compressed answer that cannot be expanded, or that grows more than a hundredfold; nothing more "
+                        + "was read: see the server's or the proxy's compression",
+                    cause: cause)
+            }
+            return ModelError(
                 .connectionLost, "\(server) closed the connection before the answer was complete; ask again",
                 cause: cause)
         }
@@ -51,6 +61,14 @@
                 .timedOut,
                 "\(server) did not answer \(limit); ask again, or allow it more time if \(model) is slow to load",
                 cause: cause)
+        }
+
+        /// The error for two credentials where one can be sent.
+        func twoCredentials() -> ModelError {
+            ModelError(
+                .cannotConnect,
+                "the base URL of \(server) has a user and a password, and there is an API key beside them; only one of the two can be "
+                    + "sent: leave the other out")
         }
 
         /// Refuses header names outside of HTTP's tokens (RFC 9110, section 5.6.2). `HTTPHeaders` ends the process for some of them.
@@ -111,9 +129,11 @@
                 code = .unauthorized
                 // What servers say here quotes the key.
                 message =
-                    hasKey
-                    ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
-                    : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
+                    hasUser
+                    ? "\(server) does not accept the user and the password in the base URL, or they may not use \(model)"
+                    : hasKey
+                        ? "\(server) does not accept the API key (apiKey, OPENAI_API_KEY), or it may not use \(model)"
+                        : "\(server) wants an API key: give one as apiKey, or in OPENAI_API_KEY for recall"
             case 404:
                 code = .notFound
                 message =

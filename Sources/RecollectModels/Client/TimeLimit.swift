@@ -8,10 +8,13 @@
 
         private let limit: Duration
         private let deadline: Locked<ContinuousClock.Instant>
+        private let rests: AsyncStream<Duration>
+        private let rest: AsyncStream<Duration>.Continuation
 
         private init(_ limit: Duration) {
             self.limit = limit
             deadline = Locked(.now + limit)
+            (rests, rest) = AsyncStream.makeStream()
         }
 
         /// Runs `body`, cancels it when the limit has passed since the beginning or since the last `extend()`, and returns when
@@ -24,6 +27,7 @@
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { try await body(time) }
                 group.addTask { try await time.expire() }
+                group.addTask { try await time.expireAfterRest() }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -32,6 +36,20 @@
         /// Begins the time anew.
         func extend() {
             deadline.withLock { $0 = .now + limit }
+        }
+
+        /// Leaves this much time from now, whatever `extend()` gives.
+        func leave(_ duration: Duration) {
+            rest.yield(duration)
+        }
+
+        private func expireAfterRest() async throws {
+            for await rest in rests {
+                try await Task.sleep(for: rest)
+                throw Expired()
+            }
+            // The stream ends for nobody but a task that is cancelled.
+            throw CancellationError()
         }
 
         private func expire() async throws {

@@ -10,22 +10,52 @@
         }
 
         private var calls = ToolCallPieces()
+        private var room: ReplyRoom
         private var reason: FinishReason?
         private var usage: TokenUsage?
         private var model: String?
         /// Whether the server has said that it is done.
-        private(set) var isDone = false
+        private var isAtEnd = false
         /// Whether anything came that belongs to a completion.
         private(set) var hasBegun = false
+
+        /// - Parameter maxBytes: how many bytes of UTF-8 the model may say.
+        init(maxBytes: Int = .max) {
+            room = ReplyRoom(bytes: maxBytes)
+        }
+
+        /// Whether the model has said more than it may: what there was room for has been given.
+        var isCutOff: Bool { room.isOver }
+
+        /// Whether nothing more is to be read.
+        var isDone: Bool { isAtEnd || isCutOff }
 
         /// Whether all has been said; the usage may still come.
         var isComplete: Bool { isDone || reason != nil }
 
+        /// Reads an event and gives what it says.
+        /// - Throws: `RecollectError` where its data is no JSON object, `ServerFailure` where the server reports one.
+        mutating func read(_ event: ServerSentEvent, _ yield: (LLMStreamEvent) -> Void) throws {
+            guard !event.name.elementsEqual("error".utf8) else { throw ServerFailure(error: Self.failure(event.data)) }
+            try read(event.data, yield)
+        }
+
+        /// What an event of the name `error` says, in whatever shape.
+        private static func failure(_ data: [UInt8]) -> JSONValue {
+            do {
+                let value = try data.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
+                return value["error"] ?? value
+            } catch {
+                return .string(String(decoding: data, as: UTF8.self))
+            }
+        }
+
         /// Reads the data of one event and gives what it says.
         /// - Throws: `RecollectError` where it is no JSON object, `ServerFailure` where the server reports one.
         mutating func read(_ data: [UInt8], _ yield: (LLMStreamEvent) -> Void) throws {
-            if data.elementsEqual("[DONE]".utf8) {
-                isDone = true
+            guard !isDone else { return }
+            if Self.isEnd(data) {
+                isAtEnd = true
                 return
             }
             let chunk = try data.withUnsafeBytes { bytes in
@@ -44,13 +74,26 @@
             }
         }
 
+        /// Whether the data are the mark of the end; some servers put blanks around it.
+        private static func isEnd(_ data: [UInt8]) -> Bool {
+            let mark = Array("[DONE]".utf8)
+            let rest = data.drop { $0 == 0x20 || $0 == 0x09 }
+            return rest.starts(with: mark) && rest.dropFirst(mark.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
+        }
+
         private mutating func read(delta: JSONValue, _ yield: (LLMStreamEvent) -> Void) {
             let reasoning = [delta["reasoning_content"], delta["reasoning"]].lazy.compactMap { $0?.prose }
-            if let reasoning = reasoning.first(where: { !$0.isEmpty }) { yield(.thinking(reasoning)) }
-            for text in [delta["content"], delta["refusal"]].compactMap({ $0?.prose }) where !text.isEmpty {
-                yield(.textDelta(text))
+            if let reasoning = reasoning.first(where: { !$0.isEmpty }) {
+                let fitting = room.take(reasoning)
+                if !fitting.isEmpty { yield(.thinking(fitting)) }
             }
-            for call in delta["tool_calls"]?.arrayValue ?? [] { calls.add(call) }
+            for text in [delta["content"], delta["refusal"]].compactMap({ $0?.prose }) {
+                let fitting = room.take(text)
+                if !fitting.isEmpty { yield(.textDelta(fitting)) }
+            }
+            for call in delta["tool_calls"]?.arrayValue ?? [] { calls.add(call, &room) }
+            // The shape of a call from before there could be several.
+            if let call = delta["function_call"], call != .null { calls.add(["function": call], &room) }
         }
 
         /// Gives the tool calls and the end.
@@ -59,6 +102,7 @@
             var reason = reason ?? .stop
             // Not every server tells the one from the other.
             if !calls.isEmpty, reason == .stop || reason.rawValue == "function_call" { reason = .toolCalls }
+            if isCutOff { reason = .length }
             yield(.done(LLMCompletion(reason: reason, usage: usage, model: model)))
         }
     }

@@ -1,8 +1,15 @@
 #if Models
-    /// Reads the data of server-sent events from bytes that come in any pieces.
+    /// An event that a server sent.
+    struct ServerSentEvent {
+        /// Its kind; empty where it has none.
+        var name: [UInt8]
+        var data: [UInt8]
+    }
+
+    /// Reads server-sent events from bytes that come in any pieces.
     ///
-    /// Only what chat-completions servers send counts: comments and fields other than `data` are read past. A last event without
-    /// the empty line behind it is an event too. Lines end in LF, CR or both.
+    /// Only what chat-completions servers send counts: comments and fields other than `data` and `event` are read past, and so is an
+    /// event without data. A last event without the empty line behind it is an event too. Lines end in LF, CR or both.
     struct ServerSentEventParser {
         /// An event, or a line of one, is longer than the limit.
         struct TooLong: Error {}
@@ -13,6 +20,7 @@
         /// The line under way, as far as it has come in earlier pieces.
         private var line: [UInt8] = []
         private var data: [UInt8]?
+        private var name: [UInt8] = []
         private var isFirstLine = true
         /// Whether the last piece ended in CR: an LF at the start of the next one then belongs to it.
         private var endedInReturn = false
@@ -21,8 +29,8 @@
             self.limit = limit
         }
 
-        /// Reads a piece and gives the data of every event that ends in it.
-        mutating func read(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) throws -> Void) throws {
+        /// Reads a piece and gives every event that ends in it.
+        mutating func read(_ bytes: UnsafeRawBufferPointer, _ body: (ServerSentEvent) throws -> Void) throws {
             var rest = bytes[...]
             if endedInReturn, let first = rest.first {
                 endedInReturn = false
@@ -49,8 +57,8 @@
             try keep(rest)
         }
 
-        /// Ends the stream: gives the data of an event that nothing ended.
-        mutating func finish(_ body: ([UInt8]) throws -> Void) throws {
+        /// Ends the stream: gives an event that nothing ended.
+        mutating func finish(_ body: (ServerSentEvent) throws -> Void) throws {
             let whole = line
             line = []
             try whole.withUnsafeBytes { try readLine($0, body) }
@@ -62,30 +70,29 @@
             line += bytes
         }
 
-        private mutating func readLine(_ bytes: UnsafeRawBufferPointer, _ body: ([UInt8]) throws -> Void) throws {
+        private mutating func readLine(_ bytes: UnsafeRawBufferPointer, _ body: (ServerSentEvent) throws -> Void) throws
+        {
             var line = bytes[...]
             if isFirstLine {
                 isFirstLine = false
                 if line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
             }
             guard !line.isEmpty else { return try dispatch(body) }
-            guard line.starts(with: "data".utf8) else { return }
-            line = line.dropFirst(4)
-            if let colon = line.first {
-                // A longer name that begins so is another field.
-                guard colon == UInt8(ascii: ":") else { return }
-                line.removeFirst()
-                if line.first == UInt8(ascii: " ") { line.removeFirst() }
-            }
+            let field = line.prefix { $0 != UInt8(ascii: ":") }
+            line = line[field.endIndex...].dropFirst()
+            if line.first == UInt8(ascii: " ") { line.removeFirst() }
+            if field.elementsEqual("event".utf8) { name = Array(line) }
+            guard field.elementsEqual("data".utf8) else { return }
             guard (data?.count ?? 0) + line.count <= limit else { throw TooLong() }
             if data == nil { data = [] } else { data?.append(.lineFeed) }
             data? += line
         }
 
-        private mutating func dispatch(_ body: ([UInt8]) throws -> Void) throws {
-            guard let event = data else { return }
-            data = nil
-            try body(event)
+        private mutating func dispatch(_ body: (ServerSentEvent) throws -> Void) throws {
+            defer { name = [] }
+            guard let data else { return }
+            self.data = nil
+            try body(ServerSentEvent(name: name, data: data))
         }
     }
 

@@ -18,17 +18,28 @@
 
         var isEmpty: Bool { calls.isEmpty }
 
-        /// Adds an element of `tool_calls`.
-        mutating func add(_ piece: JSONValue) {
+        /// What a call takes besides its id, its name and its arguments, in bytes.
+        private static let frame = 64
+
+        /// Adds an element of `tool_calls`, as far as there is room for it.
+        mutating func add(_ piece: JSONValue, _ room: inout ReplyRoom) {
+            guard !room.isOver else { return }
             let function = piece["function"]
             let name = function?["name"]?.stringValue ?? ""
+            let count = calls.count
             let place = place(index: piece["index"]?.integerValue, id: piece["id"]?.stringValue ?? "", name: name)
+            if calls.count > count, !room.takeWhole(Self.frame + calls[place].id.utf8.count) {
+                calls.removeLast()
+                return
+            }
             // Some servers repeat the whole name in every piece.
-            if calls[place].name != name { calls[place].name += name }
+            if calls[place].name != name { calls[place].name += room.take(name) }
             switch function?["arguments"] {
-            case .string(let text)?: calls[place].text += text
+            case .string(let text)?: calls[place].text += room.take(text)
             case nil, .null?: break
-            case let value?: calls[place].value = value
+            case let value?:
+                let fitting = room.take(value.jsonString)
+                if room.isOver { calls[place].text = fitting } else { calls[place].value = value }
             }
         }
 

@@ -48,6 +48,20 @@ struct SharedStoreTests {
         #expect(Set(told).isSubset(of: replies))
     }
 
+    @Test("at once, none of them killed: no reply is taken for an interrupted one", arguments: ["keep", "drop"])
+    func noPhantoms(roles: String) async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let workers = try (0..<4).map { try Worker(["turns", "history:" + folder.path, roles, "1\($0)", "2\($0)"]) }
+        for worker in workers { _ = await worker.finish() }
+        #expect(workers.allSatisfy { $0.endedWell })
+        let store = DeviceChatStorage(history: SQLiteHistoryStore(directory: folder), userId: "u")
+        let kept = try await store.fetch(userId: "u", sessionId: "s", agentId: "agent", maxMessages: nil)
+        #expect(kept.count == 16)
+        #expect(!kept.contains { $0.isInterrupted })
+        let questions = kept.filter { $0.role == .user }.map(\.text)
+        #expect(questions.sorted() == (1...2).flatMap { ten in (0..<4).map { "\(ten)\($0)" } })
+    }
+
     @Test(
         "and a full disk: it is told, what was told before is kept, and turns go on when there is space",
         .enabled(if: TinyDisk.isPossible, "needs root and mount"), .serialized, arguments: [true, false])

@@ -22,6 +22,38 @@ struct KeywordClassifierTests {
         try await check(routing)
     }
 
+    @Test(
+        "takes planning, booking and finding for less than what is planned, booked and found",
+        arguments: [
+            ("How much does the premium plan cost?", "sales"), ("Can I book a demo of the app?", "sales"),
+            ("Find me a discount", "sales"), ("Plan four days in Lisbon", "travel"),
+            ("Book something for May", "travel"),
+        ])
+    func errands(_ input: String, _ expected: String) async throws {
+        let agents = [
+            SilentAgent("Chat", "Small talk."),
+            SilentAgent("Travel", "Plans trips, books flights and hotels and finds sights."),
+            SilentAgent("Sales", "Prices and licences of our app."),
+        ]
+        let result = try await classifier.classify(input, history: [], agents: agents)
+        #expect(result.selectedAgent?.id == expected)
+    }
+
+    @Test(
+        "finds an agent by the subject, where no word is the same, in several languages",
+        arguments: [
+            ("My parcel is late", "shipping"), ("Wo bleibt mein Paket?", "shipping"), ("I was charged twice", "money"),
+            ("Je veux payer par carte", "money"), ("¿Cuándo llega mi pedido?", "shipping"),
+        ])
+    func subjects(_ input: String, _ expected: String) async throws {
+        let agents = [
+            SilentAgent("Chat", "Small talk."), SilentAgent("Shipping", "Delivery and tracking."),
+            SilentAgent("Money", "Invoices and payments."),
+        ]
+        let result = try await classifier.classify(input, history: [], agents: agents)
+        #expect(result.selectedAgent?.id == expected)
+    }
+
     private func check(_ routing: KeywordCase) async throws {
         let result = try await classifier.classify(
             routing.input, history: routing.history, agents: routing.team.agents)
@@ -67,7 +99,7 @@ struct KeywordClassifierTests {
         let mixed = try await confidence("plumbing recipes")
         let foreign = try await confidence("quantum physics lecture tomorrow evening", ["Hi", "[garden] Hello."])
         #expect(plain > 0.9)
-        #expect(mixed == 0.5)
+        #expect((0.4...0.6).contains(mixed))
         #expect(foreign < mixed)
     }
 

@@ -2,14 +2,16 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-@Suite("The sixty routing cases")
+@Suite("The routing cases")
 struct RoutingAccuracyTests {
-    @Test("are sixty different ones, twenty of them follow-ups, over agents that there are")
-    func shape() throws {
-        let all = try RoutingCases.load()
-        #expect(all.cases.count == 60)
-        #expect(Set(all.cases.map(\.id)).count == 60)
-        #expect(all.cases.count { $0.kind == .followUp } == 20)
+    @Test(
+        "are different ones, many of them follow-ups, over agents that there are",
+        arguments: [(RoutingCases.Fixture.known, 60, 20), (.tuning, 100, 23), (.unseen, 120, 35)])
+    func shape(fixture: RoutingCases.Fixture, count: Int, followUps: Int) throws {
+        let all = try RoutingCases.load(fixture)
+        #expect(all.cases.count == count)
+        #expect(Set(all.cases.map(\.id)).count == count)
+        #expect(all.cases.count { $0.kind == .followUp } == followUps)
         for agents in all.agents.values {
             #expect((2...5).contains(agents.count))
             #expect(Set(agents.map(\.id)).count == agents.count)
@@ -23,9 +25,11 @@ struct RoutingAccuracyTests {
         }
     }
 
-    @Test("are follow-ups where the last agent goes on, switches where another one takes over")
-    func kinds() throws {
-        for routing in try RoutingCases.load().cases where routing.kind != .first {
+    @Test(
+        "are follow-ups where the last agent goes on, switches where another one takes over",
+        arguments: RoutingCases.Fixture.allCases)
+    func kinds(fixture: RoutingCases.Fixture) throws {
+        for routing in try RoutingCases.load(fixture).cases where routing.kind != .first {
             #expect((routing.history.last?.agent == routing.expected) == (routing.kind == .followUp), "\(routing.id)")
         }
     }
@@ -49,13 +53,29 @@ struct RoutingAccuracyTests {
         #expect(first.of == 60 && first.misses.count == 60 - first.right)
     }
 
-    // Measured: 46 of 60, all 20 follow-ups; 44 before anybody had looked at the cases.
+    // Measured: 51 of 60, all 20 follow-ups.
     @Test("are mostly handed to the right agent by words alone, the follow-ups almost always")
     func keywordClassifier() async throws {
         let result = try await RoutingCases.accuracy(of: KeywordClassifier())
         let misses = result.misses.map(\.description).joined(separator: "\n")
-        #expect(result.right >= 45, "\(result.right) of \(result.of); missed:\n\(misses)")
+        #expect(result.right >= 50, "\(result.right) of \(result.of); missed:\n\(misses)")
         #expect(result.misses.count { $0.kind == .followUp } <= 1, "\(misses)")
         print("KeywordClassifier: \(result.right) of \(result.of) routing cases right; missed:\n\(misses)")
+    }
+
+    // Measured: 88 of 100. 53 before there were subjects.
+    @Test("that it was tuned on are mostly right")
+    func tuning() async throws {
+        let result = try await RoutingCases.accuracy(of: KeywordClassifier(), in: .tuning)
+        #expect(result.right >= 86, "\(result.right) of \(result.of)")
+    }
+
+    // Measured: 113 of 120, all 35 follow-ups; 89 before there were subjects. Which ones are missed is not looked at: these cases measure,
+    // and what is mended is mended by others.
+    @Test("that it was not tuned on are mostly right, too")
+    func unseen() async throws {
+        let result = try await RoutingCases.accuracy(of: KeywordClassifier(), in: .unseen)
+        #expect(result.right >= 102, "\(result.right) of \(result.of)")
+        print("KeywordClassifier: \(result.right) of \(result.of) unseen routing cases right")
     }
 }

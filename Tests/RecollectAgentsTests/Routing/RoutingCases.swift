@@ -3,7 +3,7 @@ import RecollectAgents
 import RecollectCore
 import Testing
 
-/// Sixty things that people say, each with the agent that a careful reader of the agents' descriptions and of the session so far
+/// Things that people say, each with the agent that a careful reader of the agents' descriptions and of the session so far
 /// would hand it to.
 struct RoutingCases: Decodable {
     /// The sets of agents, by name; in each the default agent comes first.
@@ -69,16 +69,29 @@ struct RoutingCases: Decodable {
         var description: String { "\(id) (\(kind)): \(chosen) instead of \(expected)" }
     }
 
-    /// Reads the cases from the fixtures.
-    static func load() throws -> RoutingCases {
-        let file = try #require(Bundle.module.url(forResource: "Fixtures/routing-cases", withExtension: "json"))
+    /// A fixture of cases.
+    enum Fixture: String, CaseIterable {
+        /// Sixty.
+        case known = "routing-cases"
+        /// A hundred, which the subjects and the weights of `KeywordClassifier` were chosen by.
+        case tuning = "routing-cases-tuning"
+        /// A hundred and twenty, which a classifier is measured by and never mended for.
+        case unseen = "routing-cases-unseen"
+    }
+
+    /// Reads the cases of a fixture.
+    static func load(_ fixture: Fixture = .known) throws -> RoutingCases {
+        let file = try #require(
+            Bundle.module.url(forResource: "Fixtures/\(fixture.rawValue)", withExtension: "json"))
         return try JSONDecoder().decode(RoutingCases.self, from: Data(contentsOf: file))
     }
 
     /// How many cases a classifier hands to the expected agent, and which not. As in an orchestrator, the first agent answers where
     /// it chooses none.
-    static func accuracy(of classifier: any Classifier) async throws -> (right: Int, of: Int, misses: [Miss]) {
-        let all = try load()
+    static func accuracy(
+        of classifier: any Classifier, in fixture: Fixture = .known
+    ) async throws -> (right: Int, of: Int, misses: [Miss]) {
+        let all = try load(fixture)
         var misses: [Miss] = []
         for routing in all.cases {
             let agents = try #require(all.agents[routing.agents])

@@ -10,10 +10,10 @@
             var events: [String] = []
             for piece in pieces {
                 try piece.withUnsafeBytes { bytes in
-                    try parser.read(bytes) { events.append(String(decoding: $0, as: UTF8.self)) }
+                    try parser.read(bytes) { events.append(String(decoding: $0.data, as: UTF8.self)) }
                 }
             }
-            try parser.finish { events.append(String(decoding: $0, as: UTF8.self)) }
+            try parser.finish { events.append(String(decoding: $0.data, as: UTF8.self)) }
             return events
         }
 
@@ -46,6 +46,18 @@
         func unendedEvent() throws {
             #expect(try events("data: a\n\ndata: b\n") == ["a", "b"])
             #expect(try events("data: a\n\ndata: b") == ["a", "b"])
+        }
+
+        @Test("the name of an event is its own: not that of one without data, nor of the one before")
+        func names() throws {
+            var parser = ServerSentEventParser(limit: 1 << 20)
+            var names: [String] = []
+            let stream = "event: a\ndata: 1\n\ndata: 2\n\nevent: b\n\ndata: 3\n\nevents: c\nevent:d\ndata: 4"
+            try Array(stream.utf8).withUnsafeBytes { bytes in
+                try parser.read(bytes) { names.append(String(decoding: $0.name, as: UTF8.self)) }
+            }
+            try parser.finish { names.append(String(decoding: $0.name, as: UTF8.self)) }
+            #expect(names == ["a", "", "", "d"])
         }
 
         @Test("a line or an event over the limit is refused")

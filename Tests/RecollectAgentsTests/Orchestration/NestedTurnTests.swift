@@ -1,0 +1,92 @@
+import RecollectAgents
+import RecollectCore
+import Testing
+
+@Suite("A turn begun inside a turn", .timeLimit(.minutes(1)))
+struct NestedTurnTests {
+    /// What agents ask while they answer: set once the orchestrator is made.
+    private final class Team: Sendable {
+        let orchestrator = Locked<Orchestrator?>(nil)
+        let failures = Locked<[RecollectError.Code?]>([])
+
+        /// Asks in a session, and gives the reply, or remembers the failure.
+        func ask(_ text: String, session: String) async throws -> String {
+            do {
+                guard let orchestrator = orchestrator.withLock({ $0 }) else { return "" }
+                return try await orchestrator.say(.text(text), session: session).reply?.text ?? ""
+            } catch {
+                failures.withLock { $0.append((error as? RecollectError)?.code) }
+                return "failed"
+            }
+        }
+
+        func start(_ script: @escaping ScriptedAgent.Script) -> Orchestrator {
+            let orchestrator = Orchestrator(agents: [ScriptedAgent(script: script)], store: InMemoryChatStorage())
+            self.orchestrator.withLock { $0 = orchestrator }
+            return orchestrator
+        }
+    }
+
+    @Test("of the same session throws, and the outer turn goes on")
+    func sameSession() async throws {
+        let team = Team()
+        let orchestrator = team.start { input, _, say in
+            say(.textDelta(input.text == "outer" ? try await team.ask("inner", session: "session") : "unreachable"))
+        }
+        #expect(try await orchestrator.say("outer").reply?.text == "failed")
+        #expect(team.failures.withLock { $0 } == [.invalidArgument])
+        #expect(try await orchestrator.say("next").reply?.text == "unreachable")
+    }
+
+    @Test("of another session runs, but none of it may begin one of the first")
+    func otherSession() async throws {
+        let team = Team()
+        let orchestrator = team.start { input, _, say in
+            switch input.text {
+            case "one": say(.textDelta("two said \(try await team.ask("two", session: "other"))"))
+            case "two": say(.textDelta("three \(try await team.ask("three", session: "session"))"))
+            default: say(.textDelta("unreachable"))
+            }
+        }
+        #expect(try await orchestrator.say("one").reply?.text == "two said three failed")
+        #expect(team.failures.withLock { $0 } == [.invalidArgument])
+    }
+
+    @Test("throws for as long as the outer turn runs: what it left behind may begin one later")
+    func afterTheTurn() async throws {
+        let team = Team()
+        let isOver = Gate()
+        let late = Locked<Task<String, any Error>?>(nil)
+        let orchestrator = team.start { input, _, say in
+            if input.text == "outer" {
+                late.withLock {
+                    $0 = Task {
+                        try await isOver.wait()
+                        return try await team.ask("later", session: "session")
+                    }
+                }
+            }
+            say(.textDelta("re \(input.text)"))
+        }
+        try await orchestrator.say("outer")
+        await orchestrator.waitUntilIdle()
+        await isOver.open()
+        #expect(try await late.withLock { $0 }?.value == "re later")
+    }
+
+    @Test("by a tool throws too")
+    func tool() async throws {
+        let team = Team()
+        let ask = AgentTool(name: "ask", description: "Asks.") { _, _ in
+            .text(try await team.ask("inner", session: "session"))
+        }
+        let model = ScriptedModel(
+            says: [.toolCall(id: "1", name: "ask", arguments: [:]), .done(LLMCompletion(reason: .toolCalls))],
+            [.textDelta("done")])
+        let orchestrator = Orchestrator(
+            agents: [Agent(name: "Agent", description: "", model: model, tools: [ask])], store: nil)
+        team.orchestrator.withLock { $0 = orchestrator }
+        #expect(try await orchestrator.say("outer").reply?.text == "done")
+        #expect(team.failures.withLock { $0 } == [.invalidArgument])
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import RecollectAgents
+import RecollectCore
+import RecollectSQLite
+import Testing
+
+@Suite("Two orchestrators in one session", .timeLimit(.minutes(5)))
+struct TwoOrchestratorsTests {
+    /// What one of them told, and whether it failed.
+    private struct Told {
+        var events: [AgentEvent] = []
+        var failure: (any Error)?
+
+        init(_ input: AgentInput, to orchestrator: Orchestrator) async {
+            do {
+                for try await event in orchestrator.route(input, userId: "user", sessionId: "session") {
+                    events.append(event)
+                }
+            } catch {
+                failure = error
+            }
+        }
+
+        /// Expects what was told as saved in what is kept.
+        func check(against kept: [ConversationMessage], _ what: Comment) {
+            let ids = Set(kept.map(\.id))
+            if let began = events.announced { #expect(ids.contains(began.inputId), what) }
+            if let reply = events.reply { #expect(kept.contains(reply), what) }
+            #expect(events.reply != nil || failure != nil, what)
+        }
+    }
+
+    @Test(
+        "tell `began` only of questions that are stored, though one asks between the other's look and save",
+        arguments: AnyStore.allCases, [2, 3])
+    func questions(_ kind: AnyStore, point: Int) async throws {
+        try await kind.with { store, reopen in
+            let hasBegun = Gate()
+            let finish = Gate()
+            let first = Orchestrator(
+                agents: [
+                    ScriptedAgent { input, _, say in
+                        await hasBegun.open()
+                        try await finish.wait()
+                        say(.textDelta("re \(input.text)"))
+                    }
+                ], store: store)
+            let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
+            let second = Orchestrator(
+                agents: [
+                    ScriptedAgent { input, _, say in
+                        let kept = try await store.all()
+                        #expect(kept.contains { $0.text == input.text }, "\(kind)")
+                        say(.textDelta("re \(input.text)"))
+                    }
+                ], store: pausing)
+            let one = Locked<Task<Told, Never>?>(nil)
+            pausing.pause(at: point) {
+                one.withLock { $0 = Task { await Told(.text("one", id: "one"), to: first) } }
+                try await hasBegun.wait()
+            }
+            let two = await Told(.text("two", id: "two"), to: second)
+            await finish.open()
+            let other = await (try #require(one.withLock { $0 })).value
+            let kept = try await reopen().all()
+            for told in [other, two] { told.check(against: kept, "\(kind): \(kept.map(\.text))") }
+            #expect(Set(kept.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
+        }
+    }
+
+    @Test("tell nothing as kept that is not, whoever comes first", arguments: AnyStore.allCases)
+    func together(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let told = try await withThrowingTaskGroup(of: [Told].self) { group in
+                for name in ["a", "b"] {
+                    let orchestrator = Orchestrator(
+                        agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
+                    group.addTask {
+                        var told: [Told] = []
+                        for number in 0..<10 { told.append(await Told(.text("\(name)\(number)"), to: orchestrator)) }
+                        return told
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            let kept = try await store.all()
+            for turn in told { turn.check(against: kept, "\(kind): \(kept.map(\.text))") }
+            #expect(told.count == 20)
+        }
+    }
+
+    @Test("leave no interruption behind while the other's reply is on its way", arguments: [SameRole.keep, .drop])
+    func noPhantom(sameRole: SameRole) async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
+        let (hasBegun, finish) = (Gate(), Gate())
+        let slow = ScriptedAgent { input, _, say in
+            await hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re \(input.text)"))
+        }
+        let quick = ScriptedAgent { input, history, say in
+            #expect(history.map(\.text) == ["one"])
+            say(.textDelta("re \(input.text)"))
+        }
+        async let one = Told("one", to: Orchestrator(agents: [slow], store: store))
+        try await hasBegun.wait()
+        let two = await Told("two", to: Orchestrator(agents: [quick], store: store))
+        await finish.open()
+        let other = await one
+        let messages = try await store.all()
+        for told in [other, two] { told.check(against: messages, "\(sameRole)") }
+        #expect(!messages.contains { $0.isInterrupted })
+        #expect(
+            messages.map(\.text)
+                == (sameRole == .keep ? ["one", "two", "re two", "re one"] : ["one", "re one", "two", "re two"]))
+    }
+
+    @Test(
+        "leave none behind either where one looks before the other's reply has begun",
+        arguments: [SameRole.keep, .drop], 4..<8)
+    func noPhantomBeforeTheReply(sameRole: SameRole, point: Int) async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
+        let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
+        let two = Locked<Told?>(nil)
+        pausing.pause(at: point) {
+            let told = await Told("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            two.withLock { $0 = told }
+        }
+        let one = await Told("one", to: Orchestrator(agents: [ScriptedAgent.echo()], store: pausing))
+        if two.withLock({ $0 }) == nil {
+            // There is no such call of the store.
+            let told = await Told("two", to: Orchestrator(agents: [ScriptedAgent.echo()], store: store))
+            two.withLock { $0 = told }
+        }
+        let kept = try await store.all()
+        for told in [one, try #require(two.withLock { $0 })] { told.check(against: kept, "\(sameRole), \(point)") }
+        #expect(!kept.contains { $0.isInterrupted }, "\(kept.map(\.text))")
+        #expect(Set(kept.map(\.text)) == ["one", "You said: one", "two", "You said: two"])
+        #expect(kept.count == 4)
+    }
+}
