@@ -18,7 +18,7 @@ extension SQLiteHistoryStore {
     func keepReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
     ) async throws -> ReplyKeeper {
-        try message.checkDepth()
+        try message.checkSavable()
         var message = message
         message.isInFlight = false
         let (keeper, saved) = try await write { [message, recovery, connection] db, cache in

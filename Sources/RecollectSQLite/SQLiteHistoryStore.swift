@@ -117,7 +117,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     public func update(
         _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
     ) async throws -> Bool {
-        try details.checkDepth()
+        try details.checkSavable()
         let now = Date().millisecondsSince1970
         return try await write { db in
             guard try makesNew || MessageQueries.number(of: conversation, db) != nil else { return false }

@@ -25,7 +25,7 @@ struct TranscriptBatch: Sendable {
     mutating func add(_ record: TranscriptRecord, file: String, userId: String) {
         let conversation = ConversationID(userId: record.userId ?? userId, sessionId: record.sessionId)
         do {
-            try record.content.checkDepth()
+            try record.content.checkSavable()
         } catch {
             // A history would refuse it, and the batch with it.
             return addUnreadable(file: file, line: record.line, error.message)
@@ -147,10 +147,10 @@ final class TranscriptSource: @unchecked Sendable {
 
 extension TranscriptRecord.Content {
     /// Refuses what no history keeps.
-    fileprivate func checkDepth() throws(RecollectError) {
+    fileprivate func checkSavable() throws(RecollectError) {
         switch self {
-        case .message(let message): try message.checkDepth()
-        case .details(let details): try details.checkDepth()
+        case .message(let message): try message.checkSavable()
+        case .details(let details): try details.checkSavable()
         default: break
         }
     }

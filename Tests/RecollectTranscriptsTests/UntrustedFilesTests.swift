@@ -54,6 +54,33 @@ struct UntrustedFilesTests {
         #expect(try await imported.messages(imported.only()).map(\.id) == (isKept ? ["1", "2"] : ["2"]))
     }
 
+    @Test("what another program's line nests deeper than 128 levels is kept as its text", arguments: [128, 129, 400])
+    func foreignNesting(levels: Int) async throws {
+        let folder = try TemporaryFolder()
+        let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let call = #"{"type":"tool_use","id":"t","name":"dig","input":\#(deep)}"#
+        let message = #"{"role":"assistant","content":[{"type":"text","text":"x"},\#(call)]}"#
+        let line = #"{"type":"assistant","uuid":"1","sessionId":"s","timestamp":"2026-01-01T00:00:00.000Z""#
+        let imported = Imported()
+        let report = try await imported.run(
+            folder.write("s.jsonl", line + #","extra":\#(deep),"message":\#(message)}"# + "\n"))
+        #expect(report.unreadable.isEmpty)
+        let found = try #require(try await imported.messages(imported.only()).first)
+        let kept: JSONValue = levels > 128 ? .string(deep) : try JSONValue(parsing: deep)
+        #expect(found.parts == [.text("x"), .toolCall(id: "t", name: "dig", arguments: kept)])
+        #expect(found.metadata["claudeCode"]?["extra"] == kept)
+    }
+
+    @Test("a line whose members' names differ in bytes alone is reported, not read by half")
+    func twinMembers() async throws {
+        let folder = try TemporaryFolder()
+        let twins = "{\"\u{E9}\":1,\"e\u{301}\":2," + userLine("1").dropFirst()
+        let imported = Imported()
+        let report = try await imported.run(folder.write("s.jsonl", twins + userLine("2")))
+        #expect(report.unreadable.map(\.line) == [1])
+        #expect(try await imported.messages(imported.only()).map(\.id) == ["2"])
+    }
+
     @Test("a byte order mark before the first line is no part of it")
     func byteOrderMark() throws {
         let folder = try TemporaryFolder()

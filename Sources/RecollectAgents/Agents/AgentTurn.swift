@@ -114,7 +114,7 @@ struct AgentTurn {
     }
 
     private mutating func tell(_ result: ToolResult, of call: ToolCall) {
-        let content = result.toldContent
+        let content = result.toldContent.fromOutside
         reply.add(result: content, of: call)
         stream.yield(.toolResult(id: call.id, content: content))
     }

@@ -41,7 +41,7 @@ struct AgentTurnReply {
             id = "call_" + UUID().uuidString.filter { $0 != "-" }.lowercased()
             callIds.insert(id)
         }
-        let call = ToolCall(id: id, name: name, arguments: arguments)
+        let call = ToolCall(id: id, name: name, arguments: arguments.fromOutside)
         message.parts.append(.toolCall(id: id, name: name, arguments: call.arguments))
         return call
     }

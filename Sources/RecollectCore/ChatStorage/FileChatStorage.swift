@@ -11,13 +11,14 @@ import Logging
 /// Several stores and several processes may use one folder at the same time and lose nothing; each sees what the others saved.
 /// Within a scope one id is one message: a known id keeps its first content. A scope's budget removes messages for good.
 ///
-/// All file work runs on queues of the store's own, one operation of a session at a time; the calling task waits without
-/// holding a thread. A task that is cancelled before its save is queued has saved nothing and gets `CancellationError`;
+/// All file work runs on threads of the store's own, one operation of a session at a time; the calling task waits without
+/// holding a thread. A session that another process holds keeps nobody waiting but its own callers. A task that is cancelled before its save is queued has saved nothing and gets `CancellationError`;
 /// after that it gets the true result.
 ///
 /// A file that is damaged is set aside in its folder under a new name, what can be read of it is kept, and `events` tells how
-/// much; a missing file reads as empty. All other failures are `RecollectError`s: `foreignStore` for something that is not a
-/// chat file in the place of one, `diskFull`, `readOnly`, `permissionDenied`, `tooManyOpenFiles`, `busy` when another
+/// much; a missing file reads as empty. So does something in the place of a chat file or of a folder that is neither, a folder or a
+/// symbolic link say: it is left untouched, `events` tells of it, and a save there throws `foreignStore`. All other failures are
+/// `RecollectError`s: `diskFull`, `readOnly`, `permissionDenied`, `tooManyOpenFiles`, `busy` when another
 /// process holds a session for more than half a minute, `inputOutput`. A save that fails is not kept.
 ///
 /// The folder needs a file system with locks, as every local one has.
@@ -28,7 +29,7 @@ public final class FileChatStorage: VersionedChatStorage {
     public let baseURL: URL
 
     private let sameRole: SameRole
-    private let lanes: [FileLane]
+    private let queues: SessionQueues
 
     /// Makes a store; no file is touched before the first call.
     /// - Parameters:
@@ -38,16 +39,25 @@ public final class FileChatStorage: VersionedChatStorage {
     ///   - durability: What a save that returned has survived.
     ///   - sameRole: What happens to a message that repeats the last stored role.
     ///   - logger: Where the store logs; never a message's body.
-    public init(
+    public convenience init(
         baseURL: URL? = nil, fileManager: FileManager = .default, durability: Durability = .full,
         sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
+    ) {
+        self.init(
+            baseURL: baseURL, fileManager: fileManager, durability: durability, sameRole: sameRole, logger: logger,
+            patience: .seconds(30))
+    }
+
+    init(
+        baseURL: URL?, fileManager: FileManager = .default, durability: Durability = .full, sameRole: SameRole = .drop,
+        logger: Logger = Logger(label: "recollect"), patience: Duration
     ) {
         let base = baseURL ?? DefaultDirectory.caches(of: fileManager).appendingPathComponent("AgentSquadChats")
         let events = StoreEvents(logger: logger)
         self.baseURL = base
         self.events = events
         self.sameRole = sameRole
-        lanes = (0..<4).map { _ in FileLane(base: base.path, durability: durability, events: events) }
+        queues = SessionQueues(base: base.path, durability: durability, events: events, patience: patience)
     }
 
     /// The last messages of a scope, in the order of saving.
@@ -77,7 +87,7 @@ public final class FileChatStorage: VersionedChatStorage {
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
-        try messages.checkDepth()
+        try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let size = MessageWindow.size(for: maxMessages)
         let admission = try await onFiles(of: scope.conversation) { [sameRole] in
@@ -105,7 +115,6 @@ public final class FileChatStorage: VersionedChatStorage {
         of conversation: ConversationID, _ work: @escaping @Sendable (SessionFiles) throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()
-        let lane = lanes[Int(UInt(bitPattern: conversation.hashValue) % UInt(lanes.count))]
-        return try await lane.run(conversation, work)
+        return try await queues.run(conversation, work)
     }
 }

@@ -55,7 +55,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
         try Task.checkCancellation()
-        try messages.checkDepth()
+        try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = sessions.withLock { sessions in
             sessions[scope.conversation, default: Session()].save(

@@ -8,7 +8,9 @@ import Logging
 /// write to one at the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
 ///
 /// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
-/// another's. Work runs on a queue of its own. A value that is damaged is kept under a key that begins with
+/// another's. What the `UserDefaultsChatStorage` of Agent Squad's guide wrote under `AgentSquad.user.session.agent` is read, and
+/// with the first save to that scope written under the new key; the old value stays. Such a key says whose it is only where no id
+/// holds a dot: others are not looked for. Work runs on a queue of its own. A value that is damaged is kept under a key that begins with
 /// `recollect.aside`, what can be read of it stays, and `events` tells how much. A task that is cancelled before its save is
 /// queued has saved nothing and gets `CancellationError`.
 public final class UserDefaultsChatStorage: ChatStorage {
@@ -58,7 +60,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
-        try messages.checkDepth()
+        try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
         let admission = try await onQueue {
             var chat = try self.chat(of: scope)
@@ -97,7 +99,7 @@ extension UserDefaultsChatStorage {
     /// The messages of a scope, each with its JSON as it is stored.
     private func chat(of scope: Scope) throws -> [EncodedMessage] {
         let key = Self.key(of: scope)
-        guard let value = defaults.object(forKey: key) else { return [] }
+        guard let value = defaults.object(forKey: key) else { return guideChat(of: scope) }
         guard let data = value as? Data else {
             throw RecollectError(
                 .foreignStore, "the user defaults hold something else than a chat under \(key); it was left untouched")
@@ -115,18 +117,54 @@ extension UserDefaultsChatStorage {
         return chat
     }
 
+    /// What the guide's own store has kept of a scope.
+    private func guideChat(of scope: Scope) -> [EncodedMessage] {
+        guard let prefix = Self.guidePrefix(of: scope.conversation), !scope.agentId.utf8.contains(Byte.dot),
+            let data = guideValue(of: prefix + scope.agentId)
+        else { return [] }
+        let bytes = Array(data)
+        if let ranges = MessageArray.layout(of: bytes)?.messages {
+            let chat = ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
+            if chat.count == ranges.count { return chat }
+        }
+        let chat = Damage(bytes: bytes).ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
+        events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        return chat
+    }
+
+    private func guideValue(of key: String) -> Data? {
+        guard let data = defaults.data(forKey: key) else { return nil }
+        // User defaults may take one form of a letter for another.
+        let isOneForm = key.utf8.allSatisfy { $0 < 0x80 }
+        return isOneForm || defaults.dictionaryRepresentation().keys.contains(where: key.hasSameBytes) ? data : nil
+    }
+
+    /// What the guide's own store begins a session's keys with; `nil` where it could be another session's.
+    private static func guidePrefix(of conversation: ConversationID) -> String? {
+        let ids = [conversation.userId, conversation.sessionId]
+        return ids.contains { $0.utf8.contains(Byte.dot) } ? nil : "AgentSquad.\(ids[0]).\(ids[1])."
+    }
+
     private func write(_ chat: ArraySlice<EncodedMessage>, to key: String) {
         defaults.set(Data(MessageArray.joined(chat.map { $0.bytes[...] })), forKey: key)
         // Apple's systems write by themselves; elsewhere nothing is written until this is called.
         defaults.synchronize()
     }
 
-    /// The scopes of a session that have a key.
-    private func scopes(of conversation: ConversationID) -> [Scope] {
+    /// The scopes of a session that have a key, of this store or of the guide's.
+    private func scopes(of conversation: ConversationID) -> Set<Scope> {
         let prefix = Self.prefix(of: conversation)
-        return defaults.dictionaryRepresentation().keys.filter { $0.hasPrefix(prefix) }.compactMap { key in
-            EscapedName.id(of: String(key.dropFirst(prefix.count))).map { conversation.scope(agentId: $0) }
+        let guidePrefix = Self.guidePrefix(of: conversation)
+        var scopes: Set<Scope> = []
+        for key in defaults.dictionaryRepresentation().keys {
+            if key.hasPrefix(prefix), let id = EscapedName.id(of: String(key.dropFirst(prefix.count))) {
+                scopes.insert(conversation.scope(agentId: id))
+            } else if let guidePrefix, key.utf8.starts(with: guidePrefix.utf8) {
+                let agent = key.utf8.dropFirst(guidePrefix.utf8.count)
+                if !agent.contains(Byte.dot) { scopes.insert(conversation.scope(agentId: String(Substring(agent)))) }
+            }
         }
+        return scopes
     }
 
     private static func key(of scope: Scope) -> String {

@@ -18,7 +18,8 @@ public struct StoreEvent: Sendable {
         public static let droppedSameRole = Kind(rawValue: "droppedSameRole")
         /// A damaged file was set aside and what could be read was kept.
         public static let salvaged = Kind(rawValue: "salvaged")
-        /// A foreign file had the name of one of Recollect's files. It was set aside, and is never removed.
+        /// Something foreign had the name of one of Recollect's files. It was set aside, or left where it is if the event names no
+        /// `setAside`, and is never removed.
         public static let foreignFile = Kind(rawValue: "foreignFile")
         /// Something was missing when the store opened: a write-ahead log, for instance.
         public static let missingFile = Kind(rawValue: "missingFile")

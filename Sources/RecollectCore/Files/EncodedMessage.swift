@@ -23,12 +23,30 @@ struct EncodedMessage {
         self.bytes = Array(bytes)
     }
 
-    /// Reads an array of stored messages; `nil` for bytes that are none.
+    /// Reads a stored message and where its id stands in its bytes; `nil` for bytes that are none.
+    static func read(_ bytes: ArraySlice<UInt8>) -> (message: ConversationMessage, idPlace: Range<Int>)? {
+        bytes.withUnsafeBytes { bytes in
+            guard let message = try? JSONParser.read(bytes, { try ConversationMessage(json: $0.value()) }),
+                let place = try? JSONParser.placeOfID(in: bytes)
+            else { return nil }
+            return (message, place)
+        }
+    }
+
+    /// Where the id stands in the bytes.
+    var idPlace: Range<Int> {
+        // They are JSON of our own.
+        bytes.withUnsafeBytes { try? JSONParser.placeOfID(in: $0) } ?? 0..<0
+    }
+
+    /// Reads an array of stored messages, each as deep as one alone; `nil` for bytes that are none.
     static func messages(in bytes: [UInt8]) -> [ConversationMessage]? {
         try? bytes.withUnsafeBytes { bytes in
             try JSONParser.read(bytes) { parser in
                 var messages: [ConversationMessage] = []
-                try parser.forEachElement { messages.append(try ConversationMessage(json: $0.value())) }
+                try parser.forEachElement { parser in
+                    messages.append(try parser.countingDepthAnew { try ConversationMessage(json: $0.value()) })
+                }
                 return messages
             }
         }

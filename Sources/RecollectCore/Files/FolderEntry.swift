@@ -62,6 +62,18 @@ extension OpenFolder {
         return FolderEntry(status)
     }
 
+    /// Whether two names in this folder stand for one thing.
+    func isOneEntry(_ name: String, _ other: String) throws -> Bool {
+        var (mine, others) = (stat(), stat())
+        guard fstatat(descriptor, name, &mine, AT_SYMLINK_NOFOLLOW) == 0,
+            fstatat(descriptor, other, &others, AT_SYMLINK_NOFOLLOW) == 0
+        else {
+            guard errno == ENOENT else { throw POSIXFailure.last }
+            return false
+        }
+        return mine.st_dev == others.st_dev && mine.st_ino == others.st_ino
+    }
+
     /// Whether two openings are of one folder.
     package func isSame(as other: OpenFolder) throws -> Bool {
         let mine = try status(of: descriptor)

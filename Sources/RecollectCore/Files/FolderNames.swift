@@ -1,6 +1,6 @@
 /// The names in one folder, and which of them belongs to an id.
 ///
-/// A name is looked for in the listing, byte by byte, and never by asking the file system: that may take `bob` for `Bob`.
+/// A name is looked for in the listing, byte by byte: a file system that is asked for `bob` may give `Bob`.
 struct FolderNames {
     let all: [String]
     /// What our names in this folder end with: `.json` for files, nothing for folders.
@@ -16,9 +16,31 @@ struct FolderNames {
     /// The name that is there for an id. The one that Recollect gives comes before the one that Agent Squad gives, so that what
     /// has been saved here stays in sight whatever another program adds.
     func existing(for id: String) -> String? {
-        [
-            EscapedName.escaped(id), EscapedName.agentSquad(id), EscapedName.fullyEscaped(id), EscapedName.hashed(id),
-        ].lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
+        Self.candidates(for: id).lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
+    }
+
+    private static func candidates(for id: String) -> [String] {
+        [EscapedName.escaped(id), EscapedName.agentSquad(id), EscapedName.fullyEscaped(id), EscapedName.hashed(id)]
+    }
+
+    /// The name that is there for an id in a folder, without listing it where the file system tells names apart by their case.
+    static func existing(for id: String, in folder: OpenFolder) throws -> String? {
+        for name in candidates(for: id) where try folder.entry(name) != nil {
+            let other = String(decoding: name.utf8.map { Self.otherCase($0) }, as: UTF8.self)
+            // One thing under both names: the file system has no case, and the listing tells which name is meant.
+            if name != other, try folder.isOneEntry(name, other) {
+                return FolderNames(try folder.names()).existing(for: id)
+            }
+            return name
+        }
+        return nil
+    }
+
+    private static func otherCase(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): byte ^ 0x20
+        default: byte
+        }
     }
 
     /// The name to give an id that has none yet.

@@ -165,6 +165,7 @@ enum Byte {
     static let openingBrace = UInt8(ascii: "{")
     static let closingBrace = UInt8(ascii: "}")
     static let comma = UInt8(ascii: ",")
+    static let dot = UInt8(ascii: ".")
     static let colon = UInt8(ascii: ":")
     static let quote = UInt8(ascii: "\"")
     static let backslash = UInt8(ascii: "\\")

@@ -10,6 +10,8 @@ struct ScopeFile {
         /// Where the message begins in the file.
         var offset: Int
         let id: ByteString
+        /// Where the message's id stands, from its beginning on.
+        let idPlace: Range<Int>
     }
 
     private(set) var entries: [Entry] = []
@@ -35,13 +37,15 @@ struct ScopeFile {
 
     /// Learns what other processes did since: reads what they appended, forgets what they trimmed.
     ///
-    /// `false` where the file is not a continuation of what is known and must be read from the start.
+    /// `false` where the file is not a continuation of what is known and must be read from the start: another process may have
+    /// moved the messages to a new file. An id is one message, so one that stands where it stood has not been moved.
     mutating func follow(_ file: OpenFile) throws -> Bool {
         let start = closing - lastBytes.count
         let size = try file.size()
         guard size > closing else { return false }
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
+        if let last = entries.last, try !isThere(last, in: file) { return false }
         if mark != Byte.closingBracket {
             let wasEmpty = entries.isEmpty
             let rest = lastBytes.count + (wasEmpty ? 1 : 0)
@@ -56,23 +60,34 @@ struct ScopeFile {
             trimmed += 1
         }
         forget(first: trimmed)
-        return true
+        return try entries.first.map { try isThere($0, in: file) } ?? true
+    }
+
+    /// Whether a message stands in the file where it is known to stand.
+    private func isThere(_ entry: Entry, in file: OpenFile) throws -> Bool {
+        let bytes = try file.read(at: entry.offset + entry.idPlace.lowerBound, count: entry.idPlace.count)
+        // Bytes that are no string are no id either.
+        let id = try? bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.string() } }
+        return id.map { ByteString($0) } == entry.id
     }
 
     /// The bytes of the last messages as an array of their own.
     func bytes(ofLast count: Int, from file: OpenFile) throws -> [UInt8] {
         guard count > 0, !entries.isEmpty else { return [Byte.openingBracket, Byte.closingBracket] }
         let start = entries[max(0, entries.count - count)].offset
-        return try [Byte.openingBracket] + file.read(at: start, count: closing - start) + [Byte.closingBracket]
+        // The byte before a message is white space, a comma or the opening bracket.
+        var bytes = try file.read(at: start - 1, count: closing - start + 2)
+        bytes[0] = Byte.openingBracket
+        if bytes.count > 1 { bytes[bytes.count - 1] = Byte.closingBracket }
+        return bytes
     }
 
     /// Appends messages; `isDurable` waits until they are on the disk, past power loss.
     mutating func append(_ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool) throws {
-        guard !messages.isEmpty else { return }
-        let text = MessageArray.joined(messages.map { $0.bytes[...] }).dropFirst()
+        guard let last = messages.last else { return }
         // Other programs end the file with a line break: white space, or the file would not be a whole array.
         if try file.size() > closing + 1 { try file.truncate(to: closing + 1) }
-        try file.write(Array(text), at: closing + 1)
+        try write(messages, behind: closing, of: file)
         if isDurable { try file.orderWrites() }
         try file.write([entries.isEmpty ? Byte.space : Byte.comma], at: closing)
         if isDurable { try file.synchronize() }
@@ -80,11 +95,36 @@ struct ScopeFile {
         // Each message stands behind two bytes: the bracket or comma before it, and a line break.
         var end = closing
         for message in messages {
-            add(message.message, offset: end + 2)
+            add(message.message, idPlace: message.idPlace, offset: end + 2)
             end += 2 + message.bytes.count
         }
         closing = end
-        remember(end: text.dropLast())
+        remember(end: last.bytes[...])
+    }
+
+    /// Writes messages and a closing bracket behind a byte: small ones together, a large one from where it is, not copied.
+    private func write(_ messages: [EncodedMessage], behind end: Int, of file: OpenFile) throws {
+        var place = end + 1
+        var text: [UInt8] = []
+        func flush() throws {
+            try file.write(text, at: place)
+            place += text.count
+            text = []
+        }
+        for (index, message) in messages.enumerated() {
+            if index > 0 { text.append(Byte.comma) }
+            text.append(Byte.newline)
+            if message.bytes.count < 1 << 20 {
+                text += message.bytes
+                if text.count >= 1 << 20 { try flush() }
+            } else {
+                try flush()
+                try file.write(message.bytes, at: place)
+                place += message.bytes.count
+            }
+        }
+        text.append(Byte.closingBracket)
+        try flush()
     }
 
     /// Begins a file that is made and not yet written.
@@ -166,16 +206,16 @@ struct ScopeFile {
     /// Takes in messages found in bytes that begin at `offset` of the file; `false` if one cannot be read.
     private mutating func take(_ ranges: [Range<Int>], of bytes: [UInt8], at offset: Int) -> Bool {
         for range in ranges {
-            guard let message = EncodedMessage(stored: bytes[range])?.message else { return false }
-            add(message, offset: offset + range.lowerBound)
+            guard let (message, idPlace) = EncodedMessage.read(bytes[range]) else { return false }
+            add(message, idPlace: idPlace, offset: offset + range.lowerBound)
         }
         remember(end: bytes[..<(closing - offset)])
         return true
     }
 
-    private mutating func add(_ message: ConversationMessage, offset: Int) {
+    private mutating func add(_ message: ConversationMessage, idPlace: Range<Int>, offset: Int) {
         let id = ByteString(message.id)
-        entries.append(Entry(offset: offset, id: id))
+        entries.append(Entry(offset: offset, id: id, idPlace: idPlace))
         ids.insert(id)
         lastRole = message.role
     }

@@ -15,11 +15,18 @@ final class SessionFiles {
     /// Files whose names, and those of the folders above, this has put on the disk: somebody who made one may have ended
     /// before they did.
     private var settled: Set<String> = []
+    private var hasToldOfForeign = false
 
-    init(_ conversation: ConversationID, base: String, durability: Durability, events: StoreEvents) {
-        place = SessionPlace(conversation, base: base)
+    init(_ place: SessionPlace, durability: Durability, events: StoreEvents) {
+        self.place = place
         isDurable = durability == .full
         self.events = events
+    }
+
+    /// How long the next operation waits for the session's lock.
+    var lockPatience: Duration {
+        get { place.patience }
+        set { place.patience = newValue }
     }
 
     // MARK: Reading
@@ -45,6 +52,14 @@ final class SessionFiles {
 
     /// Names the state of the files: see `FileChatStorage.version`.
     func version() throws -> ChatVersion {
+        do {
+            return try versionOfFiles()
+        } catch let error as RecollectError where error.code == .foreignStore {
+            return ChatVersion(rawValue: UUID().uuidString)
+        }
+    }
+
+    private func versionOfFiles() throws -> ChatVersion {
         guard let folder = try place.open(exclusively: false) else { return ChatVersion(rawValue: "none") }
         return try explaining("read", folder.path) {
             let stamps = try folder.names().filter { $0.hasSuffix(".json") }.sorted().map { name in
@@ -56,12 +71,22 @@ final class SessionFiles {
         }
     }
 
-    /// Reads under the shared lock, and again under the exclusive one if there is damage to heal.
+    /// Reads under the shared lock, and again under the exclusive one if there is damage to heal. What is no chat in the place of
+    /// one reads as nothing: a save would say so, and it is told once.
     private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
         do {
-            return try place.open(exclusively: false).map { try body($0, false) } ?? []
-        } catch is Damage {
-            return try place.open(exclusively: true).map { try body($0, true) } ?? []
+            do {
+                return try place.open(exclusively: false).map { try body($0, false) } ?? []
+            } catch is Damage {
+                return try place.open(exclusively: true).map { try body($0, true) } ?? []
+            }
+        } catch let error as RecollectError where error.code == .foreignStore {
+            if !hasToldOfForeign {
+                hasToldOfForeign = true
+                let scope = place.conversation.scope(agentId: "")
+                events.post(StoreEvent(kind: .foreignFile, scope: scope, failure: error))
+            }
+            return []
         }
     }
 
@@ -75,9 +100,9 @@ final class SessionFiles {
             do {
                 try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
             } catch let error as RecollectError where error.code == .readOnly || error.code == .permissionDenied {
-                return damage.messages.suffix(count)
+                // What can be read is given all the same.
             }
-            return try messages(in: name, folder, last: count)
+            return damage.messages.suffix(count)
         }
     }
 
@@ -196,7 +221,12 @@ final class SessionFiles {
             return try state(of: name, open(name, in: folder))
         } catch let damage as Damage {
             try heal(agentId, name, damage, in: folder, wasAskedFor: true)
-            return try state(of: name, open(name, in: folder))
+            // Not by looking for what is known of it: this is what was written.
+            guard let state = ScopeFile(damage.salvaged) else {
+                throw RecollectError(.unreadable, "\(folder.path(of: name)) cannot be repaired; move it away")
+            }
+            known[name] = state
+            return state
         }
     }
 
@@ -207,6 +237,8 @@ final class SessionFiles {
         guard wasAskedFor || !damage.looksForeign else {
             throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left untouched")
         }
+        // Nothing would be gained by another copy of the same.
+        guard damage.salvaged != damage.bytes else { return }
         let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID().uuidString.prefix(8).lowercased())"
         try explaining("repair", folder.path(of: name)) {
             _ = try folder.replace(name, keepingOldAs: aside) { try $0.write(damage.salvaged, at: 0) }

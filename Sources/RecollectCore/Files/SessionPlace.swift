@@ -4,12 +4,21 @@ import Foundation
 package struct SessionPlace {
     package let conversation: ConversationID
     private let base: String
+    /// How long to wait for the lock.
+    var patience: Duration
+    private let knownNames: KnownNames
     /// The names of the user's and the session's folder, once found.
     private var found: (user: String, session: String)?
 
     package init(_ conversation: ConversationID, base: String) {
+        self.init(conversation, base: base, patience: .seconds(30), knownNames: KnownNames())
+    }
+
+    init(_ conversation: ConversationID, base: String, patience: Duration, knownNames: KnownNames) {
         self.conversation = conversation
         self.base = base
+        self.patience = patience
+        self.knownNames = knownNames
     }
 
     /// Opens the session's folder and takes its lock; `nil` where there is none.
@@ -47,7 +56,7 @@ package struct SessionPlace {
     private func lock(_ folder: OpenFolder, exclusively: Bool) throws {
         try explaining("lock", folder.path) {
             do {
-                try folder.lock(exclusively: exclusively)
+                try folder.lock(exclusively: exclusively, patience: patience)
             } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
                 throw RecollectError(
                     .busy, "another process has held \(folder.path) for too long; end it if it hangs", cause: failure)
@@ -63,14 +72,50 @@ package struct SessionPlace {
         {
             return (folder, known)
         }
-        let names = FolderNames(try explaining("list", parent.path) { try parent.names() })
-        let name = names.existing(for: id) ?? names.new(for: id)
+        let existing = try explaining("look into", parent.path) { try FolderNames.existing(for: id, in: parent) }
+        guard making || existing != nil else { return nil }
+        let name = try existing ?? newName(for: id, in: parent)
         return try explaining("open", parent.path(of: name)) {
-            if making, names.existing(for: id) == nil {
-                try names.keep(id, of: name, in: parent)
-                try parent.makeFolder(name)
-            }
+            if existing == nil { try parent.makeFolder(name) }
             return try ifThere { (try parent.folder(name), name) }
         }
+    }
+
+    /// A name for an id that has none, kept beside it where it does not say it.
+    private func newName(for id: String, in parent: OpenFolder) throws -> String {
+        let name = try explaining("list", parent.path) {
+            let name = try knownNames.foreign(in: parent).new(for: id)
+            // What has it is nobody's that this id may have: some other name, which came later, is one with it here.
+            return try parent.entry(name) == nil ? name : FolderNames(try parent.names()).new(for: id)
+        }
+        try explaining("open", parent.path(of: name)) { try FolderNames([]).keep(id, of: name, in: parent) }
+        return name
+    }
+}
+
+extension RecollectError {
+    /// Whether another process holds a session's lock.
+    var isOfHeldLock: Bool {
+        code == .busy && (cause as? POSIXFailure)?.number == EWOULDBLOCK
+    }
+}
+
+/// The names in folders that some file systems could take for one of ours. Each folder is listed once, however many sessions are
+/// made in it.
+final class KnownNames: Sendable {
+    private let folders = Locked<[String: FolderNames]>([:])
+
+    /// How many folders are remembered: what is forgotten is listed again.
+    private static let capacity = 128
+
+    /// The names in a folder that Recollect gives to no id.
+    func foreign(in folder: OpenFolder) throws -> FolderNames {
+        if let known = folders.withLock({ $0[folder.path] }) { return known }
+        let names = FolderNames(try folder.names().filter { EscapedName.id(of: $0).map(EscapedName.escaped) != $0 })
+        folders.withLock { folders in
+            if folders.count == Self.capacity { folders = [:] }
+            folders[folder.path] = names
+        }
+        return names
     }
 }

@@ -54,5 +54,5 @@ extension JSONWriter.Members {
         }
     }
 
-    private static let names: Set<String> = ["id", "role", "timestamp", "parts", "metadata"]
+    static let names: Set<String> = ["id", "role", "timestamp", "parts", "metadata"]
 }

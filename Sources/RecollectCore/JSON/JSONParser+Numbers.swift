@@ -1,21 +1,30 @@
 extension JSONParser {
-    /// Reads a number: an integer where it is whole and fits 64 bits, however it is written.
+    /// Reads a number: an integer where it is whole and fits 64 bits, however it is written. Negative zero keeps its sign.
     mutating func number() throws -> JSONValue {
         let (place, isInteger) = try scanNumber()
         let digits = UnsafeRawBufferPointer(rebasing: bytes[place])
-        if isInteger, let integer = Self.integer(digits) { return .integer(integer) }
-        guard let number = Double(String(decoding: digits, as: UTF8.self)), number.isFinite else {
-            throw failure("the number is too large", at: place.lowerBound)
-        }
-        if isInteger || number != number.rounded(.towardZero) { return .number(number) }
-        if number.magnitude < 0x1p53 { return .integer(Int64(number)) }
+        if isInteger, let integer = Self.integer(digits), integer != 0 || digits.count == 1 { return .integer(integer) }
+        let number = try double(at: place)
+        if number.magnitude < 0x1p53 { return number.wholeNumber.map { .integer($0) } ?? .number(number) }
         // A double no longer tells one whole number from the next, the digits do.
+        if isInteger { return .number(number) }
         return Self.wholeDigits(of: digits).flatMap(Self.integer).map { .integer($0) } ?? .number(number)
     }
 
-    /// Reads past a number.
+    /// Reads past a number that `number` reads.
     mutating func skipNumber() throws {
-        _ = try scanNumber()
+        let (place, _) = try scanNumber()
+        // Nothing but an exponent or hundreds of digits makes a number too large.
+        if place.count > 300 || bytes[place].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
+            _ = try double(at: place)
+        }
+    }
+
+    private func double(at place: Range<Int>) throws -> Double {
+        guard let number = Double(String(decoding: bytes[place], as: UTF8.self)), number.isFinite else {
+            throw failure("the number is too large", at: place.lowerBound)
+        }
+        return number
     }
 
     /// Reads past a number by the grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
@@ -67,8 +76,8 @@ extension JSONParser {
         return value == .min ? nil : -value
     }
 
-    /// The whole part of a large number with a fraction or an exponent, without either: `1.5e3` gives `1500`; `nil` where
-    /// that would be too long for 64 bits.
+    /// The digits of a large whole number with a fraction or an exponent, without either: `1.5e3` gives `1500`; `nil` where
+    /// the number is not whole, or would be too long for 64 bits.
     private static func wholeDigits(of text: UnsafeRawBufferPointer) -> [UInt8]? {
         let parts = text.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         let exponent = parts.count == 1 ? 0 : Int(String(decoding: parts[1], as: UTF8.self))
@@ -76,6 +85,7 @@ extension JSONParser {
         let mantissa = parts[0].split(separator: UInt8(ascii: "."))
         let digits = Array(mantissa.joined())
         let zeros = exponent - (mantissa.count == 2 ? mantissa[1].count : 0)
-        return zeros < 0 ? digits.dropLast(-zeros) : digits + Array(repeating: UInt8(ascii: "0"), count: zeros)
+        guard zeros < 0 else { return digits + Array(repeating: UInt8(ascii: "0"), count: zeros) }
+        return digits.suffix(-zeros).allSatisfy { $0 == UInt8(ascii: "0") } ? digits.dropLast(-zeros) : nil
     }
 }

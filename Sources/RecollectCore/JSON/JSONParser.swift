@@ -6,6 +6,9 @@
 /// is skipped; nesting deeper than `depthLimit` is refused; of equal keys the last one counts; whole numbers that fit 64
 /// bits stay integers. What it accepts and what it makes of it agree with `JSONValue`'s `Decodable` conformance.
 ///
+/// Swift's dictionaries take keys for one that differ in bytes alone, `é` in one code point and in two. An object with both
+/// would lose a member: `value` keeps it as the string of its text, and `object` refuses it.
+///
 /// Every method throws `unreadable` with the offset of the first byte that cannot be right.
 package struct JSONParser {
     /// How deep arrays and objects may nest; Foundation's limit too. What is saved stays below it: see `JSONValue.depthLimit`.
@@ -15,6 +18,8 @@ package struct JSONParser {
     /// The next byte to read.
     package private(set) var offset = 0
     private var depth = 0
+    /// Where the first object begins that `value` kept as text.
+    private(set) var objectKeptAsText: Int?
     /// JavaScript cuts strings inside a pair of surrogates and writes the half that is left; its readers put U+FFFD there.
     let replacesLoneSurrogates: Bool
 
@@ -40,7 +45,11 @@ package struct JSONParser {
     /// Reads any value.
     package mutating func value() throws -> JSONValue {
         switch try first() {
-        case UInt8(ascii: "{"): return .object(try object())
+        case UInt8(ascii: "{"):
+            let start = offset
+            if let members = try members() { return .object(members) }
+            objectKeptAsText = objectKeptAsText ?? start
+            return .string(String(decoding: bytes[start..<offset], as: UTF8.self))
         case UInt8(ascii: "["): return .array(try array())
         case UInt8(ascii: "\""): return .string(try string())
         case UInt8(ascii: "t"):
@@ -75,16 +84,27 @@ package struct JSONParser {
 
     /// Reads an object.
     package mutating func object() throws -> [String: JSONValue] {
+        skipWhitespace()
+        let start = offset
+        guard let members = try members() else { throw twinKeys(at: start) }
+        return members
+    }
+
+    /// Reads an object; `nil` where two keys differ in bytes alone.
+    private mutating func members() throws -> [String: JSONValue]? {
         // Loops of their own here and in `array`: with closures each level of a deep value would take several frames.
         var members: [String: JSONValue] = [:]
+        var haveTwins = false
         var more = try open("{", closedBy: "}")
         while more {
             let key = try string()
             try expect(":")
-            members[key] = try value()
+            if members.updateValue(try value(), forKey: key) != nil, let index = members.index(forKey: key) {
+                haveTwins = haveTwins || !members.keys[index].hasSameBytes(as: key)
+            }
             more = try continues(until: "}")
         }
-        return members
+        return haveTwins ? nil : members
     }
 
     /// Reads an array.
@@ -116,6 +136,28 @@ package struct JSONParser {
             try body(&self)
             more = try continues(until: "]")
         }
+    }
+
+    /// Reads an element as if it were a text of its own: as deep as that.
+    mutating func countingDepthAnew<Result>(_ body: (inout JSONParser) throws -> Result) throws -> Result {
+        let outer = depth
+        depth = 0
+        defer { depth = outer }
+        return try body(&self)
+    }
+
+    /// Where the value of the member `id` stands in an object; `nil` if it has none.
+    static func placeOfID(in bytes: UnsafeRawBufferPointer) throws -> Range<Int>? {
+        var parser = JSONParser(bytes)
+        // The first one, as Recollect writes it.
+        if parser.enter(member: "id") { return try parser.skip() }
+        parser.move(to: 0)
+        var place: Range<Int>?
+        try parser.forEachMember { key, parser in
+            let value = try parser.skip()
+            if key == "id" { place = value }
+        }
+        return place
     }
 
     private mutating func skipObject() throws {
@@ -225,6 +267,11 @@ package struct JSONParser {
             bytes[offset..<end].elementsEqual(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
         else { throw failure("not a JSON value") }
         offset = end
+    }
+
+    /// The error for an object that no dictionary holds.
+    func twinKeys(at place: Int) -> RecollectError {
+        failure("two keys of an object differ in bytes alone", at: place)
     }
 
     /// The error for the byte at the parser's place, or another.

@@ -1,11 +1,24 @@
 extension JSONValue {
-    /// Reads a value from JSON text, strictly by RFC 8259; nesting deeper than 512 is refused.
+    /// Reads a value from JSON text, strictly by RFC 8259; nesting deeper than 512 is refused, and so are objects with keys that
+    /// differ in bytes alone (`é` in one code point and in two), of which a dictionary would lose one.
     /// - Throws: `unreadable`, with the offset in bytes of what is wrong.
     public init(parsing text: String) throws {
         var text = text
         self = try text.withUTF8 { bytes in
-            try JSONParser.read(UnsafeRawBufferPointer(bytes)) { try $0.value() }
+            try JSONParser.read(UnsafeRawBufferPointer(bytes)) { parser in
+                let value = try parser.value()
+                if let place = parser.objectKeptAsText { throw parser.twinKeys(at: place) }
+                return value
+            }
         }
+    }
+
+    /// Reads a value that a program outside gave as JSON text, a model for instance; the text itself, as a string, where it is no
+    /// JSON that a history keeps: invalid, nested too deep, or with keys that differ in bytes alone.
+    package init(fromOutside text: String) {
+        // Not being JSON is an answer here, and the text keeps everything.
+        let value = try? JSONValue(parsing: text)
+        self = value.map { $0.isDeepForOutside ? .string(text) : $0 } ?? .string(text)
     }
 
     /// The value as JSON text without white space, keys in order: equal values give equal text.

@@ -56,7 +56,7 @@ package struct JSONWriter {
         // The bytes have one owner at a time, or every member would copy them.
         bytes = []
         body(&members)
-        self = members.writer
+        swap(&bytes, &members.writer.bytes)
         put("}")
     }
 
@@ -86,6 +86,8 @@ package struct JSONWriter {
 
     private mutating func write(_ value: Double) {
         guard value.isFinite else { return raw("null") }
+        // Equal numbers give equal bytes.
+        if let whole = value.wholeNumber { return write(whole) }
         let digits = value.description
         raw(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
     }
@@ -95,6 +97,7 @@ package struct JSONWriter {
         put("\"")
         var string = string
         string.withUTF8 { characters in
+            reserve(for: characters)
             var written = 0
             for place in characters.indices {
                 let byte = characters[place]
@@ -106,6 +109,13 @@ package struct JSONWriter {
             bytes.append(contentsOf: characters[written...])
         }
         put("\"")
+    }
+
+    /// Makes room for a text that is most of what is written, so that it is not copied again and again in growing.
+    private mutating func reserve(for characters: UnsafeBufferPointer<UInt8>) {
+        guard characters.count > max(bytes.count, 1 << 16) else { return }
+        // And for the escapes that prose has.
+        bytes.reserveCapacity(bytes.count + characters.count + characters.count / 16 + 1 << 12)
     }
 
     private mutating func escape(_ byte: UInt8) {

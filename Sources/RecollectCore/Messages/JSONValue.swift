@@ -1,14 +1,17 @@
+import Foundation
+
 /// Any JSON value, for tool arguments, tool results, metadata and parts that this version does not know.
 ///
-/// Numbers keep what they are: a whole number that fits 64 bits stays an integer, others are doubles.
-public enum JSONValue: Hashable, Sendable {
+/// Numbers are compared by value, because JSON has one kind of number: `.number(2)` equals `.integer(2)`, and a store may give
+/// back either. Negative zero equals itself alone.
+public enum JSONValue: Sendable {
     /// JSON's `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
     /// A whole number that fits in 64 bits.
     case integer(Int64)
-    /// Any other number.
+    /// Any other number. Infinite ones and those that are not numbers have no JSON: stores refuse them.
     case number(Double)
     /// A string; it may hold U+0000.
     case string(String)
@@ -16,6 +19,45 @@ public enum JSONValue: Hashable, Sendable {
     case array([JSONValue])
     /// Keys and values; the order of keys has no meaning and is not kept.
     case object([String: JSONValue])
+}
+
+extension JSONValue: Hashable {
+    /// Equal as JSON: numbers by value, objects without an order of keys.
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let left), .bool(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left.bitPattern == right.bitPattern
+        case (.integer(let whole), .number(let number)), (.number(let number), .integer(let whole)):
+            number.wholeNumber == whole
+        case (.string(let left), .string(let right)): left == right
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    /// Hashes the value; equal numbers hash alike.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .number(let value):
+            if let whole = value.wholeNumber { hasher.combine(whole) } else { hasher.combine(value.bitPattern) }
+        case .string(let value): hasher.combine(value)
+        case .array(let elements): hasher.combine(elements)
+        case .object(let members): hasher.combine(members)
+        }
+    }
+}
+
+extension Double {
+    /// The whole number of 64 bits that JSON writes for this; `nil` for fractions, for what is larger, and for negative zero.
+    var wholeNumber: Int64? {
+        self == 0 && sign == .minus ? nil : Int64(exactly: self)
+    }
 }
 
 extension JSONValue {
@@ -76,7 +118,7 @@ extension JSONValue: Codable {
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
         } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
+            self = Self.number(in: container, decodedAs: value)
         } else if let value = try? container.decode(Double.self) {
             self = .number(value)
         } else if let value = try? container.decode(String.self) {
@@ -88,6 +130,20 @@ extension JSONValue: Codable {
         }
     }
 
+    /// The number that a decoder gave as a whole one: it does so for negative zero, and cuts the fraction off large numbers.
+    private static func number(in container: any SingleValueDecodingContainer, decodedAs whole: Int64) -> JSONValue {
+        // Decoders of other formats than JSON may have no such number: then the whole one is all there is.
+        if whole == 0, let number = try? container.decode(Double.self), number.sign == .minus { return .number(number) }
+        if whole.magnitude >= 1 << 53, var exact = try? container.decode(Decimal.self),
+            let number = try? container.decode(Double.self)
+        {
+            var rounded = Decimal()
+            NSDecimalRound(&rounded, &exact, 0, .plain)
+            if rounded != exact { return .number(number) }
+        }
+        return .integer(whole)
+    }
+
     /// Encodes the value as plain JSON.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
@@ -95,7 +151,8 @@ extension JSONValue: Codable {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .integer(let value): try container.encode(value)
-        case .number(let value): try container.encode(value)
+        case .number(let value):
+            if let whole = value.wholeNumber { try container.encode(whole) } else { try container.encode(value) }
         case .string(let value): try container.encode(value)
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)

@@ -77,7 +77,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
-        try messages.checkDepth()
+        try messages.checkSavable()
         state.withLock { state in
             let moment = state.clock.next(now: now())
             var session =
@@ -85,6 +85,9 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
                 ?? StoredSession(
                     id: id, createdAt: moment, firstUserMessage: messages.firstUserMessage, lastAccessedAt: moment,
                     messages: [])
+            if session.firstUserMessage.isEmpty {
+                session = session.with(firstUserMessage: messages.firstUserMessage)
+            }
             session.lastAccessedAt = moment
             session.messages = messages
             state.sessions[ByteString(id)] = session

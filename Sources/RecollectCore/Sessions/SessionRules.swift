@@ -24,7 +24,7 @@ struct SessionClock: Sendable {
 
 extension [ChatMessage] {
     /// What a session of these entries shows that its user said first; empty where the user said nothing.
-    var firstUserMessage: String {
+    package var firstUserMessage: String {
         first { $0.role == .user && !$0.content.isEmpty }?.content ?? ""
     }
 

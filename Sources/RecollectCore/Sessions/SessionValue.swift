@@ -88,7 +88,7 @@ extension SessionValue {
         let messages = try entries.map { entry -> EncodedMessage in
             if let (stored, shown) = known[entry.id], shown == entry { return stored }
             let message = known[entry.id]?.stored.message.replacing([entry]) ?? ConversationMessage(entry)
-            try message.checkDepth()
+            try message.checkSavable()
             return EncodedMessage(message)
         }
         array = Data(MessageArray.joined(messages.map { $0.bytes[...] }))

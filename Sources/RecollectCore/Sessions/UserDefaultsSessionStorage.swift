@@ -108,6 +108,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
             var (value, stored) =
                 self.read(id)
                 ?? (SessionValue(createdAt: moment, firstUserMessage: messages.firstUserMessage), [])
+            if value.firstUserMessage.isEmpty { value.firstUserMessage = messages.firstUserMessage }
             value.lastAccessedAt = moment
             try value.setMessages(messages, insteadOf: stored)
             self.write(value, to: id)

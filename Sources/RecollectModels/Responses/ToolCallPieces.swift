@@ -68,18 +68,14 @@
             var used: Set<String> = [""]
             return calls.map { call in
                 let id = used.insert(call.id).inserted ? call.id : "call_\(UUID().uuidString)"
-                return .toolCall(id: id, name: call.name, arguments: call.value ?? Self.arguments(call.text))
+                return .toolCall(
+                    id: id, name: call.name, arguments: call.value?.fromOutside ?? Self.arguments(call.text))
             }
         }
 
-        /// No arguments at all are an empty object; what is no JSON stays as the model wrote it.
+        /// No arguments at all are an empty object; what is no JSON that a history keeps stays as the model wrote it.
         private static func arguments(_ text: String) -> JSONValue {
-            if text.allSatisfy(\.isWhitespace) { return [:] }
-            do {
-                return try JSONValue(parsing: text)
-            } catch {
-                return .string(text)
-            }
+            text.allSatisfy(\.isWhitespace) ? [:] : JSONValue(fromOutside: text)
         }
     }
 #endif

@@ -78,7 +78,7 @@ extension SQLiteHistoryStore {
     func keepingAttachments(
         of messages: [ConversationMessage]
     ) async throws -> AttachmentsToSave<[ConversationMessage]> {
-        try messages.checkDepth()
+        try messages.checkSavable()
         guard messages.contains(where: \.hasInlineAttachments) else { return AttachmentsToSave(messages) }
         return try await blocking { [attachments] in
             try AttachmentsToSave(in: attachments) { keep in try messages.map { try $0.mappingAttachments(keep) } }

@@ -72,9 +72,9 @@ enum ConversationEdits {
     private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
         try Settling.settle(db)
         try db.run(
-            "UPDATE conversation SET first_message = ? WHERE id = ? AND first_message IS NULL AND preview IS NULL",
-            text,
-            number)
+            """
+            UPDATE conversation SET first_message = ? WHERE id = ? AND ifnull(first_message, '') = '' AND preview IS NULL
+            """, text, number)
         try Preview.set(number, db)
     }
 

@@ -11,7 +11,7 @@ struct ReplyKeeper: ReplyKeeping {
     let lease: ReplyLease?
 
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws {
-        try parts?.checkDepth()
+        try parts?.checkSavable()
         try await history.write { [number] in try Drafts.keep(text, behind: parts, of: number, $0) }
     }
 

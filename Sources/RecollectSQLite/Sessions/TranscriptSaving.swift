@@ -27,6 +27,7 @@ struct TranscriptSaving {
         var outcome = Outcome(owners: owners)
         let before = try db.lastSequence()
         let number = try openConversation(db)
+        try FirstUserMessage.keep(difference.transcript.firstUserMessage, of: number, db)
         var places = try EntryPlaces(conversation: number, owners: owners, unsettled: unsettled, db)
         let found = try edit(&places, number, &outcome, db)
         if try isOrdered(found, &places, db) {
@@ -104,7 +105,7 @@ struct TranscriptSaving {
         var deleted: [Int64] = []
         for (sequence, edit) in edits.sorted(by: { $0.key < $1.key }) {
             if let edited = edit.edited {
-                try edited.checkDepth()
+                try edited.checkSavable()
                 outcome.orphans += try MessageEdits.replace(
                     edit.message, at: sequence, with: edited, of: number, conversation, db)
             } else {
@@ -168,7 +169,7 @@ struct TranscriptSaving {
         let writer = inFlight[ByteString(entry.id.uuidString)]
         if !entry.isComplete, writer != nil { return nil }
         let message = ConversationMessage(entry, answering: callId(answeredBy: offset))
-        try message.checkDepth()
+        try message.checkSavable()
         return (writer ?? agentId, message)
     }
 

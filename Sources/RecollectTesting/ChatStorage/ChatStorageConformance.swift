@@ -19,7 +19,7 @@ public enum ChatStorageConformance {
     public static let checks: [ChatStorageCheck] =
         ScopeChecks.all + WindowChecks.all + SameRoleChecks.all + IdentityChecks.all + OrderChecks.all
         + AttributionChecks.all + AtomicityChecks.all + ConcurrencyChecks.all + PersistenceChecks.all
-        + StrangerChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
+        + StrangerChecks.all + ReadableChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
 
     /// Runs all checks one after the other and reports.
     ///

@@ -124,7 +124,7 @@ enum ChatMessageChecks {
                 ["model": "x-1", "usage": ["input_tokens": 10, "output_tokens": 20], "parent": .null, "done": false],
                 ["": "", "e\u{301}": "\u{E9}", "a.b": ["c": [[]]]],
                 ["integers": [0, -1, .integer(.max), .integer(.min), .integer(1 << 53 + 1)]],
-                ["numbers": [0.1, 1.5, 1e300, .number(1.0 / 3)]],
+                ["numbers": [0.1, 1.5, 1e300, .number(1.0 / 3), -0.0, 1e17, 1e19, 0x1p53]],
                 ["kind": "text", "role": "user", "id": "x", "content": "y", "messageType": 1, "toolUse": [:]],
             ]
             let roles: [MessageRole] = [.user, .assistant, .toolUse, .toolResult, .thinking]

@@ -36,14 +36,19 @@ struct ClaudeCodeLine {
         self.bytes = bytes
         var places: [String: Range<Int>] = [:]
         try JSONParser.read(bytes, replacesLoneSurrogates: true) { parser in
-            try parser.forEachMember { key, parser in places[key] = try parser.skip() }
+            try parser.forEachMember { key, parser in
+                let isRepeated = places.updateValue(try parser.skip(), forKey: key) != nil
+                if isRepeated, !places.keys.contains(where: key.hasSameBytes) {
+                    throw Self.unreadable("two members' names differ in bytes alone")
+                }
+            }
         }
         self.places = places
     }
 
     /// What the line is, with the usage that it adds to its API message's earlier lines.
     func record(usage: inout UsageCounter) throws -> TranscriptRecord.Content {
-        guard let type = try text("type") else { throw unreadable("it has no type") }
+        guard let type = try text("type") else { throw Self.unreadable("it has no type") }
         switch type {
         case "user", "assistant", "system": return .message(try message(type: type, usage: &usage))
         case "summary":
@@ -69,16 +74,16 @@ struct ClaudeCodeLine {
         return try JSONParser.read(member, replacesLoneSurrogates: true) { try $0.value() }
     }
 
-    private func unreadable(_ reason: String) -> RecollectError {
+    private static func unreadable(_ reason: String) -> RecollectError {
         RecollectError(.unreadable, "not a line of a transcript: \(reason)")
     }
 
     // MARK: Messages
 
     private func message(type: String, usage: inout UsageCounter) throws -> ConversationMessage {
-        guard let id = try text("uuid") else { throw unreadable("a message without uuid") }
+        guard let id = try text("uuid") else { throw Self.unreadable("a message without uuid") }
         guard let timestamp = try text("timestamp").flatMap(ISO8601.date) else {
-            throw unreadable("a message without a timestamp that can be read")
+            throw Self.unreadable("a message without a timestamp that can be read")
         }
         var others: [String: JSONValue] = [:]
         for (name, place) in places where !Self.placed.contains(name) {
@@ -98,7 +103,7 @@ struct ClaudeCodeLine {
             metadata.merge(Self.metadata(of: &inner, type: type, usage: &usage)) { _, new in new }
             if !inner.isEmpty { others["message"] = .object(inner) }
         } else if type != "system" {
-            throw unreadable("a message without content")
+            throw Self.unreadable("a message without content")
         }
         let blocks = ClaudeCodeBlocks(content: content)
         if !blocks.fields.isEmpty { metadata[Name.partFields] = .object(blocks.fields) }
@@ -108,7 +113,8 @@ struct ClaudeCodeLine {
         if !others.isEmpty { metadata[Name.others] = .object(others) }
         let role = type == "user" && blocks.areToolResults ? .tool : Role(rawValue: type)
         return ConversationMessage(
-            id: id, role: role, parts: blocks.parts, timestamp: timestamp, metadata: metadata)
+            id: id, role: role, parts: blocks.parts, timestamp: timestamp, metadata: metadata
+        ).fromOutside
     }
 
     /// Takes what has a name of its own out of the API message.

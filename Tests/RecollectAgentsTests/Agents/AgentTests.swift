@@ -56,6 +56,33 @@ struct AgentTests {
         #expect(prompts[1...] == ["Be brief.", nil])
     }
 
+    @Test("keeps arguments and results as text that nest too deep or hold an infinite number: every store reads them")
+    func deepExchange() async throws {
+        let deepest = (0..<128).reduce(JSONValue.string("bottom")) { value, _ in ["in": value] }
+        let (deep, deeper): (JSONValue, JSONValue) = (["in": deepest], ["in": ["in": deepest]])
+        let tool = AgentTool(name: "dig", description: "Digs.") { arguments, _ in
+            ToolResult(arguments["deep"] == true ? deeper : ["depth": .number(.infinity)])
+        }
+        let model = ScriptedModel(
+            says: [
+                .toolCall(id: "1", name: "dig", arguments: ["deep": true]),
+                .toolCall(id: "2", name: "dig", arguments: deep), .toolCall(id: "3", name: "dig", arguments: deepest),
+            ], [.textDelta("Done.")])
+        let reply = try #require(try await agent(model, [tool]).run("Go").reply)
+        let results = Dictionary(
+            uniqueKeysWithValues: reply.parts.compactMap { part -> (String, JSONValue)? in
+                guard case .toolResult(let id, let content) = part else { return nil }
+                return (id, content)
+            })
+        #expect(reply.parts.contains(.toolCall(id: "2", name: "dig", arguments: .string(deep.jsonString))))
+        #expect(reply.parts.contains(.toolCall(id: "3", name: "dig", arguments: deepest)))
+        #expect(results["1"] == .string(deeper.jsonString))
+        #expect(results["2"]?["error"] != nil)
+        #expect(results["3"] == ["depth": "inf"])
+        let store = InMemoryChatStorage()
+        try await store.save(reply, userId: "u", sessionId: "s", agentId: "a", maxMessages: nil)
+    }
+
     @Test("runs tools until its model has said all, in one message with the usage of all rounds")
     func toolLoop() async throws {
         func end(_ reason: FinishReason) -> LLMStreamEvent {

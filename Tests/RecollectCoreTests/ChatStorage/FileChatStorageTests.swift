@@ -125,34 +125,48 @@ struct FileChatStorageTests {
         #expect(try await again.load()[0].text.utf8.count == text.utf8.count)
     }
 
-    @Test("what stands in the way is left alone, with an error that names it")
+    @Test("what stands in the way reads as empty and is left alone; a save fails with an error that names it")
     func inTheWay() async throws {
         let manager = FileManager.default
-        func expectForeign(_ path: String, _ url: URL) async {
-            for attempt in [{ try await store.save(turn(1)) }, { _ = try await store.load() }] {
-                let error = await #expect(throws: RecollectError.self) { try await attempt() }
+        func expectForeign(_ path: String, _ url: URL) async throws {
+            let fresh = FileChatStorage(baseURL: folder.url)
+            for store in [store, fresh] {
+                let error = await #expect(throws: RecollectError.self) { try await store.save(turn(1)) }
                 #expect(
                     error?.code == .foreignStore && error?.message.contains(path) == true,
                     "\(path): \(String(describing: error))")
+                #expect(try await store.load() == [])
+                #expect(try await store.load(budget: 10) == [])
+                #expect(try await store.fetchAllChats(userId: "u", sessionId: "s") == [])
+                #expect(try await store.version(userId: "u", sessionId: "s") != nil)
             }
+            let event = await fresh.events.stream().first { _ in true }
+            #expect(event?.kind == .foreignFile && event?.setAside == nil)
             #expect(manager.fileExists(atPath: url.path))
         }
         let user = folder.url.appendingPathComponent("u")
         try Data("mine".utf8).write(to: user)
-        await expectForeign(user.path, user)
+        try await expectForeign(user.path, user)
         #expect(try Data(contentsOf: user) == Data("mine".utf8))
         try manager.removeItem(at: user)
         try manager.createDirectory(at: folder.file(), withIntermediateDirectories: true)
-        await expectForeign("a.json", folder.file())
+        try await expectForeign("a.json", folder.file())
         try manager.removeItem(at: folder.file())
         let elsewhere = folder.url.appendingPathComponent("elsewhere")
         try Data("[]".utf8).write(to: elsewhere)
         try manager.createSymbolicLink(at: folder.file(), withDestinationURL: elsewhere)
-        await expectForeign("a.json", elsewhere)
+        try await expectForeign("a.json", elsewhere)
         #expect(try Data(contentsOf: elsewhere) == Data("[]".utf8))
         try manager.removeItem(at: folder.file())
         #expect(mkfifo(folder.file().path, 0o600) == 0)
-        await expectForeign("a.json", folder.file())
+        try await expectForeign("a.json", folder.file())
+        let session = folder.file().deletingLastPathComponent()
+        try manager.removeItem(at: session)
+        let chats = folder.url.appendingPathComponent("chats")
+        try manager.createDirectory(at: chats, withIntermediateDirectories: true)
+        try manager.createSymbolicLink(at: session, withDestinationURL: chats)
+        try await expectForeign("u/s", session)
+        #expect(try manager.contentsOfDirectory(atPath: chats.path) == [])
     }
 
     @Test("a store whose folder is a file says so")
@@ -163,6 +177,7 @@ struct FileChatStorageTests {
             try await FileChatStorage(baseURL: file).save(turn(1))
         }
         #expect(error?.code == .foreignStore)
+        #expect(try await FileChatStorage(baseURL: file).load() == [])
         #expect(try Data(contentsOf: file) == Data("mine".utf8))
     }
 

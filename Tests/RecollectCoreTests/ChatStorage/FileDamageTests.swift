@@ -109,6 +109,27 @@ struct FileDamageTests {
         #expect(try await recover(bytes).isEmpty)
     }
 
+    @Test(
+        "a message that another program nested as deep as can be read is read, alone and among others, and nothing is set aside",
+        arguments: [505, 507, 508, 509, 512])
+    func deepest(levels: Int) async throws {
+        let folder = try TemporaryFolder()
+        let nested = levels - 2
+        let deep = String(repeating: "[", count: nested) + String(repeating: "]", count: nested)
+        let message = #"{"id":"deep","role":"assistant","timestamp":1,"parts":[],"metadata":{"x":\#(deep)}}"#
+        try folder.write(Array("[\(message),\n".utf8) + EncodedMessage(turn(1)[0]).bytes + Array("]".utf8))
+        for store in [FileChatStorage(baseURL: folder.url), FileChatStorage(baseURL: folder.url)] {
+            for _ in 0..<3 {
+                #expect(try await store.load().map(\.id) == ["deep", "1-q"])
+                #expect(try await store.load(budget: 2).count == 2)
+                #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 2)
+            }
+        }
+        try await FileChatStorage(baseURL: folder.url).save([turn(1)[1]])
+        #expect(try await FileChatStorage(baseURL: folder.url).load().map(\.id) == ["deep", "1-q", "1-a"])
+        #expect(try folder.names() == ["a.json"])
+    }
+
     @Test("an empty file is an empty chat, and nothing is set aside")
     func zeroLength() async throws {
         let folder = try TemporaryFolder()

@@ -237,6 +237,33 @@ struct UserDefaultsChatStorageTests {
         #expect(event?.kind == .salvaged && event?.recoveredMessages == 3)
     }
 
+    @Test("what the guide's own store wrote is found, merged and continued, and stays where it is")
+    func guideKeys() async throws {
+        let defaults = try #require(UserDefaults(suiteName: suite.name))
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        let written = try encoder.encode(turns(1...2))
+        defaults.set(written, forKey: "AgentSquad.u.s.a")
+        defaults.set(try encoder.encode(turn(3)), forKey: "AgentSquad.u.s.tech-agent")
+        // Whose this is cannot be told: user `v`, session `x.s`; user `v.x`, session `s`.
+        defaults.set(try encoder.encode(turn(4)), forKey: "AgentSquad.v.x.s.a")
+        defaults.set("mine", forKey: "AgentSquad.u.s.b")
+        defaults.synchronize()
+        let store = UserDefaultsChatStorage(suiteName: suite.name)
+        #expect(try await store.load() == turns(1...2))
+        #expect(try await store.load(budget: 2) == turn(2))
+        #expect(try await store.load(agent: "b") == [])
+        #expect(try await store.load(session: "x.s", user: "v") == [])
+        #expect(try await store.load(session: "s", user: "v.x") == [])
+        let all = try await store.fetchAllChats(userId: "u", sessionId: "s")
+        #expect(all.map(\.id) == turns(1...3).map(\.id))
+        #expect(all.last?.text == "[tech-agent] text 3!")
+        try await store.save(turn(2) + turn(5), budget: 4)
+        #expect(try await UserDefaultsChatStorage(suiteName: suite.name).load() == turn(2) + turn(5))
+        #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 6)
+        #expect(defaults.data(forKey: "AgentSquad.u.s.a") == written)
+    }
+
     @Test("a stranger's value is left alone")
     func foreign() async throws {
         UserDefaults(suiteName: suite.name)?.set("mine", forKey: key)

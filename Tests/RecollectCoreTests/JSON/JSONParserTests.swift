@@ -15,8 +15,8 @@ struct JSONParserTests {
     }
 
     private static let validTexts: [(String, JSONValue)] = [
-        ("null", .null), ("true", true), ("false", false), ("0", 0), ("-0", 0), ("-12", -12), ("1.5", 1.5),
-        ("1e2", 100), ("1.0", 1), ("-0.0", 0), ("0e99", 0), ("150e-1", 15),
+        ("null", .null), ("true", true), ("false", false), ("0", 0), ("-0", .number(-0.0)), ("-12", -12), ("1.5", 1.5),
+        ("1e2", 100), ("1.0", 1), ("-0.0", .number(-0.0)), ("0e99", 0), ("150e-1", 15),
         ("86508627356916546E2", 8_650_862_735_691_654_600),
         ("15e-1", 1.5), ("1e-2", 0.01), ("9223372036854775807", .integer(.max)),
         ("-9223372036854775808", .integer(.min)),
@@ -132,10 +132,7 @@ struct JSONParserTests {
                 let value = bytes.withUnsafeBytes { bytes in try? JSONParser.read(bytes) { try $0.value() } }
                 let skipped =
                     skips(bytes) || bytes.withUnsafeBytes { (try? JSONParser.read($0) { try $0.skip() }) != nil }
-                if value != nil || !bytes.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
-                    // A number too large for a double is the one text that may be skipped but not read.
-                    #expect((value != nil) == skipped, "\(String(decoding: bytes, as: UTF8.self))")
-                }
+                #expect((value != nil) == skipped, "\(String(decoding: bytes, as: UTF8.self))")
                 _ = bytes.withUnsafeBytes { try? ContentPart.parse(list: $0) }
             }
         }

@@ -32,7 +32,7 @@ struct RandomJSON {
         case 3:
             return .number(
                 pick([
-                    0.5, -2.25, 1e300, .leastNonzeroMagnitude, 0.1, 1.5e-7,
+                    0.5, -2.25, 1e300, .leastNonzeroMagnitude, 0.1, 1.5e-7, -0.0, 3, 1e17, 0x1p53, 1e19,
                     Double.random(in: -1e6...1e6, using: &generator),
                 ]))
         case 4, 5: return .string(string())

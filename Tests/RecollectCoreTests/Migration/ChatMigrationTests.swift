@@ -51,6 +51,23 @@ struct ChatMigrationTests {
         #expect(try await target.load() == turns(0..<20) + turn(99) + turn(20))
     }
 
+    @Test("numbers of every size and sign move from memory to files and back")
+    func numbers() async throws {
+        let numbers: [JSONValue] = [-0.0, 1, 0x1p53, 1e17, -1e18, 1e19, 1e300].map { .number($0) }
+        let messages = numbers.enumerated().map { index, number in
+            ConversationMessage(
+                id: "\(index)", role: .user, parts: [.toolResult(id: "t", content: number)], metadata: ["n": number])
+        }
+        let memory = InMemoryChatStorage(sameRole: .keep)
+        try await memory.save(messages)
+        let scope = Scope(userId: "u", sessionId: "s", agentId: "a")
+        #expect(try await migrate([scope], from: memory, to: files).addedMessages == numbers.count)
+        #expect(try await migrate([scope], from: memory, to: files).addedMessages == 0)
+        #expect(try await files.load() == messages)
+        let back = InMemoryChatStorage(sameRole: .keep)
+        #expect(try await migrate([scope], from: files, to: back).addedMessages == numbers.count)
+    }
+
     @Test("a target that drops a repeated role is told of with what helps")
     func sameRole() async throws {
         let twice = [turn(0)[0], turn(1)[0]]

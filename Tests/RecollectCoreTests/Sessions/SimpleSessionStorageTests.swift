@@ -58,6 +58,25 @@ struct SimpleSessionStorageTests {
     private let clock = SimpleSessionStorage.Clock()
 
     @Test(
+        "what a session's user said first is whole, and told by the first transcript that says it",
+        arguments: SimpleSessionStorage.all)
+    func firstUserMessage(_ kind: SimpleSessionStorage) async throws {
+        let (storage, keep) = kind.make(clock)
+        let text = "a\u{0}b  c\n" + String(repeating: "long ", count: 100)
+        let transcript = [ChatMessage(role: .assistant, content: "hi"), ChatMessage(role: .user, content: text)]
+        try await storage.updateSessionMessages(id: "made", messages: transcript)
+        try await storage.updateSessionMessages(id: "empty", messages: [])
+        #expect(try await storage.getSession(id: "empty")?.firstUserMessage == "")
+        try await storage.updateSessionMessages(id: "empty", messages: transcript)
+        for id in ["made", "empty"] {
+            try await storage.updateSessionMessages(id: id, messages: [ChatMessage(role: .user, content: "other")])
+            #expect(try await storage.getSession(id: id)?.firstUserMessage == text)
+        }
+        #expect(try await storage.getAllSessions().map(\.firstUserMessage) == [text, text])
+        withExtendedLifetime(keep) {}
+    }
+
+    @Test(
         "a session keeps its first message, and the last one opened is the first of the list",
         arguments: SimpleSessionStorage.all)
     func listing(_ kind: SimpleSessionStorage) async throws {

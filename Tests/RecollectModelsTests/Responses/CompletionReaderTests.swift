@@ -91,6 +91,23 @@
             #expect(!ids.contains(""))
         }
 
+        @Test("arguments that nest too deep, or whose keys differ in bytes alone, stay as the model wrote them")
+        func unkeepableArguments() throws {
+            func nested(_ levels: Int) -> String {
+                String(repeating: "{ \"in\": ", count: levels - 1) + "[]" + String(repeating: "}", count: levels - 1)
+            }
+            for text in [nested(129), nested(508), nested(600), "{\"\u{E9}\": 1, \"e\u{301}\": 2}"] {
+                let events = try calls([["id": "a", "function": ["name": "f", "arguments": .string(text)]]])
+                #expect(events.first == .toolCall(id: "a", name: "f", arguments: .string(text)))
+            }
+            let deepest = try JSONValue(parsing: nested(128))
+            let events = try calls([["id": "a", "function": ["name": "f", "arguments": .string(nested(128))]]])
+            #expect(events.first == .toolCall(id: "a", name: "f", arguments: deepest))
+            let deep: JSONValue = ["in": deepest]
+            let whole = try calls([["id": "a", "function": ["name": "f", "arguments": deep]]])
+            #expect(whole.first == .toolCall(id: "a", name: "f", arguments: .string(deep.jsonString)))
+        }
+
         @Test("arguments that are no JSON stay as the model wrote them")
         func brokenArguments() throws {
             let events = try calls([["id": "a", "function": ["name": "f", "arguments": "{\"q\": oops"]]])

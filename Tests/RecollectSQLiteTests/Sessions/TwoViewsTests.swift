@@ -26,6 +26,24 @@ import Testing
         try await chat.fetch(userId: "ann", sessionId: "s", agentId: agent, maxMessages: nil)
     }
 
+    @Test("what a session's user said first is whole, and told by the first transcript that says it")
+    func firstUserMessage() async throws {
+        let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+        let sessions = SQLiteSessionStorage(history: history, userId: "u", agentId: "a")
+        let text = "a\u{0}b  c\n" + String(repeating: "long ", count: 100)
+        let transcript = [ChatMessage(role: .assistant, content: "hi"), ChatMessage(role: .user, content: text)]
+        try await sessions.updateSessionMessages(id: "made", messages: transcript)
+        try await sessions.updateSessionMessages(id: "empty", messages: [])
+        #expect(try await sessions.getSession(id: "empty")?.firstUserMessage == "")
+        try await sessions.updateSessionMessages(id: "empty", messages: transcript)
+        for id in ["made", "empty"] {
+            let other = [ChatMessage(role: .user, content: "other")]
+            try await sessions.updateSessionMessages(id: id, messages: other + transcript)
+            #expect(try await sessions.getSession(id: id)?.firstUserMessage == text)
+        }
+        #expect(try await sessions.getAllSessions().map(\.firstUserMessage) == [text, text])
+    }
+
     @Test("a conversation that agents saved is listed and shown with no code in between")
     func savedByAgents() async throws {
         try await save([ConversationMessage(role: .user, text: "Where is\nthe lamp?")])

@@ -67,6 +67,7 @@ enum Fault: String, NamedFault {
     case forgetsTheLastRoleOnReopening = "persistence.goesOn"
     case writesOneSaveLate = "persistence.savedBeforeReturning"
     case overwritesOtherInstances = "persistence.instancesShareAPlace"
+    case losesNumbersOnReopening = "persistence.savedIsRead"
 
     case dropsReasoning = "strangers.everyPart"
     case cutsAttachments = "strangers.inlineAttachments"
@@ -77,6 +78,8 @@ enum Fault: String, NamedFault {
     case readsNumbersAsDoubles = "strangers.numbers"
     case cutsDeepValues = "strangers.deepValues"
     case cutsDeepestValues = "strangers.deepestValues"
+    case forgetsTheSignOfZero = "strangers.awkwardNumbers"
+    case composesKeys = "strangers.keysOfOtherBytes"
 
     case trimsWhitespace = "text.everyCharacter"
     case composesText = "text.keepsNormalization"

@@ -18,6 +18,16 @@ extension FaultyChatStorage {
         return message
     }
 
+    /// The message as a file keeps it that writes numbers with too few digits.
+    static func losingNumbers(_ message: ConversationMessage) -> ConversationMessage {
+        var message = message
+        message.parts = message.parts.map { part in
+            guard case .toolResult(let id, let content) = part else { return part }
+            return .toolResult(id: id, content: mapping(content, number: { Double(Float($0)) }))
+        }
+        return message
+    }
+
     private func kept(_ part: ContentPart) -> ContentPart? {
         switch (fault, part) {
         case (.dropsReasoning, .thinking), (.dropsUnknownParts, .unknown): return nil
@@ -35,6 +45,10 @@ extension FaultyChatStorage {
         case (.cutsDeepValues, .toolCall(let id, let name, let arguments)):
             return .toolCall(id: id, name: name, arguments: Self.cut(arguments, below: 32))
         case (.cutsDeepestValues, .unknown(let value)): return .unknown(Self.cut(value, below: 512))
+        case (.forgetsTheSignOfZero, .toolResult(let id, let content)):
+            return .toolResult(id: id, content: Self.mapping(content, number: { $0 == 0 ? 0 : $0 }))
+        case (.composesKeys, .toolResult(let id, let content)):
+            return .toolResult(id: id, content: Self.mapping(content, key: \.precomposedStringWithCanonicalMapping))
         default: return part
         }
     }
@@ -45,6 +59,20 @@ extension FaultyChatStorage {
         case .integer(let integer): Int64(exactly: Double(integer)).map(JSONValue.integer) ?? .number(Double(integer))
         case .array(let values): .array(values.map(asDoubles))
         default: value
+        }
+    }
+
+    private static func mapping(
+        _ value: JSONValue, key: (String) -> String = { $0 }, number: (Double) -> Double = { $0 }
+    ) -> JSONValue {
+        switch value {
+        case .number(let value): return .number(number(value))
+        case .array(let values): return .array(values.map { mapping($0, key: key, number: number) })
+        case .object(let members):
+            var mapped: [String: JSONValue] = [:]
+            for (name, value) in members { mapped[key(name)] = mapping(value, key: key, number: number) }
+            return .object(mapped)
+        default: return value
         }
     }
 

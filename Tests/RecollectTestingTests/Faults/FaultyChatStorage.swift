@@ -32,6 +32,15 @@ final class FaultyChatStorage: ChatStorage {
         self.fault = fault
         self.shelf = fault == .losesAllOnReopening ? Shelf(ShelfState()) : shelf
         self.cache = Shelf(shelf.withLock { $0 })
+        if fault == .losesNumbersOnReopening {
+            shelf.withLock { state in
+                state.drawers = state.drawers.mapValues { drawer in
+                    var drawer = drawer
+                    drawer.messages = drawer.messages.map(Self.losingNumbers)
+                    return drawer
+                }
+            }
+        }
         guard fault == .forgetsTrimsOnReopening else { return }
         shelf.withLock { state in
             state.drawers = state.drawers.mapValues { drawer in

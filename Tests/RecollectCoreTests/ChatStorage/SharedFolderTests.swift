@@ -1,0 +1,72 @@
+import Foundation
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Two stores on one folder")
+struct SharedFolderTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func store() -> FileChatStorage {
+        FileChatStorage(baseURL: folder.url, durability: .relaxed)
+    }
+
+    /// A turn whose question has so many bytes, and whose answer ends like every other.
+    private func turn(_ number: Int, _ length: Int, answer: Int = 100) -> [ConversationMessage] {
+        let tail = String(repeating: "This assistant gives no legal advice. ", count: 10)
+        let id = String(100_000 + number)
+        let moment = Date(millisecondsSince1970: 1_700_000_000_000)
+        return [
+            ConversationMessage(
+                id: "u\(id)", role: .user, text: String(repeating: "q", count: length), timestamp: moment),
+            ConversationMessage(
+                id: "a\(id)", role: .assistant, text: String(repeating: "r", count: answer) + tail, timestamp: moment),
+        ]
+    }
+
+    @Test("a file that the other moved to the same length and the same end is not taken for the known one")
+    func movedAlike() async throws {
+        let (mine, other) = (store(), store())
+        try await other.save((0..<3).flatMap { turn($0, 9000) }, budget: 6)
+        try await other.save((3..<6).flatMap { turn($0, 1000) }, budget: 6)
+        #expect(try await mine.load().count == 6)
+        try await other.save((6..<9).flatMap { turn($0, 9000) }, budget: 6)
+        try await other.save(turn(9, 500) + turn(10, 1500) + turn(11, 1000), budget: 6)
+        let kept = turn(9, 500) + turn(10, 1500) + turn(11, 1000)
+        // A retry of what the other saved is known.
+        try await mine.save(turn(11, 1000))
+        #expect(try await store().load() == kept)
+        try await mine.save(turn(12, 10), budget: 4)
+        #expect(try await store().load() == turn(11, 1000) + turn(12, 10))
+        #expect(try folder.names() == ["a.json"])
+    }
+
+    @Test("random saves of few lengths through either give what one store would have")
+    func randomSaves() async {
+        await Seeds.run(3) { seed in
+            var generator = SeededGenerator(seed: seed)
+            let agent = "\(seed)"
+            let stores = [store(), store()]
+            var kept: [ConversationMessage] = []
+            for number in 0..<160 {
+                let store = stores[Int.random(in: 0...1, using: &generator)]
+                let lengths = [9000, 500, 1000, 1500]
+                let new = turn(number, lengths[Int.random(in: 0..<4, using: &generator)])
+                let batch = Bool.random(using: &generator) ? new : Array(kept.suffix(2)) + new
+                let budget = [2, 4, 6][Int.random(in: 0...2, using: &generator)]
+                try await store.save(batch, agent: agent, budget: budget)
+                kept = Array((kept + new).suffix(budget))
+                if number.isMultiple(of: 3) {
+                    let reader = stores[Int.random(in: 0...1, using: &generator)]
+                    try #require(try await reader.load(agent: agent) == kept, "turn \(number)")
+                }
+            }
+            #expect(try await self.store().load(agent: agent) == kept)
+        }
+    }
+}

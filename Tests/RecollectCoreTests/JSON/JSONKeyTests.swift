@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("Keys that differ in bytes alone")
+struct JSONKeyTests {
+    /// `é` in one code point and in two.
+    private static let twins = "{\"\u{E9}\":1,\"e\u{301}\":2}"
+
+    @Test("are refused rather than that a member is lost", arguments: [twins, "[1,{\"a\":\(twins)}]"])
+    func refused(text: String) {
+        let error = #expect(throws: RecollectError.self) { try JSONValue(parsing: text) }
+        #expect(error?.code == .unreadable)
+    }
+
+    @Test("are kept as text inside of what a store reads")
+    func keptAsText() throws {
+        let bytes = Array("{\"a\":\(Self.twins),\"b\":[true]}".utf8)
+        let value = try bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.value() } }
+        #expect(value == ["a": .string(Self.twins), "b": [true]])
+        #expect(throws: RecollectError.self) {
+            try Array(Self.twins.utf8).withUnsafeBytes { try JSONParser.read($0) { try $0.object() } }
+        }
+    }
+
+    @Test("come back in the form that they have, in every simple store", arguments: SimpleStore.all)
+    func stored(_ kind: SimpleStore) async throws {
+        let (store, keep) = try kind.make(.keep)
+        for (number, key) in ["\u{E9}", "e\u{301}", "\u{212B}", "\u{C5}", "A\u{30A}"].enumerated() {
+            let message = ConversationMessage(
+                id: "\(number)", role: .user, parts: [.unknown(["x": [key: 1]])], metadata: [key: [key: 1]])
+            try await store.save([message])
+            let kept = try #require(try await store.load().last)
+            #expect(kept.metadata.hasSameBytes(as: message.metadata))
+            guard case .unknown(let value) = kept.parts.first else {
+                Issue.record("\(kept.parts)")
+                return
+            }
+            #expect(value.hasSameBytes(as: ["x": [key: 1]]))
+        }
+        withExtendedLifetime(keep) {}
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+@Suite("What could not be read again")
+struct SavableTests {
+    /// A message for each place that may hold such a value.
+    private static let messages: [ConversationMessage] =
+        [Double.infinity, -.infinity, .nan].flatMap { number in
+            let value: JSONValue = ["a": [1, .number(number)]]
+            return [
+                ConversationMessage(
+                    id: "1", role: .user, parts: [.toolCall(id: "t", name: "measure", arguments: value)]),
+                ConversationMessage(id: "2", role: .user, parts: [.text("x"), .toolResult(id: "t", content: value)]),
+                ConversationMessage(id: "3", role: .user, parts: [.unknown(value)]),
+                ConversationMessage(id: "4", role: .user, text: "x", metadata: ["n": value]),
+                ConversationMessage(id: "5", role: .user, parts: [], unknownFields: ["n": value]),
+            ]
+        }
+        + ["id", "role", "timestamp", "parts", "metadata"].map { name in
+            ConversationMessage(id: "6", role: .user, parts: [], unknownFields: [name: "mine"])
+        }
+
+    @Test("is refused with its whole batch: infinite numbers, fields with a known name", arguments: SimpleStore.all)
+    func refused(_ kind: SimpleStore) async throws {
+        let (store, keep) = try kind.make(.keep)
+        try await store.save(turn(1))
+        for message in Self.messages {
+            let error = await #expect(throws: RecollectError.self) { try await store.save(turn(2) + [message]) }
+            #expect(error?.code == .invalidArgument)
+        }
+        #expect(try await store.load() == turn(1))
+        withExtendedLifetime(keep) {}
+    }
+
+    @Test("is refused by a chat UI's sessions")
+    func sessionStorages() async throws {
+        let suite = SimpleStore.Suite()
+        let storages: [any SessionStorageProtocol] = [
+            InMemorySessionStorage(), UserDefaultsSessionStorage(suiteName: suite.name),
+        ]
+        for storage in storages {
+            let entry = ChatMessage(role: .assistant, content: "x", metadata: ["n": .number(.infinity)])
+            let error = await #expect(throws: RecollectError.self) {
+                try await storage.updateSessionMessages(id: "s", messages: [entry])
+            }
+            #expect(error?.code == .invalidArgument)
+            #expect(try await storage.getSession(id: "s") == nil)
+        }
+    }
+}
