@@ -8,19 +8,23 @@
             abstract: "Fold the copies that sync services made of files which two devices changed.",
             discussion: """
                 Every version is kept in the archive first. What can be merged is merged; where it contradicts itself both wordings stand \
-                in a labelled block, and what has no structure lies side by side. Two devices that fold the same conflict write the \
+                in a labelled block, and what has no structure lies side by side. Lines that are gone because one device deleted them are told; \
+                `recall workspace restore --conflict` brings the versions back as files. Two devices that fold the same conflict write the \
                 same bytes. Exit code 2 says that some are left: a version is not on this device yet or cannot be read, others were \
                 writing, or a copy is the same as its file and so young that a sync service may still bring what it stands against.
 
-                JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, and the \
+                JSON: a list of path, outcome (identical, restored, superseded, merged, keptBoth, waiting, notLocal, busy, failed), copies, kept, assumedDeleted (lines), and the \
                 reason where one failed.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
 
+        @Flag(help: "Tell what would become of each, and change nothing.")
+        var preview = false
+
         func run() async throws {
             try await options.withWorkspace { workspace in
-                let folded = try await workspace.resolveConflicts()
+                let folded = try await preview ? workspace.previewConflicts() : workspace.resolveConflicts()
                 // What is told here needs no event.
                 _ = workspace.events.takeUnheard()
                 try await Output.open { output in
@@ -33,12 +37,20 @@
                         try await output.line(
                             "\(output.style.bold(conflict.path.description.oneLine)): \(conflict.reason?.oneLine ?? words(for: conflict.outcome))"
                                 + (kept.isEmpty ? "" : ": \(kept)"))
+                        for line in conflict.assumedDeleted.prefix(Self.mostLines) {
+                            try await output.line("  deleted on one device: \(output.style.dim(line.oneLine))")
+                        }
+                        let rest = conflict.assumedDeleted.count - Self.mostLines
+                        if rest > 0 { try await output.line("  and \(rest) lines more") }
                     }
                     if folded.isEmpty { try await output.line("There is no conflict.") }
                 }
                 if folded.contains(where: { !$0.outcome.isResolved }) { throw ExitCode.partly }
             }
         }
+
+        /// How many deleted lines of a file are shown.
+        private static let mostLines = 20
 
         private func words(for outcome: FoldedConflict.Outcome) -> String {
             switch outcome {
@@ -60,6 +72,7 @@
             var told: [String: JSONValue] = [
                 "path": .string(conflict.path.description), "outcome": .string(conflict.outcome.rawValue),
                 "copies": list(conflict.copies), "kept": list(conflict.kept),
+                "assumedDeleted": .array(conflict.assumedDeleted.map { .string($0) }),
             ]
             told["reason"] = conflict.reason.map { .string($0) }
             return .object(told)

@@ -9,9 +9,10 @@
             discussion: """
                 A file that is not there any more gets its last content back (`recall workspace trash`), one that is there the one \
                 before the current, or the one that --as-of names (`recall workspace versions`). What it replaces is kept, and told, so \
-                that it can be brought back in the same way.
+                that it can be brought back in the same way. With --conflict the versions that `recall workspace resolve` last folded into a \
+                file come back, as files beside it.
 
-                JSON: a list of path, version, bytes, replaced (the version; null where there was no file).
+                JSON: a list of path, version, bytes, replaced (the version; null where there was no file); with --conflict of path and kept.
                 """)
 
         @OptionGroup var options: WorkspaceOptions
@@ -22,6 +23,9 @@
             name: .long,
             help: ArgumentHelp("Bring this version of the file back, or what begins so.", valueName: "version"))
         var asOf: String?
+
+        @Flag(help: "Bring the versions back that were folded into the files.")
+        var conflict = false
 
         @Argument(help: "The files.")
         var path: [TypedPath]
@@ -35,11 +39,13 @@
 
         func validate() throws {
             if asOf == "" { throw ValidationError("--as-of needs a version.") }
+            if asOf != nil, conflict { throw ValidationError("--as-of brings one version back, --conflict several.") }
             if asOf != nil, path.count > 1 { throw ValidationError("--as-of is for one file.") }
         }
 
         func run() async throws {
             let paths = try path.paths()
+            if conflict { return try await restoreConflicts(paths) }
             try await options.withWorkspace { workspace in
                 // What others wrote since somebody last looked is a version too.
                 _ = try await workspace.status()
@@ -60,6 +66,34 @@
                         return try await output.line("\n]")
                     }
                     for (change, _) in restored { try await tell(change, output) }
+                }
+            }
+        }
+
+        private func restoreConflicts(_ paths: [WorkspacePath]) async throws {
+            try await options.withWorkspace { workspace in
+                var restored: [(path: WorkspacePath, kept: [WorkspacePath])] = []
+                for path in paths {
+                    restored.append((path, try await workspace.restoreConflict(path, by: writer.author)))
+                }
+                try await Output.open { [restored] output in
+                    if options.json {
+                        try await output.list(restored, isFirst: true) { path, kept in
+                            let kept = JSONValue.array(kept.map { .string($0.description) })
+                            return Array(
+                                (["path": .string(path.description), "kept": kept] as JSONValue).jsonString.utf8)
+                        }
+                        return try await output.line("\n]")
+                    }
+                    for (path, kept) in restored {
+                        let name = output.style.bold(path.description.oneLine)
+                        guard !kept.isEmpty else {
+                            try await output.line("\(name) is all that went into it")
+                            continue
+                        }
+                        try await output.line("What went into \(name) lies beside it:")
+                        for path in kept { try await output.line("  \(path.description.oneLine)") }
+                    }
                 }
             }
         }

@@ -130,13 +130,11 @@ enum MessageArray {
         return nil
     }
 
-    /// Whether a line begins at a position, or did before the line end became another byte: in no message does anything stand between
-    /// a comma and an object.
+    /// Whether a line begins at a position, or did before the line end became another byte: our messages have nothing between a comma
+    /// and an object.
     private static func beginsLine(_ position: Int, in bytes: [UInt8]) -> Bool {
-        let mark = mark(before: position, in: bytes)
-        return mark == Byte.newline
-            || position >= 3 && mark != Byte.comma && bytes[position - 2] == Byte.comma
-                && bytes[position - 3] == Byte.closingBrace
+        mark(before: position, in: bytes) == Byte.newline
+            || position >= 3 && bytes[position - 2] == Byte.comma && bytes[position - 3] == Byte.closingBrace
     }
 
     /// The last byte before a position that is no blank.

@@ -15,6 +15,17 @@ extension SharedWorkspace {
     /// - Throws: `unavailable` while the folder is gone or so much is missing that nothing is concluded from it.
     @discardableResult
     public func resolveConflicts() async throws -> [FoldedConflict] {
+        try await folding(isPreview: false)
+    }
+
+    /// What `resolveConflicts()` would do with the files as they are, without changing any of them.
+    /// - Returns: What would become of each conflict, in the order of the paths; `kept` are the files that it would make.
+    /// - Throws: as `resolveConflicts()`.
+    public func previewConflicts() async throws -> [FoldedConflict] {
+        try await folding(isPreview: true)
+    }
+
+    private func folding(isPreview: Bool) async throws -> [FoldedConflict] {
         try await writing {
             let look = try self.look()
             guard look.isAvailable, !look.isVanished else {
@@ -25,8 +36,9 @@ extension SharedWorkspace {
             let conflicts = try self.conflicts(in: look.listing)
             let logs = try conflicts.isEmpty ? LineageLogs() : self.lineageLogs()
             let folded = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
-                try self.fold(path, copies.sorted(), knowing: logs)
+                try self.fold(path, copies.sorted(), knowing: logs, isPreview: isPreview)
             }
+            if isPreview { return folded }
             try self.removeFolders(among: look.listing.items)
             if !folded.isEmpty { self.ownChanges.wake() }
             return folded
@@ -73,12 +85,12 @@ extension SharedWorkspace {
     // MARK: One conflict
 
     private func fold(
-        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs
+        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
     ) throws -> FoldedConflict {
         for _ in 0..<3 {
             do {
-                let folded = try foldOnce(path, copies, knowing: logs)
-                if folded.outcome.isResolved {
+                let folded = try foldOnce(path, copies, knowing: logs, isPreview: isPreview)
+                if !isPreview, folded.outcome.isResolved {
                     events.post(StoreEvent(kind: .foldedConflict, path: path.description))
                 }
                 return folded
@@ -96,7 +108,7 @@ extension SharedWorkspace {
     }
 
     private func foldOnce(
-        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs
+        _ path: WorkspacePath, _ copies: [WorkspacePath], knowing logs: LineageLogs, isPreview: Bool
     ) throws -> FoldedConflict {
         let isFolder = try provider.item(at: path)?.isFolder ?? false
         let main = try isFolder ? nil : fileIfThere(at: path)
@@ -114,6 +126,13 @@ extension SharedWorkspace {
             return FoldedConflict(path: path, copies: copies, outcome: .waiting)
         }
 
+        let outcome = fold.outcome == .identical && main == nil ? .restored : fold.outcome
+        if isPreview {
+            return FoldedConflict(
+                path: path, copies: copies, outcome: outcome,
+                kept: fold.apart.compactMap { KeptName.places(for: ContentHash(of: $0), beside: path).first },
+                assumedDeleted: fold.deleted)
+        }
         let kept = try fold.apart.map { try keep($0, beside: path) }
         try keep(versions, of: main)
         if let whole = fold.whole, whole != main?.bytes {
@@ -125,12 +144,41 @@ extension SharedWorkspace {
         for file in files { try discard(file.path, file, by: .recollect) }
         try provider.resolve(versions, of: path)
         return FoldedConflict(
-            path: path, copies: copies, outcome: fold.outcome == .identical && main == nil ? .restored : fold.outcome,
-            kept: kept, assumedDeleted: fold.deleted)
+            path: path, copies: copies, outcome: outcome, kept: kept, assumedDeleted: fold.deleted)
     }
 }
 
 extension SharedWorkspace {
+    /// Brings back the versions that went into a file when it was last folded here, as files beside it. The file itself stays as it is.
+    ///
+    /// A version that is brought back already, or is the file's content, is not written again. Ended in the middle, some are there;
+    /// the next call goes on.
+    /// - Returns: The files, in the order of their contents' hashes.
+    /// - Throws: `notFound` where the file was not folded on this device, or a version is not kept any more; what a disk throws.
+    @discardableResult
+    public func restoreConflict(
+        _ path: WorkspacePath, by author: WorkspaceAuthor = .user
+    ) async throws -> [WorkspacePath] {
+        try await writing {
+            let path = try self.provider.spelling(of: path)
+            guard let fold = try self.archive.versions(of: path).first(where: { $0.kind == .folded }) else {
+                throw RecollectError(.notFound, "\(path) was not folded on this device")
+            }
+            let current = try self.fileIfThere(at: path)?.version
+            let wanted = fold.parents.filter { $0 != current && $0 != fold.hash }
+            // All are looked for first: where one cannot come back, none does.
+            let contents = try wanted.map { version in
+                guard let bytes = try self.archive.bytes(of: version) else {
+                    throw RecollectError(
+                        .notFound,
+                        "version \(version.rawValue.prefix(8)) of \(path) is not kept on this device any more")
+                }
+                return bytes
+            }
+            return try contents.map { try self.keep($0, beside: path, by: author, as: .restored) }
+        }
+    }
+
     /// Writes a content that could not be merged beside its file, blocking, and says where.
     /// - Throws: `notLocal` where what lies there is not here; its download is asked for. `FileChangedError` where each of the names is
     ///   somebody else's.

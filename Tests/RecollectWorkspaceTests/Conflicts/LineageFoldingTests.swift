@@ -88,6 +88,28 @@ struct LineageFoldingTests {
         #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))
     }
 
+    @Test("a preview changes nothing; what a fold took for deleted is told, and what went into it can be brought back")
+    func undone() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\nthree\n", at: "notes.md")
+        try await there.see("one\ntwo\nthree\nfour\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        try here.leave("one\ntwo\nthree\nfour\n", at: Self.copy)
+        let before = try await here.files()
+        let preview = try await here.workspace.previewConflicts()
+        #expect(preview.map(\.outcome) == [.merged] && preview.map(\.assumedDeleted) == [["two"]])
+        #expect(try await here.files() == before)
+        #expect(try await here.workspace.resolveConflicts() == preview)
+        let merged = "one\nthree\nfour\n"
+        #expect(try await here.files() == ["notes.md": merged])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        let kept = try await here.workspace.restoreConflict(path)
+        #expect(kept.count == 2 && kept == (try await here.workspace.restoreConflict(path)))
+        let files = try await here.files()
+        #expect(files["notes.md"] == merged && Set(files.values) == Set(before.values).union([merged]))
+        await #expect(throws: RecollectError.self) { try await here.workspace.restoreConflict(kept[0]) }
+    }
+
     @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first")
     func bounded() async throws {
         var text = "start\n"
@@ -96,7 +118,7 @@ struct LineageFoldingTests {
             try await here.see(text, at: "notes.md")
         }
         let files = try here.workspace.provider.lineageFiles()
-        #expect(files.count > 4 && files.allSatisfy { $0.bytes.count < 20_000 })
+        #expect(files.count >= 4 && files.allSatisfy { $0.bytes.count < 20_000 })
         let segments = files.compactMap { LineageSegment($0.bytes) }.sorted { $0.number < $1.number }
         #expect(segments.map(\.number) == Array(0..<files.count) && Set(segments.map(\.device)).count == 1)
         #expect(segments.flatMap(\.lines).count == 399)

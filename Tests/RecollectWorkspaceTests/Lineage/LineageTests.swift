@@ -37,7 +37,7 @@ import Testing
         return lineage.isAncestor(hash(ancestor), of: hash(descendant))
     }
 
-    @Test("the base is the nearest content that all came of; one that is not kept here is passed over")
+    @Test("row 18: the base is the nearest content that all came of; one that is not kept here is passed over")
     func nearest() throws {
         let logs = [try found("old", "start", "here"), try found("old", "start", "there")]
         #expect(base(["here", "there"], logs) == hash("start"))
@@ -47,7 +47,7 @@ import Testing
         #expect(base(["here", "there"], [logs[0]]) == nil)
     }
 
-    @Test("a device that gets a content late takes nothing from what others know of it, and adds nothing")
+    @Test("row 18: a device that gets a content late takes nothing from what others know of it, and adds nothing")
     func late() throws {
         let logs = [
             try found("old", "start", "here"), try found("old", "start", "there"), try found("other", "old", "here"),
@@ -66,7 +66,7 @@ import Testing
         #expect(!isAncestor("middle", of: "here", logs))
     }
 
-    @Test("what lay as a copy is not what came in its place came of")
+    @Test("row 18: what lay as a copy is not what came in its place came of")
     func copied() throws {
         let logs = [try found("start", "mine", "theirs", "later"), try found("start", "theirs")]
         #expect(base(["later", "mine"], logs) == hash("start"))
@@ -75,7 +75,7 @@ import Testing
         #expect(isAncestor("start", of: "later", [logs[1], try found("theirs", "later")], copied: ["mine"]))
     }
 
-    @Test("a content that was taken back came of what it took back")
+    @Test("row 18: a content that was taken back came of what it took back")
     func takenBack() throws {
         let here = try [
             line("four"), line("five", from: ["four"], isWritten: true), line("cake", from: ["five"], isWritten: true),
@@ -123,7 +123,7 @@ import Testing
         #expect(LineageSegment(empty.bytes) == empty)
     }
 
-    @Test("row 3: one that was cut at any byte, or has another byte anywhere, tells nothing")
+    @Test("one that was cut at any byte, or has another byte anywhere, tells nothing")
     func damaged() throws {
         let bytes = try segment().bytes
         for count in 0..<bytes.count { #expect(LineageSegment(Array(bytes.prefix(count))) == nil) }

@@ -99,7 +99,7 @@ struct MarkdownExamplesTests {
         #expect(merged(nil, "a\nb\nc\n", "a\nb\n") == "a\nb\nc\n")
     }
 
-    @Test("a heading that comes twice keeps what stands under each of both")
+    @Test("row 18: a heading that comes twice keeps what stands under each of both")
     func repeatedHeadings() {
         let diary = "# Monday\n\nrain\n\n# Tuesday\n\nsun\n\n# Monday\n\nsnow\n"
         #expect(
@@ -130,7 +130,7 @@ struct MarkdownExamplesTests {
         ).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("plain text is merged by lines: a line that looks like a heading is none")
+    @Test("row 18: plain text is merged by lines: a line that looks like a heading is none")
     func plainText() throws {
         let cmake = """
             # ------

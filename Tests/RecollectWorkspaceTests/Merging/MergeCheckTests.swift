@@ -10,7 +10,7 @@ import Testing
         MergeCheck(merged, of: versions, base: base, isJournal: isJournal).isPassed
     }
 
-    @Test("a line is missing only where the base has it and another version has not")
+    @Test("row 18: a line is missing only where the base has it and another version has not")
     func lines() {
         #expect(isPassed("a\nb\nc\n", of: ["a\nb\n", "a\nc\n"]))
         #expect(!isPassed("a\nb\n", of: ["a\nb\n", "a\nc\n"]))
