@@ -7,6 +7,8 @@ struct LineageWriter: Codable {
     private(set) var device = UUID().uuidString.lowercased()
     /// The number of the segment that it writes.
     private(set) var number = 0
+    /// Whether the segment's file was there when it was last looked for: where it is not any more, the root may be another folder.
+    private(set) var wasThere = false
     /// Up to where the archive's log is in the lineage log; `nil` before the first line.
     var moment: VersionLog.Moment?
     /// The bytes of the segment's lines, for finding out whether the file is still the device's own.
@@ -30,9 +32,11 @@ struct LineageWriter: Codable {
     /// - Parameter file: The segment's file as it is now; `nil` where there is none.
     /// - Returns: The segments to write, and the names of those that are too old to be kept.
     mutating func add(_ added: [VersionLine], file: [UInt8]?) -> (written: [LineageSegment], removed: [String]) {
+        wasThere = file != nil
         // Another device writes under this name: it has a copy of this state folder. What it wrote stays.
         if let file, let theirs = LineageSegment(file), !segment.lines.starts(with: theirs.lines) {
             self = LineageWriter(moment: moment)
+            wasThere = true
         }
         let first = number
         var written: [LineageSegment] = []

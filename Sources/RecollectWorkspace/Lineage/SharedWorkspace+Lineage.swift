@@ -19,6 +19,12 @@ extension SharedWorkspace {
         }
     }
 
+    /// Whether the lineage folder is gone, of which this device knows that it was there: then the root may be another folder, or the
+    /// place where one is mounted. Blocks.
+    func isLineageMissing() throws -> Bool {
+        try archive.lineageWriter().wasThere && provider.lineageFiles().isEmpty
+    }
+
     /// What all devices tell of the files' contents. Blocks.
     func lineageLogs() throws -> LineageLogs {
         LineageLogs(

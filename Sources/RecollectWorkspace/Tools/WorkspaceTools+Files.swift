@@ -87,7 +87,7 @@ extension WorkspaceTools {
         return ToolArguments.Failure(
             message: """
                 Nothing was written: \(error.path) is not the version that you named. Merge your text with what is there now, \
-                and write it with the version given here.
+                and write it with the version given here, or at the end of the file.
                 """,
             details: details)
     }
@@ -152,12 +152,15 @@ extension WorkspaceTools {
     private func told(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
         let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
         var result: [String: JSONValue] = [
-            "path": .string(file.path.description), "version": .string(shown(file.version)),
-            "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
+            "path": .string(file.path.description), "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
             "bytes": .integer(Int64(file.bytes.count)),
         ]
+        // Who has seen a part of a file does not get to replace all of it.
         if page.upperBound < file.bytes.count {
-            result["note"] = .string("There is more: read on with offset = \(page.upperBound)")
+            result["note"] = .string(
+                "There is more: read on with offset = \(page.upperBound). The version comes with the end of the file.")
+        } else {
+            result["version"] = .string(shown(file.version))
         }
         return result
     }

@@ -137,11 +137,12 @@ public struct WorkspaceTools: Sendable {
         }
     }
 
-    /// A message with paths as the model knows them: where the workspace lies on this machine is nothing for a model's server.
+    /// A message with paths as the model knows them: where the workspace and its archive lie on this machine is nothing for a model's
+    /// server.
     private func withoutRoot(_ message: String) -> String {
         let root = workspace.rootURL.path
-        return message.replacingOccurrences(of: root + "/", with: "").replacingOccurrences(
-            of: root, with: "the workspace")
+        return message.replacingOccurrences(of: workspace.archive.path, with: "the workspace's archive")
+            .replacingOccurrences(of: root + "/", with: "").replacingOccurrences(of: root, with: "the workspace")
     }
 
     /// Failures that a model can do something about, or tell its user.

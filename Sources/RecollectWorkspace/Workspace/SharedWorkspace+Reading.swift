@@ -42,16 +42,18 @@ extension SharedWorkspace {
         }
     }
 
-    /// Says `unavailable` of a file that is missing, was known here, and may come back because most others are missing too.
+    /// Says `unavailable` of a file that is to be made while most files are missing, or is missing with them: what is written then may be in
+    /// another folder than the one that comes back.
     ///
-    /// Looks whether they are, so that nobody need have looked before.
+    /// Looks whether they are where the file was known here, so that nobody need have looked before.
     func refuseWhileVanished(_ path: WorkspacePath) throws {
-        guard try archive.index().files[path]?.content != nil,
-            try isGuarded.withLock({ $0 }) || look().isVanished
-        else { return }
+        let isKnown = try archive.index().files[path]?.content != nil
+        guard try isGuarded.withLock({ $0 }) || isGuardKept() || isKnown else { return }
+        // What came back since is no reason any more.
+        guard try look().isVanished else { return }
         throw RecollectError(
             .unavailable,
-            "\(path) is missing in \(rootURL.path) along with most of the files; bring them back, or accept the deletions"
+            "most of the files in \(rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"
         )
     }
 

@@ -164,12 +164,16 @@ extension SharedWorkspace {
     /// Until a change is older than the coarsest tick of a file system, another one may leave the same stamp.
     private static var coarsestTick: TimeInterval { 3 }
 
-    /// Whether so many files are missing that a folder that is not there is likelier than that many deletions. Once the guard stands,
+    /// Whether so many files are missing, or all of them and the lineage with them, that a folder that is not there is likelier than that
+    /// many deletions. Once the guard stands,
     /// it stands until none is missing, and none is hidden in a folder into which nobody can look.
     private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
         guard missing + hidden > 0 else { return false }
-        return try missing >= 4 && missing * 2 > known || archive.note(Self.guardName) != nil
+        return try missing >= 4 && missing * 2 > known || isGuardKept() || missing == known && isLineageMissing()
     }
+
+    /// Whether the guard stood when somebody last looked, in whichever process.
+    func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
 
     private func stand(guard isVanished: Bool) throws {
         if try (archive.note(Self.guardName) != nil) != isVanished {

@@ -104,7 +104,8 @@ struct LineageFoldingTests {
         #expect(try await here.files() == ["notes.md": merged])
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         let kept = try await here.workspace.restoreConflict(path)
-        #expect(kept.count == 2 && kept == (try await here.workspace.restoreConflict(path)))
+        let again = try await here.workspace.restoreConflict(path)
+        #expect(kept.count == 2 && kept == again)
         let files = try await here.files()
         #expect(files["notes.md"] == merged && Set(files.values) == Set(before.values).union([merged]))
         await #expect(throws: RecollectError.self) { try await here.workspace.restoreConflict(kept[0]) }
@@ -151,6 +152,24 @@ struct LineageFoldingTests {
             try clone.provider.lineageFiles().contains { file in
                 try here.workspace.provider.lineageFiles().contains(file)
             })
+    }
+
+    @Test("row 26: where all files are gone and the logs with them, nothing is written, and nothing counts as deleted")
+    func unmounted() async throws {
+        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        let (root, aside) = (here.folder.root, here.folder.url.appendingPathComponent("aside"))
+        try FileManager.default.moveItem(at: root, to: aside)
+        let mountPoint = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        #expect(await code { try await mountPoint.append("x", to: path) } == .unavailable)
+        #expect(
+            await code { try await mountPoint.write("x", to: WorkspacePath("new.md"), replacing: nil) } == .unavailable)
+        #expect(try await mountPoint.status().missing == [path])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).isEmpty)
+        try FileManager.default.removeItem(at: root)
+        try FileManager.default.moveItem(at: aside, to: root)
+        let back = try SharedWorkspace(root: root, configuration: here.workspace.configuration)
+        #expect(try await back.append("x", to: path).text == "three\nx")
+        try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
     }
 
     @Test("the folder of the logs is no part of the workspace")
