@@ -85,8 +85,10 @@ package struct SessionPlace {
     private func newName(for id: String, in parent: OpenFolder) throws -> String {
         let name = try explaining("list", parent.path) {
             let name = try knownNames.foreign(in: parent).new(for: id)
-            // What has it is nobody's that this id may have: some other name, which came later, is one with it here.
-            return try parent.entry(name) == nil ? name : FolderNames(try parent.names()).new(for: id)
+            guard try parent.entry(name) != nil else { return name }
+            // Another process has made it since for this id; or another name, which came later, is one with it on this file system.
+            let names = FolderNames(try parent.names())
+            return names.existing(for: id) ?? names.new(for: id)
         }
         try explaining("open", parent.path(of: name)) { try FolderNames([]).keep(id, of: name, in: parent) }
         return name

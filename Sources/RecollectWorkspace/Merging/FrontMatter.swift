@@ -23,7 +23,8 @@ struct FrontMatter {
 
     /// Reads a text; without front matter all of it stands below.
     init(_ text: String) {
-        let lines = text.precomposedStringWithCanonicalMapping.lines
+        // Most texts have none, and some are long.
+        let lines = text.utf8.starts(with: Self.fence.utf8) ? text.composed.lines : []
         guard lines.first == Self.fence,
             let end = lines.dropFirst().prefix(Self.mostLines).firstIndex(of: Self.fence)
         else {

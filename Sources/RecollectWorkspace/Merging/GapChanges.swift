@@ -10,6 +10,8 @@ struct GapChanges: Hashable {
     struct Writing: Hashable {
         /// Runs of lines that belong together, each with the most blank lines that stand before it.
         var runs: [String: Int] = [:]
+        /// Those of them that were alternatives in blocks.
+        var alternatives: Set<String> = []
         /// Lists of items behind them, as each version has them.
         var lists: Set<[String]> = []
         /// The most blank lines before such a list, and between its items.
@@ -18,6 +20,7 @@ struct GapChanges: Hashable {
 
         mutating func unite(_ other: Writing) {
             runs.merge(other.runs, uniquingKeysWith: max)
+            alternatives.formUnion(other.alternatives)
             lists.formUnion(other.lists)
             listSpacing = max(listSpacing, other.listSpacing)
             itemSpacing = max(itemSpacing, other.itemSpacing)
@@ -54,7 +57,7 @@ struct GapChanges: Hashable {
                 let runs = Dictionary(block.alternatives.map { (MarkdownSection($0, as: base.syntax).lone, 1) }) {
                     first, _ in first
                 }
-                writings[anchor, default: Writing()].unite(Writing(runs: runs))
+                writings[anchor, default: Writing()].unite(Writing(runs: runs, alternatives: Set(runs.keys)))
             }
         }
         note(run, at: anchor, beside: base)
@@ -66,7 +69,7 @@ struct GapChanges: Hashable {
             && spacing.allSatisfy { $0.value <= base.pieces[$0.key].spacing }
     }
 
-    /// Takes note of lines that stand together: items at their end are a list of their own. One that is there already is no new one.
+    /// Takes note of lines that stand together: items at their end are a list of their own.
     private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
         var writing = Writing()
         let items = run.reversed().prefix(while: \.isItem).reversed()
@@ -77,12 +80,10 @@ struct GapChanges: Hashable {
             }
             writing.runs = [text: first.spacing]
         }
-        var known: Set<String> = []
-        let new = items.filter { !base.contains(.unit($0.text)) && known.insert($0.text).inserted }
-        if let first = new.first {
-            writing.lists = [new.map(\.text)]
+        if let first = items.first {
+            writing.lists = [items.map(\.text)]
             writing.listSpacing = first.spacing
-            writing.itemSpacing = new.dropFirst().map(\.spacing).max() ?? 0
+            writing.itemSpacing = items.dropFirst().map(\.spacing).max() ?? 0
         }
         guard !writing.runs.isEmpty || !writing.lists.isEmpty else { return }
         writings[anchor, default: Writing()].unite(writing)
@@ -199,7 +200,7 @@ extension GapChanges.Writing {
     fileprivate func pieces(beside base: GapChanges.Places) -> [MarkdownSection.Piece] {
         let runs = largestRuns
         var pieces: [MarkdownSection.Piece] = []
-        if runs.count == 1, let run = runs.first, let units = Self.plainUnits(of: run, beside: base) {
+        if runs.count == 1, let run = runs.first, let units = plainUnits(of: run, beside: base) {
             pieces = units.map { .unit($0) }
             pieces[0] = pieces[0].with(spacing: self.runs[run] ?? 0)
         } else if !runs.isEmpty {
@@ -227,11 +228,12 @@ extension GapChanges.Writing {
     }
 
     /// A run as lines that are read back as this run; `nil` where they would be taken for something else.
-    private static func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
+    private func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
         let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
-            guard case .unit(let unit) = piece, !base.contains(.unit(unit.text)) else { return nil }
-            return unit
+            guard case .unit(let unit) = piece else { return nil }
+            // Outside of its block it would be taken for the base's line.
+            return alternatives.contains(run) && base.contains(.unit(unit.text)) ? nil : unit
         }
         guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
             return nil

@@ -88,14 +88,14 @@ extension MarkdownSection {
     /// Reads a text.
     init(_ text: String, as syntax: Syntax) {
         // Composed, so that `==` is equality of bytes: two spellings of a letter would else be one in a set and two in a file.
-        let lines = text.precomposedStringWithCanonicalMapping.lines
+        let lines = text.composed.lines
         var reader = Reader(lines: lines[...], syntax: syntax)
         self = reader.section(deeperThan: 0)
     }
 
     /// Whether a heading comes twice in one section of a text, or of an alternative in a block.
     static func hasRepeatedHeadings(_ text: String) -> Bool {
-        var reader = Reader(lines: text.precomposedStringWithCanonicalMapping.lines[...], syntax: .markdown)
+        var reader = Reader(lines: text.composed.lines[...], syntax: .markdown)
         _ = reader.section(deeperThan: 0)
         return reader.hasRepeatedHeadings
     }

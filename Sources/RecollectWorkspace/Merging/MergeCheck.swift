@@ -49,8 +49,7 @@ struct MergeCheck {
             let least = counts.map { $0[line, default: 0] }.min() ?? 0
             let deleted = max(0, (base?.counts[line] ?? 0) - least)
             let needed = max(0, most - deleted)
-            let isItem = ["- ", "* ", "+ "].contains { line.drop { $0 == " " }.hasPrefix($0) }
-            if merged.counts[line, default: 0] < (isCounted && !isItem ? needed : min(needed, 1)) { return false }
+            if merged.counts[line, default: 0] < (isCounted ? needed : min(needed, 1)) { return false }
         }
         return true
     }
@@ -106,7 +105,7 @@ struct MergeCheck {
         let counts: [String: Int]
 
         init(_ text: String) {
-            let all = text.precomposedStringWithCanonicalMapping.lines
+            let all = text.composed.lines
             lines = all.compactMap { line in
                 let plain = line.drop { $0 == "\\" }
                 let isMark = plain.hasPrefix("<!-- recollect:") || plain.hasPrefix("*Changed in two places at once;")

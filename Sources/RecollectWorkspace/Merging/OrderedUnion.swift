@@ -1,26 +1,42 @@
-/// Sequences of texts as one, in which no text comes twice.
+/// Sequences of texts as one, in which each text comes as often as in the sequence that has it most often.
 ///
 /// Texts that stand in one order in all sequences stand so in the union. Where the order is open, those that stand in another sequence
 /// come first, and then the lesser ones by their bytes. Sequences that contradict each other say nothing of the order.
 enum OrderedUnion {
     /// - Parameters:
-    ///   - sequences: Texts, in each sequence different ones.
+    ///   - sequences: Texts.
     ///   - other: What else orders texts.
     static func of(_ sequences: some Collection<[String]>, or other: [String] = []) -> [String] {
-        let different = Set(sequences)
-        guard different.count > 1 else { return different.first ?? [] }
-        var ranks: [String: Int] = [:]
-        for (rank, text) in other.enumerated() { ranks[text] = rank }
+        let different = Set(sequences.map(numbered))
+        guard different.count > 1 else { return different.first?.map(\.text) ?? [] }
+        var ranks: [Place: Int] = [:]
+        for (rank, text) in numbered(other).enumerated() { ranks[text] = rank }
         let texts = Set(different.joined()).sorted { left, right in
             let (leftRank, rightRank) = (ranks[left] ?? .max, ranks[right] ?? .max)
-            return leftRank == rightRank ? left.utf8.lexicographicallyPrecedes(right.utf8) : leftRank < rightRank
+            guard leftRank == rightRank else { return leftRank < rightRank }
+            guard left.text != right.text else { return left.number < right.number }
+            return left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
         }
-        return ordered(texts, by: different) ?? texts
+        return (ordered(texts, by: different) ?? texts).map(\.text)
+    }
+
+    /// A text, and how many of it come before.
+    private struct Place: Hashable {
+        let text: String
+        let number: Int
+    }
+
+    private static func numbered(_ texts: [String]) -> [Place] {
+        var counts: [String: Int] = [:]
+        return texts.map { text in
+            defer { counts[text, default: 0] += 1 }
+            return Place(text: text, number: counts[text, default: 0])
+        }
     }
 
     /// The texts in the order of all sequences, each as early as it can be in its own; `nil` where they contradict each other.
-    private static func ordered(_ texts: [String], by sequences: Set<[String]>) -> [String]? {
-        var places: [String: Int] = [:]
+    private static func ordered(_ texts: [Place], by sequences: Set<[Place]>) -> [Place]? {
+        var places: [Place: Int] = [:]
         for (place, text) in texts.enumerated() { places[text] = place }
         var next: [[Int]] = Array(repeating: [], count: texts.count)
         var waiting = Array(repeating: 0, count: texts.count)
@@ -32,7 +48,7 @@ enum OrderedUnion {
             }
         }
         var free = Heap(texts.indices.filter { waiting[$0] == 0 })
-        var result: [String] = []
+        var result: [Place] = []
         while let place = free.popFirst() {
             result.append(texts[place])
             for after in next[place] {

@@ -64,7 +64,7 @@ struct CredentialName {
 
     private static let names: [(backwards: [UInt8], kind: Kind)] = [
         (["authorization"], Kind.authorization),
-        (["password", "passwd", "passphrase", "passwort", "pwd"], .assigned("a password")),
+        (["password", "passwd", "passphrase", "passwort", "kennwort", "pwd"], .assigned("a password")),
         (["apikey"], .assigned("an API key")),
         (
             ["secret", "secretkey", "accesskey", "accountkey", "privatekey", "encryptionkey", "signingkey"],

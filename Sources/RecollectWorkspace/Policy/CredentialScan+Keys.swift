@@ -41,6 +41,12 @@ extension CredentialScan {
         Shape("a token of Hugging Face", "hf_", 30...100), Shape("a token of npm", "npm_", 36...100),
         Shape("an AWS access key", "AKIA", 16...16), Shape("an AWS access key", "ASIA", 16...16),
         Shape("an API key of Google", "AIza", 35...35, isDashed: true),
+        Shape("a token of Google", "ya29.", 20...400, isDashed: true),
+        Shape("a key of age", "AGE-SECRET-KEY-1", 50...70),
+        Shape("a token of Docker", "dckr_pat_", 20...100, isDashed: true),
+        Shape("a token of Slack", "xapp-", 20...300, isDashed: true),
+        Shape("an API key of SendGrid", "SG.", 20...24, isDashed: true),
+        Shape("a key of Stripe", "sk_test_", 16...300), Shape("a key of Stripe", "rk_test_", 16...300),
     ]
 
     /// The first two bytes of all of these, of private key blocks and of signed tokens.

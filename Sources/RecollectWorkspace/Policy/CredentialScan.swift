@@ -151,7 +151,8 @@ struct CredentialScan {
     static let kinds: [UInt8] = (0...255).map { (byte: UInt8) in
         func flag(_ flag: UInt8, _ members: String) -> UInt8 { members.utf8.contains(byte) ? flag : 0 }
         return (isAlphanumeric(byte) ? isWord | isBase64 | isEncoded : 0) | flag(isWord, "_") | flag(isBase64, "+/=")
-            | flag(isEncoded, "+/") | flag(beginsKey, "-esrgxhnA") | flag(parts, ":=") | flag(endsValue, ",;&\"'`)]}*|")
+            | flag(isEncoded, "+/") | flag(beginsKey, "-esrgxhnAdyS")
+            | flag(parts, ":=") | flag(endsValue, ",;&\"'`)]}*|")
             | flag(leads, " \t=>:*")
             | flag(isQuote, "\"'`")
     }

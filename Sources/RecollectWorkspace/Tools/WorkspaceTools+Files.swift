@@ -158,7 +158,8 @@ extension WorkspaceTools {
         // Who has seen a part of a file does not get to replace all of it.
         if page.upperBound < file.bytes.count {
             result["note"] = .string(
-                "There is more: read on with offset = \(page.upperBound). The version comes with the end of the file.")
+                "There is more, and the version comes with the end of the file: read on with offset = \(page.upperBound)"
+            )
         } else {
             result["version"] = .string(shown(file.version))
         }

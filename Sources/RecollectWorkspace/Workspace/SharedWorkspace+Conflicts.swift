@@ -115,7 +115,8 @@ extension SharedWorkspace {
         let files = try copies.compactMap { try fileIfThere(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
-        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes))
+        let earlier = try files.flatMap { try contentsBefore($0) }
+        let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
         // What a twin of another spelling holds came of no version of this file.
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
         let fold =
@@ -149,6 +150,14 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
+    /// What a copy held before, since there was no file of its name: services name copies by the second, and write another one over the
+    /// first. What is not kept here any more is left out.
+    private func contentsBefore(_ copy: WorkspaceFile) throws -> [[UInt8]] {
+        let versions = try archive.index().files[copy.path]?.versions ?? []
+        let since = versions.reversed().prefix { !$0.kind.isAbsence }
+        return try Set(since.map(\.hash)).subtracting([copy.version]).compactMap { try archive.wholeBytes(of: $0) }
+    }
+
     /// Brings back the versions that went into a file when it was last folded here, as files beside it. The file itself stays as it is.
     ///
     /// A version that is brought back already, or is the file's content, is not written again. Ended in the middle, some are there;

@@ -11,7 +11,7 @@ extension SharedWorkspace {
     ///   - replacing: The version that was read; `nil` where there is to be no file yet.
     ///   - author: Who writes.
     /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `credential` for
-    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while the file is missing along with most others.
+    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while most files are missing.
     @discardableResult
     public func write(
         _ text: String, to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user

@@ -29,6 +29,29 @@ struct SharedFolderTests {
         ]
     }
 
+    @Test("a session that several make at once is one, and nothing saved in it is lost")
+    func madeTogether() async throws {
+        for round in 0..<60 {
+            let places = (0..<2).map { _ in
+                SessionPlace(ConversationID(userId: "user \(round)", sessionId: "s"), base: folder.url.path)
+            }
+            let names = await withTaskGroup(of: String?.self) { group in
+                for place in places {
+                    group.addTask {
+                        await withCheckedContinuation { continuation in
+                            DispatchQueue.global().async {
+                                var place = place
+                                continuation.resume(returning: try? place.make().path)
+                            }
+                        }
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(names[0] != nil && names[0] == names[1])
+        }
+    }
+
     @Test("a file that the other moved to the same length and the same end is not taken for the known one")
     func movedAlike() async throws {
         let (mine, other) = (store(), store())

@@ -195,6 +195,15 @@ struct FaultyProvider: WorkspaceProvider {
         try sound.resolve(versions, of: path)
     }
 
+    // MARK: - Lineage
+
+    func lineageFiles() throws -> [LineageFile] { try sound.lineageFiles() }
+
+    func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
+        let before = fault == .appendsToLineageFiles ? try lineageFiles().first { $0.name == name }?.bytes ?? [] : []
+        try sound.writeLineageFile(name, bytes.map { before + $0 })
+    }
+
     // MARK: - Waking
 
     func wakes() -> AsyncStream<Void> {

@@ -48,6 +48,8 @@ enum WorkspaceFault: String, NamedFault {
 
     case takesAGoneRootForAnEmptyOne = "root.goneIsUnavailable"
 
+    case appendsToLineageFiles = "lineage.comesBack"
+
     /// The check that must fail.
     var caughtBy: String { rawValue }
 }

@@ -119,6 +119,26 @@ struct FoldingTests {
         #expect(try await other.files() == ["context.md": folds[1]])
     }
 
+    @Test("a copy over which a service writes another one of the same name goes into the file, too")
+    func copiesOfOneName() async throws {
+        let left = try Left()
+        let copy = "log.sync-conflict-20261122-062621-ABCDEFG.md"
+        try await left.see("A-1\n", at: "log.md")
+        try await left.see("B-1\n", at: copy)
+        try await left.see("B-2\n", at: copy)
+        try left.leave("A-1\nA-2\n", at: "log.md")
+        #expect(try await left.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        let lines = Set(try await left.workspace.read(WorkspacePath("log.md")).text.lines)
+        #expect(lines.isSuperset(of: ["A-1", "A-2", "B-1", "B-2"]))
+        // Once it was folded, a copy of this name is a new one.
+        try await left.workspace.write(
+            "A\n", to: WorkspacePath("log.md"), replacing: left.workspace.read(WorkspacePath("log.md")).version)
+        try await left.see("B-3\n", at: copy)
+        try await left.workspace.resolveConflicts()
+        let later = try await left.workspace.read(WorkspacePath("log.md")).text
+        #expect(later.contains("B-3") && !later.contains("B-1"))
+    }
+
     @Test("folders that were made twice become one, and nothing is left of the second")
     func folders() async throws {
         let left = try Left()

@@ -92,6 +92,16 @@ struct MarkdownExamplesTests {
                 == "# A\n\n# New\n\n# B\n\nx\n\n# C\n")
     }
 
+    @Test("items and lines that one wrote several times come as often, also where the base has one")
+    func equalItems() {
+        let day = "# Day\n\n- took pill\n"
+        #expect(
+            merged("# Day\n", "# Day\n\n- took pill\n- took pill\n- took pill\n", "# Day\n\n- walk\n")
+                == "# Day\n\n- took pill\n- took pill\n- took pill\n- walk\n")
+        #expect(merged(day, day + "- walk\n- took pill\n", day + "\nfine\n").lines.count { $0 == "- took pill" } == 2)
+        #expect(merged("a\nb\n", "a\nb\nc\na\n", "x\na\nb\n") == "x\na\nb\nc\na\n")
+    }
+
     @Test("lines with which all versions of a file begin are there once, without a base too")
     func growing() {
         let result = merged(nil, "a\nb\nc\n", "a\nb\nd\n")

@@ -1,4 +1,5 @@
 import Foundation
+import RecollectWorkspace
 import RecollectCore
 
 /// Two Syncthings that share a folder with each other: the real thing, for what no simulation can promise.
@@ -74,16 +75,19 @@ final class SyncthingPair: Sendable {
     static func names(in folder: URL) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { !$0.hasPrefix(".syncthing.") || $0.hasPrefix(".syncthing.recollect-") }
+            .filter { $0 != LineageFile.folderName }
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// The files in a folder by their paths, without Syncthing's own.
+    /// The files in a folder by their paths, without Syncthing's own and the lineage.
     static func files(in folder: URL) throws -> [String: Data] {
         var files: [String: Data] = [:]
         // Not `FileManager`'s enumerator, which stops at what vanishes meanwhile.
         for path in (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? [] {
             let name = (path as NSString).lastPathComponent
-            if path.hasPrefix(".stfolder") || name.hasPrefix(".syncthing.") { continue }
+            if path.hasPrefix(".stfolder") || path.hasPrefix(LineageFile.folderName) || name.hasPrefix(".syncthing.") {
+                continue
+            }
             files[path] = FileManager.default.contents(atPath: folder.appendingPathComponent(path).path)
         }
         return files

@@ -18,6 +18,7 @@ public enum WorkspaceProviderSuite {
     public static let checks: [WorkspaceProviderCheck] =
         FileWriteChecks.all + FileRaceChecks.all + FileListChecks.all + FileNameChecks.all + FileRemovalChecks.all
         + EvictedFileChecks.all + FileWakeChecks.all + WorkspaceRootChecks.all
+        + FileLineageChecks.all
 
     /// Runs all checks one after the other and reports.
     ///
