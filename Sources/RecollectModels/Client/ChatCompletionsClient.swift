@@ -26,6 +26,8 @@
             public var idle: Duration
             /// The longest time for a request with its retries and all of its answer; `nil` for no limit.
             public var total: Duration?
+            /// How long a connection is kept for the end of a body behind the end of the answer, for tests.
+            package var end = Duration.milliseconds(200)
 
             /// Makes limits.
             public init(idle: Duration = .seconds(300), total: Duration? = nil) {
@@ -183,7 +185,8 @@
                 ChatCompletionsRequest.body(request, model: model, asksForUsage: asksForUsage, extra: extraBody))
             return CompletionAttempt(
                 http: http, url: address.completions, headers: allHeaders, body: ByteBuffer(bytes: writer.bytes),
-                idleLimit: timeouts.idle, maxReplyBytes: maxReplyBytes, failures: failures, now: waiting.now,
+                idleLimit: timeouts.idle, endLimit: timeouts.end, maxReplyBytes: maxReplyBytes, failures: failures,
+                now: waiting.now,
                 yield: yield)
         }
 

@@ -13,6 +13,9 @@
         let headers: HTTPHeaders
         let body: ByteBuffer
         let idleLimit: Duration
+        /// How long the end of a body is waited for behind the end of the answer. A connection whose body was read to the end can be
+        /// used again; a server may also keep the body open for ever.
+        let endLimit: Duration
         let maxReplyBytes: Int
         let failures: ModelFailures
         let now: @Sendable () -> Date
@@ -22,9 +25,6 @@
         static let sizeLimit = 16 << 20
         /// How much of a refusal is read: enough for what a server has to say.
         private static let refusalLimit = 64 << 10
-        /// How long the end of a body is waited for behind the end of the answer. A connection whose body was read to the end can be
-        /// used again; a server may also keep the body open for ever.
-        private static let endLimit = Duration.milliseconds(200)
 
         /// Runs it. Tells the end as soon as it is known, and returns when the connection is done with.
         /// - Throws: `ModelError`, or `CancellationError` when the task was cancelled.
@@ -91,7 +91,7 @@
                     isAnswered.withLock { $0 = true }
                     // Leaving the loop closes the connection.
                     if answer.reader.isCutOff { return }
-                    time.leave(Self.endLimit)
+                    time.leave(endLimit)
                 }
                 try Task.checkCancellation()
                 if isAnswered.withLock({ $0 }) { return }

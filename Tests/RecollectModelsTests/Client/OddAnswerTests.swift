@@ -19,7 +19,10 @@
                 return .stream([chunk, .done, .wait(gate)])
             }
             let other = try await ModelServer.start { _ in .text(["ok"]) }
-            let client = ChatCompletionsClient(server)
+            var timeouts = ChatCompletionsClient.Timeouts()
+            // A busy machine may take longer than the usual limit to bring the end.
+            timeouts.end = .seconds(60)
+            let client = ChatCompletionsClient(server, timeouts: timeouts)
             // A connection is free again shortly after an answer; the next request may be there before.
             for _ in 0..<10 where server.requests.count == server.connectionCount {
                 #expect(try await client.events().completion != nil)
