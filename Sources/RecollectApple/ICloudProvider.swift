@@ -76,6 +76,9 @@
         /// The files in the lineage folder that are on this device.
         public func lineageFiles() throws -> [LineageFile] { try folder.lineageFiles() }
 
+        /// A file of the lineage folder; `nil` if it is not on this device.
+        public func lineageFile(_ name: String) throws -> LineageFile? { try folder.lineageFile(name) }
+
         /// Replaces a file of the lineage folder. Not coordinated: nobody else writes it.
         public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
             try folder.writeLineageFile(name, bytes)

@@ -164,8 +164,12 @@
                 try Data("# About\n\nFrom the \(text).\n".utf8).write(to: file)
             }
             #expect(try await recall.run("workspace", "status", "--json").json()["conflicted"] == ["context.md"])
+            let preview = try await recall.run("workspace", "resolve", "--preview", "--json")
+            #expect(try await recall.run("workspace", "ls").output.split(separator: "\n").count == 2)
             let resolved = try await recall.run("workspace", "resolve", "--json")
             #expect(resolved.code == 0, "\(resolved.messages)")
+            #expect(try preview.json() == resolved.json())
+            #expect(try resolved.json().arrayValue?.map { $0["assumedDeleted"] } == [[]])
             #expect(try resolved.json().arrayValue?.map { $0["path"] } == ["context.md"])
             let text = try await recall.run("workspace", "cat", "context.md").output
             #expect(text.contains("From the left.") && text.contains("From the right."))
@@ -174,6 +178,13 @@
             try recall.write("shared/context.sync-conflict-20260203-100000-ABCDEFG.md", text)
             let early = try await recall.run("workspace", "resolve")
             #expect(early.code == 2 && early.output.hasPrefix("context.md: left for now"), "\(early)")
+            let restored = try await recall.run("workspace", "restore", "--conflict", "context.md", "--json").json()
+            let kept = try #require(restored.arrayValue?.first?["kept"]?.arrayValue?.compactMap { $0.stringValue })
+            var texts: Set<String> = []
+            for path in kept { texts.insert(try await recall.run("workspace", "cat", path).output) }
+            #expect(texts == ["# About\n\nFrom the left.\n", "# About\n\nFrom the right.\n"])
+            let none = try await recall.run("workspace", "restore", "--conflict", kept[0])
+            #expect(none.code == 1 && none.messages.contains("was not folded on this device"), "\(none)")
         }
 
         @Test("journal writes entries down and reads a day's, yours and an agent's apart")

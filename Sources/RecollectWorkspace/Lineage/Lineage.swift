@@ -97,9 +97,9 @@ struct Lineage {
     }
 
     /// The content that some others came of, the nearest one; `nil` where none is known, or several.
-    /// - Parameter isKept: Whether a content is known here.
+    /// - Parameter kept: Returns the contents that are kept on this device.
     mutating func base(
-        of contents: some Collection<ContentHash>, keeping isKept: (ContentHash) throws -> Bool
+        of contents: some Collection<ContentHash>, among kept: (Set<ContentHash>) throws -> Set<ContentHash>
     ) rethrows -> ContentHash? {
         var common: Set<Version>?
         for content in contents {
@@ -108,10 +108,12 @@ struct Lineage {
                 common = common?.intersection(known) ?? known
             }
         }
-        let kept = try (common ?? []).filter { try isKept($0.hash) }
+        guard let common, !common.isEmpty else { return nil }
+        let available = try kept(Set(common.map(\.hash)))
+        let candidates = common.filter { available.contains($0.hash) }
         var older: Set<Version> = []
-        for version in kept { older.formUnion(ancestors(of: version)) }
-        let nearest = Set(kept.subtracting(older).map(\.hash))
+        for version in candidates { older.formUnion(ancestors(of: version)) }
+        let nearest = Set(candidates.subtracting(older).map(\.hash))
         return nearest.count == 1 ? nearest.first : nil
     }
 }

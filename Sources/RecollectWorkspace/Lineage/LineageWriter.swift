@@ -11,8 +11,8 @@ struct LineageWriter: Codable {
     private(set) var wasThere = false
     /// Up to where the archive's log is in the lineage log; `nil` before the first line.
     var moment: VersionLog.Moment?
-    /// The bytes of the segment's lines, for finding out whether the file is still the device's own.
-    private var lines: [UInt8] = []
+    /// The segment's lines, to tell whether another device has written its file.
+    private var lines = ""
 
     init(moment: VersionLog.Moment? = nil) {
         self.moment = moment
@@ -24,7 +24,7 @@ struct LineageWriter: Codable {
     /// The segment as it was last written.
     private var segment: LineageSegment {
         var segment = LineageSegment(device: device, number: number)
-        segment.lines = lines.split(separator: UInt8(ascii: "\n")).compactMap { VersionLine($0) }
+        segment.lines = Array(lines.utf8).split(separator: UInt8(ascii: "\n")).compactMap { VersionLine($0) }
         return segment
     }
 
@@ -42,14 +42,14 @@ struct LineageWriter: Codable {
         var written: [LineageSegment] = []
         var current = segment
         for line in added.suffix(Self.mostLines) {
-            if lines.count + line.bytes.count > Self.largestSegment, !current.lines.isEmpty {
+            if lines.utf8.count + line.bytes.count > Self.largestSegment, !current.lines.isEmpty {
                 written.append(current)
                 number += 1
                 current = LineageSegment(device: device, number: number)
-                lines = []
+                lines = ""
             }
             current.lines.append(line)
-            lines += line.bytes
+            lines += String(decoding: line.bytes, as: UTF8.self)
         }
         written.append(current)
         let removed = (first...number).map { $0 - Self.mostSegments }.filter { $0 >= 0 }

@@ -8,8 +8,7 @@ extension SharedWorkspace {
         do {
             let moment = try archive.snapshot().moment
             guard moment != state.shared else { return }
-            let name = try archive.lineageWriter().segmentName
-            let file = try provider.lineageFiles().first { $0.name == name }
+            let file = try provider.lineageFile(archive.lineageWriter().segmentName)
             let (written, removed) = try archive.addToLineage(over: file?.bytes)
             for segment in written { try provider.writeLineageFile(segment.name, segment.bytes) }
             for name in removed { try provider.writeLineageFile(name, nil) }

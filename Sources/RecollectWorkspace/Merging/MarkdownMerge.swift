@@ -23,11 +23,15 @@ enum MarkdownMerge {
     static func merged(base: String?, versions: [String], isPlain: Bool = false) -> String {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
-        let isRepeated =
-            !isPlain && (different + [base].compactMap { $0 }).contains(where: MarkdownSection.hasRepeatedHeadings)
-        let syntax: MarkdownSection.Syntax = isPlain ? .plain : isRepeated ? .withoutHeadings : .markdown
-        let root = base.map { MarkdownSection($0, as: syntax) }
-        let changed = different.map { (text: $0, section: MarkdownSection($0, as: syntax)) }.filter { version in
+        let texts = different + [base].compactMap { $0 }
+        var syntax: MarkdownSection.Syntax = isPlain ? .plain : .markdown
+        var read = texts.map { MarkdownSection.read($0, as: syntax) }
+        if read.contains(where: \.hasRepeatedHeadings) {
+            syntax = .withoutHeadings
+            read = texts.map { MarkdownSection.read($0, as: syntax) }
+        }
+        let root = base == nil ? nil : read.last?.section
+        let changed = zip(different, read).map { (text: $0, section: $1.section) }.filter { version in
             version.section.differs(from: root ?? MarkdownSection(), as: syntax)
         }
         guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }

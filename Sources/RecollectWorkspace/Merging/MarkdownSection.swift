@@ -87,17 +87,15 @@ struct MarkdownSection: Hashable {
 extension MarkdownSection {
     /// Reads a text.
     init(_ text: String, as syntax: Syntax) {
-        // Composed, so that `==` is equality of bytes: two spellings of a letter would else be one in a set and two in a file.
-        let lines = text.composed.lines
-        var reader = Reader(lines: lines[...], syntax: syntax)
-        self = reader.section(deeperThan: 0)
+        self = Self.read(text, as: syntax).section
     }
 
-    /// Whether a heading comes twice in one section of a text, or of an alternative in a block.
-    static func hasRepeatedHeadings(_ text: String) -> Bool {
-        var reader = Reader(lines: text.composed.lines[...], syntax: .markdown)
-        _ = reader.section(deeperThan: 0)
-        return reader.hasRepeatedHeadings
+    /// Reads a text, and says whether a heading repeats in a section of it or of an alternative in a block.
+    static func read(_ text: String, as syntax: Syntax) -> (section: MarkdownSection, hasRepeatedHeadings: Bool) {
+        // Composed, so that `==` is equality of bytes: two spellings of a letter would else be one in a set and two in a file.
+        var reader = Reader(lines: text.composed.lines[...], syntax: syntax)
+        let section = reader.section(deeperThan: 0)
+        return (section, reader.hasRepeatedHeadings)
     }
 
     private struct Reader {
@@ -134,7 +132,9 @@ extension MarkdownSection {
                     lines.removeFirst(block.count)
                     _ = takeSpacing()
                     if syntax == .markdown,
-                        block.block.alternatives.contains(where: MarkdownSection.hasRepeatedHeadings)
+                        block.block.alternatives.contains(where: {
+                            MarkdownSection.read($0, as: syntax).hasRepeatedHeadings
+                        })
                     {
                         hasRepeatedHeadings = true
                     }

@@ -55,7 +55,6 @@ struct MergeCheck {
     }
 
     private var keepsOrder: Bool {
-        guard let first = versions.first, versions.count > 1 else { return true }
         let lines = merged.lines.filter { line in
             merged.counts[line] == 1 && versions.allSatisfy { $0.counts[line] == 1 }
         }
@@ -63,16 +62,18 @@ struct MergeCheck {
             Dictionary(version.lines.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         }
         guard versions.count == 2 else {
-            // Of more than two versions only neighbors are compared.
+            // Of more than two versions only the neighbors in each are compared.
             let inMerged = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($1, $0) })
-            let ordered = first.lines.filter { inMerged[$0] != nil }
-            return zip(ordered, ordered.dropFirst()).allSatisfy { left, right in
-                let isEverywhere = places.allSatisfy { ($0[left] ?? 0) < ($0[right] ?? 0) }
-                return !isEverywhere || (inMerged[left] ?? 0) < (inMerged[right] ?? 0)
+            return versions.allSatisfy { version in
+                let ordered = version.lines.filter { inMerged[$0] != nil }
+                return zip(ordered, ordered.dropFirst()).allSatisfy { left, right in
+                    let isEverywhere = places.allSatisfy { ($0[left] ?? 0) < ($0[right] ?? 0) }
+                    return !isEverywhere || (inMerged[left] ?? 0) < (inMerged[right] ?? 0)
+                }
             }
         }
-        // Whether a line stands above one that both versions have above it.
-        var seen = GreatestFrom(count: first.lines.count)
+        // A line must not stand above one that both versions have above it.
+        var seen = GreatestFrom(count: versions[0].lines.count)
         for line in lines {
             guard let one = places[0][line], let other = places[1][line] else { continue }
             if seen.greatest(from: one + 1) > other { return false }
@@ -84,13 +85,13 @@ struct MergeCheck {
     // MARK: Words
 
     private var hasAllWords: Bool {
-        let words = versions.map(\.words)
+        let (words, mergedWords, baseWords) = (versions.map(\.words), merged.words, base?.words ?? [])
         for (version, own) in zip(versions, words) {
-            let isAllowed = own.subtracting(merged.words).allSatisfy { word in
-                if let base, base.words.contains(word) { return words.contains { !$0.contains(word) } }
-                // A writer that was killed may have left the beginning of the last word.
+            let isAllowed = own.subtracting(mergedWords).allSatisfy { word in
+                if baseWords.contains(word) { return words.contains { !$0.contains(word) } }
+                // A killed writer may have left a prefix of the last word.
                 return word == version.lastWord
-                    && base?.words.contains { $0 != word && $0.utf8.starts(with: word.utf8) } == true
+                    && baseWords.contains { $0 != word && $0.utf8.starts(with: word.utf8) }
             }
             if !isAllowed { return false }
         }

@@ -5,10 +5,10 @@ import RecollectCore
 public enum WorkspaceMerge {
     /// The content that all of some versions become.
     ///
-    /// The order of the versions does not matter, and folding a result with a version it came from changes nothing. A day of the
-    /// journal unites by its entries, a chat by its messages, Markdown by headings and lines, plain text by lines. Of everything else,
-    /// of Research, which is written once, and of text that is not UTF-8 nothing is merged: all versions have to be kept. So do they
-    /// where a check of the merged text finds a line that was nowhere deleted missing, or lines in another order than in all versions.
+    /// The order of the versions does not matter. Folding a result with one of its versions changes nothing. A day of the
+    /// journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by lines. Research, other
+    /// files, and text that is not UTF-8 are never merged. Neither are texts if a check of the result finds a line missing
+    /// that no version deleted, or lines moved.
     /// - Parameters:
     ///   - base: What the versions came from, where that is known: what it holds and a version does not, was deleted there.
     ///   - versions: The contents, at least one.
@@ -24,17 +24,21 @@ public enum WorkspaceMerge {
     ) -> (bytes: [UInt8], deleted: [String])? {
         let different = Set(versions)
         guard different.count > 1 else { return different.first.map { ($0, []) } }
+        // In one order, so that devices decide alike.
+        let ordered = different.sorted { $0.lexicographicallyPrecedes($1) }
         let structure = Structure(of: path)
-        guard structure != .opaque, different.allSatisfy({ canMerge($0, at: path) }) else { return nil }
-        if structure == .chat {
-            return ChatProjection.merged(base: base, versions: Array(different)).map { ($0, []) }
+        switch structure {
+        case .opaque: return nil
+        case .chat: return ChatProjection.merged(base: base, versions: ordered).map { ($0, []) }
+        case .journal, .markdown, .lines: break
         }
-        let texts = different.map { String(decoding: $0, as: UTF8.self) }
+        let texts = ordered.compactMap { String(validUTF8: $0) }
+        guard texts.count == ordered.count, !texts.contains(where: \.hasEndlessLetters) else { return nil }
         let root = base.flatMap { String(validUTF8: $0) }
         let merged: [UInt8]? =
             switch structure {
             case .journal:
-                JournalMerge.merged(base: base, versions: Array(different), on: String(path.name.dropLast(3)))
+                JournalMerge.merged(base: base, versions: ordered, on: String(path.name.dropLast(3)))
             case .markdown: markdown(base: root, versions: texts).map { Array($0.utf8) }
             default: Array(MarkdownMerge.merged(base: root, versions: texts, isPlain: true).utf8)
             }

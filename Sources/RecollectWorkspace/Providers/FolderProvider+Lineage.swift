@@ -27,6 +27,18 @@ extension FolderProvider {
         }
     }
 
+    /// A file in the lineage folder itself; `nil` if there is none, it is too large, or it is not on this device.
+    /// - Throws: `unavailable`, and what a disk throws.
+    public func lineageFile(_ name: String) throws -> LineageFile? {
+        try explaining("read", rootURL.path) {
+            let root = try openRoot()
+            guard let folder = try ifThere({ try root.folder(LineageFile.folderName) }),
+                let bytes = try read(name, in: folder)
+            else { return nil }
+            return LineageFile(name: name, bytes: bytes)
+        }
+    }
+
     private func read(_ name: String, in folder: OpenFolder) throws -> [UInt8]? {
         guard !name.hasPrefix(Self.temporaryPrefix), let entry = try folder.entry(name), entry.kind == .file,
             entry.size <= LineageFile.largest

@@ -65,6 +65,9 @@ public protocol WorkspaceProvider: Sendable {
     /// that are not local, which are asked for, or larger than `LineageFile.largest`.
     func lineageFiles() throws -> [LineageFile]
 
+    /// One of the files in the lineage folder; `nil` if `lineageFiles()` does not return it.
+    func lineageFile(_ name: String) throws -> LineageFile?
+
     /// Gives a file of the lineage folder new content, atomically, or removes it. The content need not be on the disk when this returns.
     /// - Parameters:
     ///   - name: Which file, one of the caller's own.
@@ -84,6 +87,9 @@ extension WorkspaceProvider {
 
     /// No files: devices tell each other nothing through the provider, and conflicts are merged without a base.
     public func lineageFiles() throws -> [LineageFile] { [] }
+
+    /// Looks through all files.
+    public func lineageFile(_ name: String) throws -> LineageFile? { try lineageFiles().first { $0.name == name } }
 
     /// Nothing to do.
     public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {}

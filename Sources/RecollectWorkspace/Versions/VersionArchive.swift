@@ -186,6 +186,7 @@ final class VersionArchive: Sendable {
 
     /// What this device has written of its lineage log.
     func lineageWriter() throws -> LineageWriter {
+        // An unreadable note is replaced: the device then writes a new log under a new name, and the old one stays.
         try note(Self.lineageName).flatMap { try? JSONDecoder().decode(LineageWriter.self, from: Data($0)) }
             ?? LineageWriter()
     }
@@ -215,6 +216,7 @@ final class VersionArchive: Sendable {
             let result = writer.add(told, file: file)
             writer.moment = log.moment
             let note = try JSONEncoder().encode(writer)
+            // Not synced to the disk: after a power cut the device writes a new log at worst.
             let (name, _) = try folder.stage { try $0.write(Array(note), at: 0) }
             try folder.rename(name, to: Self.lineageName)
             return result

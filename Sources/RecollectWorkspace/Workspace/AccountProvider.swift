@@ -93,6 +93,8 @@ final class AccountProvider: WorkspaceProvider {
 
     func lineageFiles() throws -> [LineageFile] { try provider().lineageFiles() }
 
+    func lineageFile(_ name: String) throws -> LineageFile? { try provider().lineageFile(name) }
+
     func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
         try provider().writeLineageFile(name, bytes)
     }

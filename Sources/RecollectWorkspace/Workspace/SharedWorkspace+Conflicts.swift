@@ -285,7 +285,7 @@ struct ConflictFold {
             deleted = []
             return
         }
-        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { try archive.wholeBytes(of: $0) != nil }
+        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { Set(try archive.sizes(of: $0).keys) }
             .flatMap { try archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {

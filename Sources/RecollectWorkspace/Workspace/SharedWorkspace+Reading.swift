@@ -48,9 +48,8 @@ extension SharedWorkspace {
     /// Looks whether they are where the file was known here, so that nobody need have looked before.
     func refuseWhileVanished(_ path: WorkspacePath) throws {
         let isKnown = try archive.index().files[path]?.content != nil
-        guard try isGuarded.withLock({ $0 }) || isGuardKept() || isKnown else { return }
-        // What came back since is no reason any more.
-        guard try look().isVanished else { return }
+        // The kept guard is only a reason to look: the files may be back.
+        guard try isKnown || isGuardKept(), try look().isVanished else { return }
         throw RecollectError(
             .unavailable,
             "most of the files in \(rootURL.path) are missing, and \(path) may be one of them; bring them back, or accept the deletions"

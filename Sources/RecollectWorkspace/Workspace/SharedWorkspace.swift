@@ -26,8 +26,6 @@ public final class SharedWorkspace: Sendable {
     let archive: VersionArchive
     let counters = WriteCounters()
     let looking = Locked(LookState())
-    /// Whether the guard stood at the last look; apart from what a look locks, so that nobody waits for one.
-    let isGuarded = Locked(false)
     /// What `readFile(at:)` gave last, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
     /// Why the last write failed, if the disk was the reason.

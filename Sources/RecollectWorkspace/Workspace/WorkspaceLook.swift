@@ -49,7 +49,7 @@ extension SharedWorkspace {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
-                try stand(guard: true)
+                try stand(guard: true, &state)
                 return WorkspaceLook(
                     index: index, table: table, missing: known.sorted(), isVanished: true, isAvailable: false)
             }
@@ -84,7 +84,7 @@ extension SharedWorkspace {
             let hidden = absent.count - gone.count
             let isVanished =
                 try !acceptingDeletions && isTooMuch(missing: unexplained, of: known.count - hidden, hidden: hidden)
-            try stand(guard: isVanished)
+            try stand(guard: isVanished, &state)
             if !isVanished { try archive.foundGone(gone, since: moment, now: now) }
             if found.rows.count > there.count {
                 let kept = Set(isVanished ? missing : [])
@@ -175,15 +175,12 @@ extension SharedWorkspace {
     /// Whether the guard stood when somebody last looked, in whichever process.
     func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
 
-    private func stand(guard isVanished: Bool) throws {
+    private func stand(guard isVanished: Bool, _ state: inout LookState) throws {
         if try (archive.note(Self.guardName) != nil) != isVanished {
             try archive.setNote(Self.guardName, isVanished ? [] : nil)
         }
-        let wasVanished = isGuarded.withLock { isGuarded in
-            defer { isGuarded = isVanished }
-            return isGuarded
-        }
-        if isVanished, !wasVanished { events.post(StoreEvent(kind: .vanished)) }
+        defer { state.isGuarded = isVanished }
+        if isVanished, !state.isGuarded { events.post(StoreEvent(kind: .vanished)) }
     }
 
     private func tellTwins(among paths: some Sequence<WorkspacePath>, _ state: inout LookState) {
@@ -221,6 +218,8 @@ extension WorkspaceLook {
 struct LookState {
     var table: FileTable?
     var toldTwins: Set<String> = []
+    /// Whether the guard stood at the last look, so that it is told once.
+    var isGuarded = false
     /// Up to where the archive's log was told to other devices.
     var shared: VersionLog.Moment?
 }

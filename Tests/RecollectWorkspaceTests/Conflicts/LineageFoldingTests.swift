@@ -172,6 +172,16 @@ struct LineageFoldingTests {
         try await back.write("y", to: WorkspacePath("new.md"), replacing: nil)
     }
 
+    @Test("where somebody removes the folder of the logs, it is made again, and nothing else is missed")
+    func removed() async throws {
+        for text in ["one\n", "two\n", "three\n"] { try await here.see(text, at: "notes.md") }
+        try FileManager.default.removeItem(at: here.folder.root.appendingPathComponent(LineageFile.folderName))
+        try await here.see("four\n", at: "notes.md")
+        #expect(try await here.workspace.status().missing.isEmpty)
+        #expect(try here.workspace.provider.lineageFiles().count == 1)
+        try await here.workspace.write("new", to: WorkspacePath("new.md"), replacing: nil)
+    }
+
     @Test("the folder of the logs is no part of the workspace")
     func hidden() async throws {
         for text in ["one\n", "two\n"] { try await here.see(text, at: "notes.md") }

@@ -27,7 +27,7 @@ import Testing
         _ contents: [String], _ logs: [[VersionLine]], copied: [String] = [], without missing: Set<String> = []
     ) -> ContentHash? {
         var lineage = Lineage(logs, copied: Set((contents + copied).map(hash)))
-        return lineage.base(of: contents.map(hash)) { !Set(missing.map(hash)).contains($0) }
+        return lineage.base(of: contents.map(hash)) { $0.subtracting(missing.map(hash)) }
     }
 
     private func isAncestor(
@@ -99,6 +99,48 @@ import Testing
         let many = try (1..<20_000).map { try line("\($0)", from: ["\($0 - 1)"], isWritten: true) }
         #expect(!isAncestor("0", of: "19999", [many]))
         #expect(isAncestor("19990", of: "19999", [many]))
+    }
+}
+
+@Suite("What a device writes of its lineage log") struct LineageWriterTests {
+    private func lines(_ numbers: Range<Int>) throws -> [VersionLine] {
+        try numbers.map { number in
+            VersionLine(
+                mark: .done, path: try path("a.md"),
+                version: WorkspaceVersion(
+                    hash: ContentHash(of: "\(number)".utf8), date: Date(millisecondsSince1970: 1), author: .user,
+                    kind: .written, parents: [ContentHash(of: "\(number - 1)".utf8)]))
+        }
+    }
+
+    @Test("is the last changes in at most 16 segments, of one change or many at once", arguments: [1, 7, 2_500])
+    func bounded(step: Int) throws {
+        var writer = LineageWriter()
+        var files: [String: [UInt8]] = [:]
+        for start in stride(from: 0, to: 5_000, by: step) {
+            let result = writer.add(try lines(start..<min(start + step, 5_000)), file: files[writer.segmentName])
+            for segment in result.written { files[segment.name] = segment.bytes }
+            for name in result.removed { files[name] = nil }
+            writer = try JSONDecoder().decode(LineageWriter.self, from: JSONEncoder().encode(writer))
+        }
+        #expect(files.count <= 16 && files.values.allSatisfy { $0.count < 17_000 })
+        let segments = files.values.compactMap { LineageSegment($0) }.sorted { $0.number < $1.number }
+        let told = segments.flatMap(\.lines)
+        #expect(segments.count == files.count && told.count >= 900)
+        #expect(told.suffix(900).map(\.version.hash) == (4_100..<5_000).map { ContentHash(of: "\($0)".utf8) })
+    }
+
+    @Test("goes on where its file is older than it knows, or gone; another one's file stays")
+    func foreign() throws {
+        var writer = LineageWriter()
+        let old = writer.add(try lines(0..<2), file: nil).written[0]
+        let new = writer.add(try lines(2..<3), file: old.bytes).written[0]
+        #expect(writer.add(try lines(3..<4), file: old.bytes).written[0].lines.count == 4)
+        #expect(writer.add(try lines(4..<5), file: nil).written[0].name == new.name)
+        var theirs = new
+        theirs.lines += try lines(9..<10)
+        let mine = writer.add(try lines(5..<6), file: theirs.bytes).written[0]
+        #expect(mine.device != theirs.device && mine.lines.count == 1)
     }
 }
 

@@ -28,6 +28,15 @@ import Testing
         #expect(!isPassed("c\nb\na\nx\n", of: ["a\nc\nb\n", "c\na\nb\nx\n"]))
     }
 
+    @Test("of three versions the check is the same in whatever order they come")
+    func anyOrder() {
+        let versions = ["a\nx\nb\n", "a\nb\n", "a\ny\nb\n"]
+        for order in [[0, 1, 2], [1, 0, 2], [2, 1, 0], [0, 2, 1], [1, 2, 0], [2, 0, 1]] {
+            #expect(!isPassed("b\nx\ny\na\n", of: order.map { versions[$0] }))
+            #expect(isPassed("a\nx\ny\nb\n", of: order.map { versions[$0] }))
+        }
+    }
+
     @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
     func layout() {
         let block = LabelledBlock(alternatives: ["tea", "caf\u{E9}"]).text
