@@ -38,20 +38,31 @@ public struct ChatProjection: Equatable, Sendable {
     public let entries: [Entry]
     /// The ids of messages that were deleted, in the order of their bytes: none of them comes back from another device's file.
     public let deleted: [String]
+    /// Members of the file that are not of its format: kept as they are, and never taken into the history.
+    public let others: [String: JSONValue]
     /// Whether the bytes it was read from were those that Recollect writes.
     public let isIntact: Bool
 
     /// Makes a projection; of entries of one id the first counts, and those that were deleted are left out.
-    public init(conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = []) {
-        self.init(conversation: conversation, title: title, entries: entries, deleted: deleted, isIntact: true)
+    public init(
+        conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
+        others: [String: JSONValue] = [:]
+    ) {
+        self.init(
+            conversation: conversation, title: title, entries: entries, deleted: deleted, others: others, isIntact: true
+        )
     }
 
-    private init(conversation: String, title: String?, entries: [Entry], deleted: [String], isIntact: Bool) {
+    private init(
+        conversation: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
+        isIntact: Bool
+    ) {
         let gone = Set(deleted.map { ByteString($0) })
         self.conversation = conversation
         self.title = title
         self.entries = Self.ordered(entries.filter { !gone.contains(ByteString($0.message.id)) })
         self.deleted = gone.sorted().map(\.string)
+        self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
     }
 
@@ -88,6 +99,7 @@ public struct ChatProjection: Equatable, Sendable {
 
 extension ChatProjection {
     private static let format = "recollect.chat/1"
+    private static let members: Set = ["format", "conversation", "title", "messages", "deleted", "heads", "sha256"]
 
     /// The file's bytes.
     public var bytes: [UInt8] {
@@ -103,8 +115,11 @@ extension ChatProjection {
             return line.text
         }
         let deleted = self.deleted.isEmpty ? "" : ",\"deleted\":\(Self.list(self.deleted))"
+        var others = JSONWriter()
+        others.write(self.others)
+        let rest = self.others.isEmpty ? "" : ",\(others.text.dropFirst().dropLast())"
         let body =
-            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n]\(deleted),\"heads\":\(Self.list(heads))"
+            "\(head.text.dropLast()),\"messages\":[\n\(lines.joined(separator: ",\n"))\n]\(deleted),\"heads\":\(Self.list(heads))\(rest)"
         return Array("\(body),\"sha256\":\"\(ContentHash(of: body.utf8).rawValue)\"}\n".utf8)
     }
 
@@ -135,10 +150,11 @@ extension ChatProjection {
         let entries = try messages.map { try Entry(json: $0) }
         let deleted = fields["deleted"]?.arrayValue?.compactMap(\.stringValue) ?? []
         let read = ChatProjection(
-            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, deleted: deleted)
+            conversation: conversation, title: fields["title"]?.stringValue, entries: entries, deleted: deleted,
+            others: fields)
         self.init(
             conversation: read.conversation, title: read.title, entries: read.entries, deleted: read.deleted,
-            isIntact: read.bytes == bytes)
+            others: read.others, isIntact: read.bytes == bytes)
     }
 }
 
@@ -175,7 +191,8 @@ extension ChatProjection {
     /// conversation.
     ///
     /// A message that a version lacks is one that it did not know, unless it says that it was deleted. Of two contents of one message that which
-    /// the base does not have counts; of two that it does not have the greater one in bytes, and the other one is in the archive.
+    /// the base does not have counts; of two that it does not have the greater one in bytes, and the other one is in the archive. The
+    /// same goes for members that are not of the format.
     static func merged(base: [UInt8]?, versions: [[UInt8]]) -> [UInt8]? {
         // A base that cannot be read tells nothing.
         let base = base.flatMap { try? ChatProjection(bytes: $0) }
@@ -207,7 +224,22 @@ extension ChatProjection {
         let title = titles.filter { $0 != oldTitle }.max() ?? titles.first
         return ChatProjection(
             conversation: conversation, title: title?.string, entries: entries.values.map(\.entry),
-            deleted: versions.flatMap(\.deleted))
+            deleted: versions.flatMap(\.deleted), others: mergedOthers(base: base, versions: versions))
+    }
+
+    private static func mergedOthers(base: ChatProjection?, versions: [ChatProjection]) -> [String: JSONValue] {
+        func text(_ value: JSONValue) -> ByteString {
+            var writer = JSONWriter()
+            writer.write(value)
+            return ByteString(writer.text)
+        }
+        var others: [String: JSONValue] = [:]
+        for (key, value) in versions.flatMap(\.others) {
+            let known = base?.others[key]
+            if let there = others[key], value == known || there != known && text(value) < text(there) { continue }
+            others[key] = value
+        }
+        return others
     }
 
     /// The entries by the bytes of their messages' ids.

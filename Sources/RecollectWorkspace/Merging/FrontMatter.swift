@@ -1,3 +1,5 @@
+import RecollectCore
+
 /// The keys between two lines `---` at the beginning of a Markdown file, and what stands below.
 ///
 /// Merged by keys: a block of alternatives would make YAML of another meaning of it, or none.
@@ -24,7 +26,7 @@ struct FrontMatter {
     /// Reads a text; without front matter all of it stands below.
     init(_ text: String) {
         // Most texts have none, and some are long.
-        let lines = text.utf8.starts(with: Self.fence.utf8) ? text.composed.lines : []
+        let lines = text.utf8.starts(with: Self.fence.utf8) ? text.lines : []
         guard lines.first == Self.fence,
             let end = lines.dropFirst().prefix(Self.mostLines).firstIndex(of: Self.fence)
         else {
@@ -34,7 +36,7 @@ struct FrontMatter {
         }
         let below = lines[(end + 1)...]
         spacing = below.prefix(while: \.isBlank).count
-        rest = below.dropFirst(spacing).joined(separator: "\n")
+        rest = below.dropFirst(spacing).joined(separator: text.lineEnd ?? "\n")
         var key: String?
         var begun: [String] = []
         for line in lines[1..<end] {
@@ -68,7 +70,8 @@ struct FrontMatter {
     var text: String {
         guard !entries.isEmpty else { return rest }
         let blank = Array(repeating: "", count: spacing)
-        return ([Self.fence] + entries.map(\.text) + [Self.fence] + blank + [rest]).joined(separator: "\n")
+        return ([Self.fence] + entries.flatMap(\.text.lines) + [Self.fence] + blank + [rest])
+            .joined(separator: rest.lineEnd ?? "\n")
     }
 
     /// The entries of several versions above a text; `nil` where two gave a key different values.
@@ -81,9 +84,11 @@ struct FrontMatter {
             // Without a base, a version that has no such key did not delete it.
             let there = values.map { $0[key] }.filter { base != nil || $0 != nil }
             let changed = Set(there.filter { $0 != old[key] })
-            let written = changed.compactMap { $0 }
+            // Spellings of one value are equal; the lesser one by its bytes stays.
+            let written = Set(changed.compactMap { $0 })
             guard written.count < 2 else { return nil }
-            guard let text = written.first ?? (changed.isEmpty ? old[key] : nil) else { continue }
+            let spelling = there.compactMap { $0 }.filter(written.contains).min { $0.precedesByBytes($1) }
+            guard let text = spelling ?? (changed.isEmpty ? old[key] : nil) else { continue }
             entries.append(Entry(key: key, text: text))
         }
         return FrontMatter(entries: entries, spacing: versions.map(\.spacing).max() ?? 0, rest: rest)

@@ -1,3 +1,5 @@
+import RecollectCore
+
 /// What a version changed among the lines of a section: which of the base's lines it kept, and what it wrote after which of them.
 ///
 /// A line that comes once in both is the same one wherever the version has it: moving a line is no change. One that comes more often is
@@ -27,16 +29,17 @@ struct GapChanges: Hashable {
         }
     }
 
-    /// The places of the base's lines that are kept.
-    private var kept: Set<Int>
+    /// Whether each of the base's lines is kept.
+    private var isKept: [Bool]
     /// What was written, by the place of the line before it; -1 before all.
     private var writings: [Int: Writing] = [:]
-    /// The most blank lines before a line of the base, by its place.
-    private var spacing: [Int: Int] = [:]
+    /// The most blank lines before each of the base's lines that is kept.
+    private var spacing: [Int]
 
     /// Reads a version's changes.
     init(of version: [Piece], against base: Places) {
-        kept = []
+        isKept = Array(repeating: false, count: base.pieces.count)
+        spacing = Array(repeating: 0, count: base.pieces.count)
         var anchor = -1
         var run: [Unit] = []
         for (piece, place) in zip(version, base.places(of: version)) {
@@ -44,7 +47,7 @@ struct GapChanges: Hashable {
                 note(run, at: anchor, beside: base)
                 run = []
                 anchor = place
-                kept.insert(place)
+                isKept[place] = true
                 spacing[place] = piece.spacing
                 continue
             }
@@ -63,10 +66,12 @@ struct GapChanges: Hashable {
         note(run, at: anchor, beside: base)
     }
 
-    /// Whether nothing is gone and nothing was written, no blank line either.
-    func isNothing(against base: Places) -> Bool {
-        kept.count == base.pieces.count && writings.isEmpty
-            && spacing.allSatisfy { $0.value <= base.pieces[$0.key].spacing }
+    /// Whether nothing is gone in a version and nothing was written, no blank line either.
+    static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
+        guard version.count == base.count else { return false }
+        if version == base { return true }
+        let changes = GapChanges(of: version, against: Places(base, as: syntax))
+        return changes.writings.isEmpty && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
     }
 
     /// Takes note of lines that stand together: items at their end are a list of their own.
@@ -90,13 +95,13 @@ struct GapChanges: Hashable {
     }
 
     private mutating func unite(_ other: GapChanges) {
-        kept.formIntersection(other.kept)
+        for place in isKept.indices where !other.isKept[place] { isKept[place] = false }
+        for place in spacing.indices { spacing[place] = max(spacing[place], other.spacing[place]) }
         writings.merge(other.writings) { left, right in
             var both = left
             both.unite(right)
             return both
         }
-        spacing.merge(other.spacing, uniquingKeysWith: max)
     }
 
     // MARK: - Merging
@@ -120,31 +125,34 @@ struct GapChanges: Hashable {
     }
 
     private func applied(to base: Places) -> [Piece] {
+        var pieces: [Piece] = []
         // What was written after a line that is gone stands after the last one before it that is not.
-        var standing: [Int: Writing] = [:]
-        var last = -1
+        var waiting: Writing?
         for place in -1..<base.pieces.count {
-            if kept.contains(place) { last = place }
-            if let writing = writings[place] { standing[last, default: Writing()].unite(writing) }
+            if place >= 0, isKept[place] {
+                pieces += waiting?.pieces(beside: base) ?? []
+                waiting = nil
+                pieces.append(base.pieces[place].with(spacing: spacing[place]))
+            }
+            if let writing = writings[place] {
+                var both = waiting ?? Writing()
+                both.unite(writing)
+                waiting = both
+            }
         }
-        return (-1..<base.pieces.count).flatMap { place -> [Piece] in
-            var pieces: [Piece] = []
-            if kept.contains(place) { pieces.append(base.pieces[place].with(spacing: spacing[place] ?? 0)) }
-            if let writing = standing[place] { pieces += writing.pieces(beside: base) }
-            return pieces
-        }
+        return pieces + (waiting?.pieces(beside: base) ?? [])
     }
 
     /// The lines of a base, and where each stands.
     struct Places {
         /// What tells one piece from another one, whatever blank lines stand before it.
         enum Name: Hashable {
-            case unit(String)
+            case unit(ByteString)
             case block(LabelledBlock)
 
             init(_ piece: Piece) {
                 switch piece {
-                case .unit(let unit): self = .unit(unit.text)
+                case .unit(let unit): self = .unit(ByteString(unit.text))
                 case .block(let block): self = .block(block)
                 }
             }
@@ -152,46 +160,66 @@ struct GapChanges: Hashable {
 
         let pieces: [Piece]
         let syntax: MarkdownSection.Syntax
-        private let names: [Name]
-        private var places: [Name: [Int]] = [:]
+        private let numbering: Numbering<Name>
+        /// The number of the name of each piece.
+        private let numbers: [Int]
+        /// The places in the order of their numbers, and where those of each number begin.
+        private var ordered: [Int]
+        private var starts: [Int]
 
         init(_ pieces: [Piece], as syntax: MarkdownSection.Syntax) {
             self.pieces = pieces
             self.syntax = syntax
-            names = pieces.map(Name.init)
-            for (place, name) in names.enumerated() { places[name, default: []].append(place) }
+            var numbering = Numbering<Name>()
+            numbers = pieces.map { numbering.number(Name($0)) }
+            self.numbering = numbering
+            starts = Array(repeating: 0, count: numbering.values.count + 1)
+            for number in numbers { starts[number + 1] += 1 }
+            for number in numbering.values.indices { starts[number + 1] += starts[number] }
+            ordered = Array(repeating: 0, count: numbers.count)
+            var next = starts
+            for (place, number) in numbers.enumerated() {
+                ordered[next[number]] = place
+                next[number] += 1
+            }
         }
+
+        private func places(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
 
         /// Which line of the base each line of a version is; `nil` for those that are none.
         func places(of version: [Piece]) -> [Int?] {
-            let version = version.map(Name.init)
-            var numbers: [Name: [Int]] = [:]
-            for (number, name) in version.enumerated() { numbers[name, default: []].append(number) }
+            let known = version.map { numbering[Name($0)] }
+            var counts = Array(repeating: 0, count: numbering.values.count)
+            for case let number? in known { counts[number] += 1 }
             var found: [Int?] = Array(repeating: nil, count: version.count)
-            var taken: Set<Int> = []
-            func take(_ place: Int, for number: Int) {
-                found[number] = place
-                taken.insert(place)
+            var isTaken = Array(repeating: false, count: pieces.count)
+            func take(_ place: Int, for line: Int) {
+                found[line] = place
+                isTaken[place] = true
             }
-            for (name, numbers) in numbers where numbers.count == 1 && places[name]?.count == 1 {
-                places[name].map { take($0[0], for: numbers[0]) }
+            for (line, number) in known.enumerated() {
+                guard let number, counts[number] == 1 else { continue }
+                let places = places(of: number)
+                if places.count == 1, let place = places.first { take(place, for: line) }
             }
-            func takeNeighbor(_ number: Int, of neighbor: Int, at distance: Int) {
-                guard found[number] == nil, let place = found[neighbor].map({ $0 + distance }),
-                    names.indices.contains(place), names[place] == version[number], !taken.contains(place)
+            func takeNeighbor(_ line: Int, of neighbor: Int, at distance: Int) {
+                guard found[line] == nil, let number = known[line], let place = found[neighbor].map({ $0 + distance }),
+                    numbers.indices.contains(place), numbers[place] == number, !isTaken[place]
                 else { return }
-                take(place, for: number)
+                take(place, for: line)
             }
-            for number in version.indices.dropFirst() { takeNeighbor(number, of: number - 1, at: 1) }
-            for number in version.indices.dropLast().reversed() { takeNeighbor(number, of: number + 1, at: -1) }
-            for (name, numbers) in numbers {
-                let free = places[name, default: []].filter { !taken.contains($0) }
-                for (number, place) in zip(numbers.filter { found[$0] == nil }, free) { take(place, for: number) }
+            for line in version.indices.dropFirst() { takeNeighbor(line, of: line - 1, at: 1) }
+            for line in version.indices.dropLast().reversed() { takeNeighbor(line, of: line + 1, at: -1) }
+            var next = starts
+            for (line, number) in known.enumerated() where found[line] == nil {
+                guard let number else { continue }
+                while next[number] < starts[number + 1], isTaken[ordered[next[number]]] { next[number] += 1 }
+                if next[number] < starts[number + 1] { take(ordered[next[number]], for: line) }
             }
             return found
         }
 
-        func contains(_ name: Name) -> Bool { places[name] != nil }
+        func contains(_ name: Name) -> Bool { numbering[name] != nil }
     }
 }
 
@@ -233,7 +261,7 @@ extension GapChanges.Writing {
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
             guard case .unit(let unit) = piece else { return nil }
             // Outside of its block it would be taken for the base's line.
-            return alternatives.contains(run) && base.contains(.unit(unit.text)) ? nil : unit
+            return alternatives.contains(run) && base.contains(GapChanges.Places.Name(piece)) ? nil : unit
         }
         guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
             return nil

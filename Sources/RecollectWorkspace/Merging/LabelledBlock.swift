@@ -58,7 +58,7 @@ struct LabelledBlock: Hashable {
 
     /// The number of the block that a line begins; `nil` for any other line.
     private static func number(of line: String) -> Int? {
-        guard line.hasPrefix("<!-- recollect:both"), line.hasSuffix(" -->") else { return nil }
+        guard line.utf8.starts(with: "<!-- recollect:both".utf8), line.hasSuffix(" -->") else { return nil }
         let number = line.dropFirst("<!-- recollect:both".count).dropLast(" -->".count)
         return number.isEmpty ? 1 : Int(number.dropFirst()).flatMap { number == " \($0)" && $0 > 1 ? $0 : nil }
     }
@@ -85,8 +85,13 @@ struct LabelledBlock: Hashable {
 extension String {
     /// The lines, without their ends, whichever those are.
     var lines: [String] {
-        utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
-            String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+        var text = self
+        return text.withUTF8 { bytes in
+            bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+                var end = line.endIndex
+                while end > line.startIndex, line[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+                return String(decoding: line[..<end], as: UTF8.self)
+            }
         }
     }
 

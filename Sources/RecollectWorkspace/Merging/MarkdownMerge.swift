@@ -35,7 +35,8 @@ enum MarkdownMerge {
             version.section.differs(from: root ?? MarkdownSection(), as: syntax)
         }
         guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }
-        return merged(base: root, versions: changed.map(\.section), as: syntax)?.text ?? ""
+        let text = merged(base: root, versions: changed.map(\.section), as: syntax)?.text ?? ""
+        return LineSpelling(of: changed.map(\.text)).spelled(text)
     }
 
     /// Merges one section; `nil` among the versions is one that has no such section.
@@ -45,6 +46,10 @@ enum MarkdownMerge {
     ) -> MarkdownSection? {
         let there = versions.compactMap { $0 }
         guard let first = there.first else { return nil }
+        // Most sections were changed nowhere.
+        if there.count == versions.count, base == nil || base == first, there.allSatisfy({ $0 == first }) {
+            return first
+        }
         if let base, there.count < versions.count, there.allSatisfy({ !$0.differs(from: base, as: syntax) }) {
             return nil
         }
@@ -60,19 +65,16 @@ enum MarkdownMerge {
     ) -> [MarkdownSection] {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
-        var children: [String: MarkdownSection] = [:]
-        for heading in Set(sections.flatMap(\.keys)) {
+        // If versions contradict each other, the base's order counts.
+        let order = (base?.children ?? []).map(\.heading)
+        let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order).compactMap { heading in
             let there = sections.map { $0[heading] }
             // One that the base does not have was deleted nowhere.
             let versions = old[heading] == nil ? there.filter { $0 != nil } : there
-            // Where there is a base, it is known to have nothing in this place.
+            // A base that has no such section has nothing in this place.
             let base = old[heading] ?? base.map { _ in MarkdownSection(heading: heading) }
-            children[heading] = merged(base: base, versions: versions, as: syntax)
+            return merged(base: base, versions: versions, as: syntax)
         }
-        // Where versions contradict each other the base's order counts.
-        let order = (base?.children ?? []).map(\.heading)
-        let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order)
-            .compactMap { children[$0] }
         // A section below one of a higher level would be read as a part of it.
         let byLevel = Dictionary(grouping: all, by: \.level)
         return byLevel.keys.sorted(by: >).flatMap { byLevel[$0] ?? [] }
@@ -82,9 +84,9 @@ enum MarkdownMerge {
 extension MarkdownSection {
     /// Whether a version says anything else than the base, the order of lines apart.
     fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
-        let places = GapChanges.Places(base.pieces, as: syntax)
-        guard GapChanges(of: pieces, against: places).isNothing(against: places),
-            children.count == base.children.count, spacing <= base.spacing
+        if self == base { return false }
+        guard pieces.count == base.pieces.count, children.count == base.children.count, spacing <= base.spacing,
+            GapChanges.isNothing(in: pieces, against: base.pieces, as: syntax)
         else { return true }
         let old = base.childrenByHeading
         return children.contains { child in old[child.heading].map { child.differs(from: $0, as: syntax) } ?? true }

@@ -8,6 +8,7 @@ import RecollectCore
 /// the marks of labelled blocks make no difference. In the journal, whose entries are taken apart and written anew, words are
 /// compared, not lines.
 struct MergeCheck {
+    private let numbering: Numbering<ByteString>
     private let merged: Text
     private let versions: [Text]
     private let base: Text?
@@ -15,10 +16,12 @@ struct MergeCheck {
 
     /// - Parameter isJournal: Whether the texts are days of the journal.
     init(_ merged: String, of versions: [String], base: String?, isJournal: Bool) {
-        self.merged = Text(merged)
-        self.versions = versions.map(Text.init)
-        self.base = base.map(Text.init)
+        var numbering = Numbering<ByteString>()
+        self.merged = Text(merged, &numbering)
+        self.versions = versions.map { Text($0, &numbering) }
+        self.base = base.map { Text($0, &numbering) }
         self.isJournal = isJournal
+        self.numbering = numbering
     }
 
     /// Whether nothing is missing but what was deleted, and nothing was moved.
@@ -29,12 +32,10 @@ struct MergeCheck {
     /// The lines of the versions that were taken for deleted, in order, each once.
     var deleted: [String] {
         var known = Set(merged.lines)
-        let words = isJournal ? merged.words : []
+        let words = isJournal ? words(of: merged) : []
         return versions.flatMap { version in
-            version.lines.filter { line in
-                guard known.insert(line).inserted else { return false }
-                return !isJournal || !Text(line).words.isSubset(of: words)
-            }
+            version.lines.filter { known.insert($0).inserted }.map { numbering.values[$0].string }
+                .filter { !isJournal || !Set(Self.words(of: $0)).isSubset(of: words) }
         }
     }
 
@@ -43,41 +44,54 @@ struct MergeCheck {
     private var hasAllLines: Bool {
         // Of alternatives, one that another one holds is dropped.
         let isCounted = !versions.contains(where: \.hasBlocks)
-        let counts = versions.map(\.counts)
-        for line in Set(versions.flatMap(\.lines)) {
-            let most = counts.map { $0[line, default: 0] }.max() ?? 0
-            let least = counts.map { $0[line, default: 0] }.min() ?? 0
-            let deleted = max(0, (base?.counts[line] ?? 0) - least)
+        let merged = counts(in: merged)
+        let versions = versions.map(counts)
+        let base = base.map(counts)
+        return numbering.values.indices.allSatisfy { line in
+            let most = versions.map { $0[line] }.max() ?? 0
+            let least = versions.map { $0[line] }.min() ?? 0
+            let deleted = max(0, (base?[line] ?? 0) - least)
             let needed = max(0, most - deleted)
-            if merged.counts[line, default: 0] < (isCounted ? needed : min(needed, 1)) { return false }
+            return merged[line] >= (isCounted ? needed : min(needed, 1))
         }
-        return true
+    }
+
+    /// How often each line stands in a text.
+    private func counts(in text: Text) -> [Int] {
+        var counts = Array(repeating: 0, count: numbering.values.count)
+        for line in text.lines { counts[line] += 1 }
+        return counts
+    }
+
+    /// Where each line stands in a text; -1 for those that do not stand there once.
+    private func places(in text: Text) -> [Int] {
+        var places = Array(repeating: -1, count: numbering.values.count)
+        let counts = counts(in: text)
+        for (place, line) in text.lines.enumerated() where counts[line] == 1 { places[line] = place }
+        return places
     }
 
     private var keepsOrder: Bool {
-        let lines = merged.lines.filter { line in
-            merged.counts[line] == 1 && versions.allSatisfy { $0.counts[line] == 1 }
-        }
-        let places = versions.map { version in
-            Dictionary(version.lines.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        let places = versions.map(places)
+        let inMerged = self.places(in: merged)
+        let isCompared = numbering.values.indices.map { line in
+            inMerged[line] >= 0 && places.allSatisfy { $0[line] >= 0 }
         }
         guard versions.count == 2 else {
             // Of more than two versions only the neighbors in each are compared.
-            let inMerged = Dictionary(uniqueKeysWithValues: lines.enumerated().map { ($1, $0) })
             return versions.allSatisfy { version in
-                let ordered = version.lines.filter { inMerged[$0] != nil }
-                return zip(ordered, ordered.dropFirst()).allSatisfy { left, right in
-                    let isEverywhere = places.allSatisfy { ($0[left] ?? 0) < ($0[right] ?? 0) }
-                    return !isEverywhere || (inMerged[left] ?? 0) < (inMerged[right] ?? 0)
+                let lines = version.lines.filter { isCompared[$0] }
+                return zip(lines, lines.dropFirst()).allSatisfy { left, right in
+                    let isEverywhere = places.allSatisfy { $0[left] < $0[right] }
+                    return !isEverywhere || inMerged[left] < inMerged[right]
                 }
             }
         }
         // A line must not stand above one that both versions have above it.
         var seen = GreatestFrom(count: versions[0].lines.count)
-        for line in lines {
-            guard let one = places[0][line], let other = places[1][line] else { continue }
-            if seen.greatest(from: one + 1) > other { return false }
-            seen.note(other, at: one)
+        for line in merged.lines where isCompared[line] {
+            if seen.greatest(from: places[0][line] + 1) > places[1][line] { return false }
+            seen.note(places[1][line], at: places[0][line])
         }
         return true
     }
@@ -85,45 +99,46 @@ struct MergeCheck {
     // MARK: Words
 
     private var hasAllWords: Bool {
-        let (words, mergedWords, baseWords) = (versions.map(\.words), merged.words, base?.words ?? [])
+        let (words, mergedWords) = (versions.map(words), words(of: merged))
+        let baseWords = base.map(self.words) ?? []
         for (version, own) in zip(versions, words) {
+            let lastWord = version.lines.last.flatMap { Self.words(of: numbering.values[$0].string).last }
             let isAllowed = own.subtracting(mergedWords).allSatisfy { word in
                 if baseWords.contains(word) { return words.contains { !$0.contains(word) } }
                 // A killed writer may have left a prefix of the last word.
-                return word == version.lastWord
-                    && baseWords.contains { $0 != word && $0.utf8.starts(with: word.utf8) }
+                return word == lastWord && baseWords.contains { $0 != word && $0.utf8.starts(with: word.utf8) }
             }
             if !isAllowed { return false }
         }
         return true
     }
 
+    private func words(of text: Text) -> Set<String> {
+        Set(text.lines.flatMap { Self.words(of: numbering.values[$0].string) })
+    }
+
+    /// Letters and digits that stand together; of an entry's heading those of its title.
+    private static func words(of line: String) -> [String] {
+        let text = JournalHeadingLine(line)?.title ?? line
+        return text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+    }
+
     /// A text as it is compared.
     private struct Text {
-        /// The lines that are not blank and are no marks of blocks.
-        let lines: [String]
+        /// The numbers of the lines that are not blank and are no marks of blocks.
+        let lines: [Int]
         let hasBlocks: Bool
-        let counts: [String: Int]
 
-        init(_ text: String) {
+        init(_ text: String, _ numbering: inout Numbering<ByteString>) {
             let all = text.composed.lines
-            lines = all.compactMap { line in
-                let plain = line.drop { $0 == "\\" }
-                let isMark = plain.hasPrefix("<!-- recollect:") || plain.hasPrefix("*Changed in two places at once;")
-                return line.isBlank || isMark ? nil : line
-            }
-            hasBlocks = all.contains { $0.hasPrefix("<!-- recollect:") }
-            counts = lines.reduce(into: [:]) { $0[$1, default: 0] += 1 }
+            lines = all.filter { !$0.isBlank && !Self.isMark($0) }.map { numbering.number(ByteString($0)) }
+            hasBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
         }
 
-        /// Letters and digits that stand together; of an entry's heading those of its title.
-        var words: Set<String> { Set(lines.flatMap(Self.words)) }
-
-        var lastWord: String? { lines.last.flatMap { Self.words(of: $0).last } }
-
-        private static func words(of line: String) -> [String] {
-            let text = JournalHeadingLine(line)?.title ?? line
-            return text.split { !$0.isLetter && !$0.isNumber }.map(String.init)
+        private static func isMark(_ line: String) -> Bool {
+            let plain = line.utf8.drop { $0 == UInt8(ascii: "\\") }
+            return plain.starts(with: "<!-- recollect:".utf8)
+                || plain.starts(with: "*Changed in two places at once;".utf8)
         }
     }
 }

@@ -7,56 +7,58 @@ enum OrderedUnion {
     ///   - sequences: Texts.
     ///   - other: What else orders texts.
     static func of(_ sequences: some Collection<[String]>, or other: [String] = []) -> [String] {
-        let different = Set(sequences.map(numbered))
-        guard different.count > 1 else { return different.first?.map(\.text) ?? [] }
-        var ranks: [Place: Int] = [:]
-        for (rank, text) in numbered(other).enumerated() { ranks[text] = rank }
-        let texts = Set(different.joined()).sorted { left, right in
-            let (leftRank, rightRank) = (ranks[left] ?? .max, ranks[right] ?? .max)
-            guard leftRank == rightRank else { return leftRank < rightRank }
-            guard left.text != right.text else { return left.number < right.number }
-            return left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
+        var numbering = Numbering<Occurrence>()
+        let different = Set(sequences.map { occurrences(in: $0).map { numbering.number($0) } })
+        guard different.count > 1 else { return sequences.first ?? [] }
+        var ranks = Array(repeating: Int.max, count: numbering.values.count)
+        for (rank, occurrence) in occurrences(in: other).enumerated() { numbering[occurrence].map { ranks[$0] = rank } }
+        let values = numbering.values
+        let sorted = values.indices.sorted { left, right in
+            guard ranks[left] == ranks[right] else { return ranks[left] < ranks[right] }
+            guard values[left].text != values[right].text else { return values[left].number < values[right].number }
+            return values[left].text.utf8.lexicographicallyPrecedes(values[right].text.utf8)
         }
-        return (ordered(texts, by: different) ?? texts).map(\.text)
+        return (ordered(sorted, by: different) ?? sorted).map { values[$0].text }
     }
 
     /// A text, and how many of it come before.
-    private struct Place: Hashable {
+    private struct Occurrence: Hashable {
         let text: String
         let number: Int
     }
 
-    private static func numbered(_ texts: [String]) -> [Place] {
+    private static func occurrences(in texts: [String]) -> [Occurrence] {
         var counts: [String: Int] = [:]
         return texts.map { text in
-            defer { counts[text, default: 0] += 1 }
-            return Place(text: text, number: counts[text, default: 0])
+            let number = counts[text, default: 0]
+            counts[text] = number + 1
+            return Occurrence(text: text, number: number)
         }
     }
 
-    /// The texts in the order of all sequences, each as early as it can be in its own; `nil` where they contradict each other.
-    private static func ordered(_ texts: [Place], by sequences: Set<[Place]>) -> [Place]? {
-        var places: [Place: Int] = [:]
-        for (place, text) in texts.enumerated() { places[text] = place }
-        var next: [[Int]] = Array(repeating: [], count: texts.count)
-        var waiting = Array(repeating: 0, count: texts.count)
+    /// Numbers from 0 on in the order of all sequences, each as early as it can be in its own; `nil` if they contradict each
+    /// other.
+    private static func ordered(_ numbers: [Int], by sequences: Set<[Int]>) -> [Int]? {
+        var places = Array(repeating: 0, count: numbers.count)
+        for (place, number) in numbers.enumerated() { places[number] = place }
+        var next: [[Int]] = Array(repeating: [], count: numbers.count)
+        var waiting = Array(repeating: 0, count: numbers.count)
         for sequence in sequences {
-            let known = sequence.compactMap { places[$0] }
-            for (before, after) in zip(known, known.dropFirst()) {
-                next[before].append(after)
-                waiting[after] += 1
+            for (before, after) in zip(sequence, sequence.dropFirst()) {
+                next[places[before]].append(places[after])
+                waiting[places[after]] += 1
             }
         }
-        var free = Heap(texts.indices.filter { waiting[$0] == 0 })
-        var result: [Place] = []
+        var free = Heap(numbers.indices.filter { waiting[$0] == 0 })
+        var result: [Int] = []
         while let place = free.popFirst() {
-            result.append(texts[place])
+            result.append(numbers[place])
             for after in next[place] {
                 waiting[after] -= 1
                 if waiting[after] == 0 { free.insert(after) }
             }
         }
-        return result.count == texts.count ? result : nil
+        return result.count == numbers.count ? result : nil
     }
 }
 

@@ -138,5 +138,17 @@ extension String {
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
     /// The text in composed form (NFC).
-    var composed: String { isASCII ? self : precomposedStringWithCanonicalMapping }
+    var composed: String { isOfComposedBlocks ? self : precomposedStringWithCanonicalMapping }
+
+    /// Whether all characters are of blocks in which each is composed and none combines with one before it: most texts, for which
+    /// this is much faster than composing them. (Quick check of UAX #15, 9.)
+    var isOfComposedBlocks: Bool {
+        unicodeScalars.allSatisfy { scalar in
+            switch scalar.value {
+            case 0..<0x300, 0x400..<0x483, 0x2010..<0x2028, 0x3003..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB: true
+            case 0x4E00..<0xA000, 0xAC00..<0xD7A4, 0xFF01..<0xFF60, 0x1F300..<0x1F650: true
+            default: false
+            }
+        }
+    }
 }

@@ -26,8 +26,8 @@ extension SharedWorkspace {
     }
 
     private func folding(isPreview: Bool) async throws -> [FoldedConflict] {
-        try await writing {
-            let look = try self.look()
+        try await on(folds) {
+            let look = try self.writes.sync { try self.look() }
             guard look.isAvailable, !look.isVanished else {
                 throw RecollectError(
                     .unavailable,
@@ -39,7 +39,7 @@ extension SharedWorkspace {
                 try self.fold(path, copies.sorted(), knowing: logs, isPreview: isPreview)
             }
             if isPreview { return folded }
-            try self.removeFolders(among: look.listing.items)
+            try self.writes.sync { try self.removeFolders(among: look.listing.items) }
             if !folded.isEmpty { self.ownChanges.wake() }
             return folded
         }
@@ -134,16 +134,19 @@ extension SharedWorkspace {
                 kept: fold.apart.compactMap { KeptName.places(for: ContentHash(of: $0), beside: path).first },
                 assumedDeleted: fold.deleted)
         }
-        let kept = try fold.apart.map { try keep($0, beside: path) }
-        try keep(versions, of: main)
-        if let whole = fold.whole, whole != main?.bytes {
-            _ = try put(
-                whole, to: path, replacing: main?.version, by: .recollect, as: .folded,
-                parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
+        let kept = try writes.sync {
+            let kept = try fold.apart.map { try keep($0, beside: path) }
+            try keep(versions, of: main)
+            if let whole = fold.whole, whole != main?.bytes {
+                _ = try put(
+                    whole, to: path, replacing: main?.version, by: .recollect, as: .folded,
+                    parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
+            }
+            // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
+            for file in files { try discard(file.path, file, by: .recollect) }
+            try provider.resolve(versions, of: path)
+            return kept
         }
-        // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
-        for file in files { try discard(file.path, file, by: .recollect) }
-        try provider.resolve(versions, of: path)
         return FoldedConflict(
             path: path, copies: copies, outcome: outcome, kept: kept, assumedDeleted: fold.deleted)
     }

@@ -33,6 +33,8 @@ public final class SharedWorkspace: Sendable {
     let ownChanges = Wakes()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
     let writes = DispatchQueue(label: "recollect.workspace.writes")
+    /// Foldings, one after the other. What changes files runs on `writes`, so that merging long texts stops no write.
+    let folds = DispatchQueue(label: "recollect.workspace.folds")
 
     /// Opens a workspace over a provider.
     /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` or `damaged` for an archive that cannot be
@@ -71,7 +73,7 @@ public final class SharedWorkspace: Sendable {
         try await on(writes, work)
     }
 
-    private func on<Result: Sendable>(
+    func on<Result: Sendable>(
         _ queue: DispatchQueue, _ work: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try Task.checkCancellation()

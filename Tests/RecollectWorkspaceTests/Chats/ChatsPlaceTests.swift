@@ -77,11 +77,15 @@ struct ChatsPlaceTests {
         try await workspace.chats.synchronize(id, with: history)
         let url = workspace.rootURL.appendingPathComponent(path.description)
         let text = try await workspace.read(path).text
-        try Data(text.replacingOccurrences(of: #""two""#, with: #""deux""#).utf8).write(to: url)
+        try Data(
+            text.replacing(#""two""#, with: #""deux""#).replacing(#"{"format""#, with: #"{"notes":[1],"format""#).utf8
+        )
+        .write(to: url)
         let published = try await workspace.chats.synchronize(id, with: history)
         #expect(published.edited.map(\.message.text) == ["deux"])
         #expect(try await history.message("m-two", in: id)?.message.text == "deux")
-        #expect(try await workspace.chats.read("Moby Dick")?.isIntact == true)
+        let written = try await workspace.chats.read("Moby Dick")
+        #expect(written?.isIntact == true && written?.others == ["notes": [1]])
 
         try Data("{ broken".utf8).write(to: url)
         try await workspace.chats.synchronize(id, with: history)

@@ -64,6 +64,38 @@ struct FoldingTests {
         #expect(try await left.files() == ["context.md": "- one\n- three\n- four\n"])
     }
 
+    @Test(
+        "writes of the instance go on while a conflict is folded, and what they change goes into the fold", .endsHanging
+    )
+    func writesMeanwhile() async throws {
+        let test = try TestWorkspace()
+        let copy = "context.sync-conflict-20261121-101112-ABCDEFG.md"
+        test.files.put("- one\n", at: "context.md")
+        test.files.put("- two\n", at: copy)
+        _ = try await test.workspace.status()
+        let (isReading, isWritten) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reading = try WorkspacePath(copy)
+        test.files.state.withLock {
+            $0.beforeRead[reading] = {
+                isReading.signal()
+                isWritten.wait()
+            }
+        }
+        async let folded = test.workspace.resolveConflicts()
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                isReading.wait()
+                continuation.resume()
+            }
+        }
+        try await test.workspace.write("new", to: path("new.md"), replacing: nil)
+        try await test.workspace.append("- three\n", to: path("context.md"))
+        isWritten.signal()
+        #expect(try await folded.map(\.outcome) == [.merged])
+        let text = try await test.workspace.read(path("context.md")).text
+        #expect(["- one", "- two", "- three"].allSatisfy(text.contains))
+    }
+
     @Test("a version that was written by somebody who knew the other one stays as it is")
     func superseded() async throws {
         let left = try Left()

@@ -60,6 +60,17 @@ struct ChatProjectionTests {
         #expect(chat.entries.map(\.message.id) == ["7", "1", "4", "2", "3", "6", "5"])
     }
 
+    @Test("members that are not of the format stay, of both files")
+    func others() throws {
+        let one = RandomChats.sample.replacing(#"{"format""#, with: #"{"notes":{"b":1,"a":[true]},"format""#)
+        let other = RandomChats.sample.replacing(#","sha256""#, with: #","plan":"x","sha256""#)
+        let merged = try #require(
+            WorkspaceMerge.merged(base: nil, versions: [Array(one.utf8), Array(other.utf8)], at: .chat))
+        let chat = try ChatProjection(bytes: merged)
+        #expect(chat.others == ["notes": ["b": 1, "a": [true]], "plan": "x"])
+        #expect(chat.isIntact && chat.entries.count == 2)
+    }
+
     @Test("has no recursion: a hundred thousand messages")
     func long() {
         let chat = ChatProjection(
@@ -125,7 +136,11 @@ struct RandomChats {
                     message: ConversationMessage(id: id, role: .user, text: text, timestamp: moment)))
         }
         let title = [chat.title, "Tea", "Tee", nil].randomElement(using: &random) ?? nil
-        return ChatProjection(conversation: "c", title: title, entries: entries)
+        var others = chat.others
+        if let key = ["notes", "é\\"].randomElement(using: &random), Bool.random(using: &random) {
+            others[key] = [1, "x", ["a": .null]].randomElement(using: &random)
+        }
+        return ChatProjection(conversation: "c", title: title, entries: entries, others: others)
     }
 
     private static func text(_ chat: ChatProjection) -> String { String(decoding: chat.bytes, as: UTF8.self) }

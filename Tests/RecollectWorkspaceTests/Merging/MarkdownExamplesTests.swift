@@ -206,6 +206,37 @@ struct MarkdownExamplesTests {
         #expect(result == "Intro\n\n# Use\n\n```sh\n# comment\nmake run\n```\n")
     }
 
+    @Test("each line stays spelled as its writer spelled it")
+    func spelling() throws {
+        // U+FA19 of a name has no other spelling to which it could be brought back.
+        let base = "# Cafe\u{301}\n\n\u{FA19}\u{8C37}\n\nend\n"
+        let result = merged(base, base.replacing("end", with: "u\u{308}ber"), "- \u{E9}t\u{E9}\n" + base)
+        #expect(Array(result.utf8) == Array(("- \u{E9}t\u{E9}\n" + base.replacing("end", with: "u\u{308}ber")).utf8))
+        let one = "caf\u{E9}\na\nb\n"
+        let other = "cafe\u{301}\nb\nc\n"
+        let both = merged("caf\u{E9}\nb\n", one, other)
+        #expect(Array(both.utf8) == Array("cafe\u{301}\na\nb\nc\n".utf8))
+        #expect(Array(merged("caf\u{E9}\nb\n", both, one).utf8) == Array(both.utf8))
+        let front = "---\nname: \u{FA19}\n---\n\u{FA19}\n"
+        let changed = try #require(
+            try file("a.md", front, front + "x\n", front.replacing("---\n\u{FA19}", with: "a: b\n---\n\u{FA19}")))
+        #expect(Array(changed.utf8) == Array("---\nname: \u{FA19}\na: b\n---\n\u{FA19}\nx\n".utf8))
+    }
+
+    @Test("line ends of Windows stay if no version has others", arguments: ["a.md", "a.txt"])
+    func lineEnds(_ name: String) throws {
+        func windows(_ text: String) -> String { text.replacing("\n", with: "\r\n") }
+        let base = "---\ntitle: a\n---\n\none\n\nlast\n"
+        let (one, other) = (base.replacing("one", with: "two"), base + "more\n")
+        let both = "---\ntitle: a\n---\n\ntwo\n\nlast\nmore\n"
+        #expect(try file(name, windows(base), windows(one), windows(other)) == windows(both))
+        #expect(try file(name, windows(base), windows(one), other) == both)
+        #expect(try file(name, base, one, windows(other)) == both)
+        let odd = "one\r\r\nlast\n"
+        let result = try #require(try file(name, odd, odd + "x\n", "y\n" + odd))
+        #expect(try file(name, odd, result, odd + "x\n") == result)
+    }
+
     @Test("long texts are merged in reasonable time")
     func long() {
         let base = (0..<20_000).map { "line \($0)\n" }.joined()

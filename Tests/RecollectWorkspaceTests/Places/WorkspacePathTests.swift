@@ -149,4 +149,15 @@ struct WorkspacePathTests {
             try must(try WorkspacePath(text.decomposedStringWithCanonicalMapping) == path, shown)
         }
     }
+
+    @Test("text that needs no composing stays as composing leaves it")
+    func composed() {
+        let plain = (0..<0x20000).compactMap(Unicode.Scalar.init).map { String($0) }.filter(\.isOfComposedBlocks)
+        #expect(plain.count > 30_000)
+        for before in ["", "e", "\u{1100}", "\u{AC00}", "\u{3046}"] {
+            let text = plain.map { before + $0 }.joined()
+            #expect(text.precomposedStringWithCanonicalMapping.hasSameBytes(as: text))
+        }
+        #expect("cafe\u{301} \u{FA19}".composed.hasSameBytes(as: "caf\u{E9} \u{795E}"))
+    }
 }

@@ -18,6 +18,8 @@ final class MemoryProvider: WorkspaceProvider {
         var reads = 0
         /// Done once, right before the next write or removal looks at what is there.
         var beforeChange: (@Sendable () -> Void)?
+        /// Done once, right before the next reading of a file.
+        var beforeRead: [WorkspacePath: @Sendable () -> Void] = [:]
         /// Thrown by the next write, after it was made.
         var failureAfterWrite: (any Error)?
         /// Thrown by each write and removal, which then changes nothing, of these paths.
@@ -51,7 +53,8 @@ final class MemoryProvider: WorkspaceProvider {
     }
 
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
-        try state.withLock { state in
+        state.withLock { $0.beforeRead.removeValue(forKey: path) }?()
+        return try state.withLock { state in
             try check(state)
             guard let file = state.files[path] else { throw RecollectError(.notFound, "no \(path)") }
             if state.notLocal.contains(path) { throw RecollectError(.notLocal, "\(path) is not local") }
