@@ -64,6 +64,7 @@ func people(_ ledger: LifeLedger, edit path: String, on device: SimulatedDevice)
     let path = spelling(of: path, on: device)
     let old = device.files()[path]
     guard old != nil || !device.evictedFiles().contains(path) else { return }
+    if ledger.onlyAdds, device.arrivingFiles().contains(path) { return }
     let new = LifeTexts(ledger: ledger).next(at: path, after: old)
     ledger.note("somebody on \(device.name) writes \(path)")
     device.edit(path, new)

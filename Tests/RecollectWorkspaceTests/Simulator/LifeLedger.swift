@@ -26,9 +26,12 @@ final class LifeLedger: Sendable {
         var notes: [String] = []
     }
 
+    /// Whether nobody takes out anything but what they have just mistyped.
+    let onlyAdds: Bool
     private let state: Locked<State>
 
-    init(seed: UInt64) {
+    init(seed: UInt64, onlyAdds: Bool = false) {
+        self.onlyAdds = onlyAdds
         state = Locked(State(generator: SeededGenerator(seed: seed)))
     }
 

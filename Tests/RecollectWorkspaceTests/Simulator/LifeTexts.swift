@@ -18,12 +18,36 @@ struct LifeTexts {
 
     /// What somebody makes of a text.
     func next(at path: String, after old: [UInt8]?) -> [UInt8] {
-        if ledger.isOneIn(16), let earlier = ledger.earlierText(at: path) { return earlier }
+        if !ledger.onlyAdds, ledger.isOneIn(16), let earlier = ledger.earlierText(at: path) { return earlier }
         if path.hasSuffix(".bin") { return [0, 0xFF] + Array(ledger.word().utf8) }
         if path.hasPrefix("Chats/") { return chat(after: old) }
         let text = String(decoding: old ?? [], as: UTF8.self)
         if path.hasPrefix("Journal/") { return Array(journal(after: text).utf8) }
-        return Array(markdown(after: text).utf8)
+        return Array((ledger.onlyAdds ? longer(text) : markdown(after: text)).utf8)
+    }
+
+    /// A text to which somebody added, also what others add alike, or in which they took a typing mistake back.
+    private func longer(_ text: String) -> String {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+        let place = ledger.random(below: lines.count + 1)
+        switch ledger.random(below: 10) {
+        case 0...2: lines.insert("- \(ledger.word())", at: place)
+        case 3: lines.insert("A line of \(ledger.word())", at: place)
+        case 4: lines += ["## Topic \(ledger.random(below: 3))", "", "Words: \(ledger.word())."]
+        case 5: lines.insert("", at: place)
+        case 6 where place < lines.count && !lines[place].isEmpty: lines[place] += " \(ledger.word())"
+        case 7: lines.insert("teh \(ledger.word())", at: place)
+        case 8:
+            lines += ["## Monday", "Weather: fine", "Mood: good", "The code of the door is \(ledger.word())"]
+        default:
+            if let mistyped = lines.firstIndex(where: { $0.hasPrefix("teh ") }) {
+                lines.remove(at: mistyped)
+            } else {
+                lines.append("- \(ledger.word())")
+            }
+        }
+        return lines.map { $0 + "\n" }.joined()
     }
 
     private func markdown(after text: String) -> String {
@@ -43,13 +67,14 @@ struct LifeTexts {
     }
 
     private func journal(after text: String) -> String {
-        ledger.isOneIn(2) ? text + "\nA note by hand: \(ledger.word())\n" : markdown(after: text)
+        if ledger.isOneIn(2) { return text + "\nA note by hand: \(ledger.word())\n" }
+        return ledger.onlyAdds ? longer(text) : markdown(after: text)
     }
 
     /// A chat with a message more, or with one that a person changed, or no chat at all.
     private func chat(after old: [UInt8]?) -> [UInt8] {
         let read = old.flatMap { try? ChatProjection(bytes: $0) }
-        if ledger.isOneIn(12) { return Array("{\"format\":\"broken \(ledger.word())".utf8) }
+        if !ledger.onlyAdds, ledger.isOneIn(12) { return Array("{\"format\":\"broken \(ledger.word())".utf8) }
         guard let read else { return chat(adding: ledger.word(), to: []) }
         if ledger.isOneIn(4), let line = ledger.one(of: read.entries) {
             let word = ledger.word()

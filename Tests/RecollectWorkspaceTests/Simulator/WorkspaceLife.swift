@@ -5,7 +5,7 @@ import RecollectTesting
 
 @testable import RecollectWorkspace
 
-/// A random life of a workspace on two or three devices of a simulated cloud: all of it follows from its seed.
+/// A random life of a workspace on some devices of a simulated cloud: all of it follows from its seed.
 final class WorkspaceLife {
     let seed: UInt64
     let cloud: SimulatedCloud
@@ -13,15 +13,23 @@ final class WorkspaceLife {
     let behaviour: String
     private(set) var devices: [LifeDevice]
     private let interruptions: Interruptions
-    private let hasTwins: Bool
+    private let kind: Kind
     private let folder: TestFolder
     private var faults: [String] = []
 
-    /// - Parameter hasTwins: Whether people give names that differ in case alone, or in the form of their letters.
-    init(seed: UInt64, hasTwins: Bool = false) throws {
+    enum Kind {
+        case usual
+        /// People give names that differ in case alone, or in the form of their letters.
+        case twins
+        /// Three to five devices, on which nobody deletes anything. Nobody writes into a file of which a part has arrived: who saves a
+        /// part deletes the rest.
+        case onlyAdding
+    }
+
+    init(seed: UInt64, kind: Kind = .usual) throws {
         self.seed = seed
-        self.hasTwins = hasTwins
-        ledger = LifeLedger(seed: seed)
+        self.kind = kind
+        ledger = LifeLedger(seed: seed, onlyAdds: kind == .onlyAdding)
         folder = try TestFolder()
         var (name, behaviour) = CloudBehaviour.all[ledger.random(below: CloudBehaviour.all.count)]
         if ledger.isOneIn(6) { behaviour.evicts = true }
@@ -31,7 +39,8 @@ final class WorkspaceLife {
         }
         cloud = SimulatedCloud(seed: seed, behaviour: behaviour)
         interruptions = Interruptions(ledger: ledger)
-        let names = ["anna", "bert", "carl"].prefix(ledger.isOneIn(4) ? 3 : 2)
+        let count = kind == .onlyAdding ? 3 + ledger.random(below: 3) : ledger.isOneIn(4) ? 3 : 2
+        let names = ["anna", "bert", "carl", "dora", "emil"].prefix(count)
         self.behaviour = "\(name), \(names.count) devices"
         devices = []
         for name in names {
@@ -59,13 +68,15 @@ final class WorkspaceLife {
     private func act(on index: Int) async throws {
         let device = devices[index].device
         let path = try path()
+        if kind == .onlyAdding, device.arrivingFiles().contains(path.text) { return }
         switch ledger.random(below: 32) {
         case 0...8: try await write(path, on: index)
         case 9...10: try await writeStale(on: index)
         case 11...14: try await append(path, on: index)
         case 15...19:
-            let isDecomposed = hasTwins && ledger.isOneIn(3)
+            let isDecomposed = kind == .twins && ledger.isOneIn(3)
             people(ledger, edit: isDecomposed ? path.text.decomposedStringWithCanonicalMapping : path.text, on: device)
+        case 20...22 where kind == .onlyAdding: people(ledger, edit: path.text, on: device)
         case 20: deleteByHand(path.text, on: device)
         case 21: try await trash(path, on: index)
         case 22: try await move(path, on: index)
@@ -78,7 +89,7 @@ final class WorkspaceLife {
     }
 
     private func path() throws -> WorkspacePath {
-        guard hasTwins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
+        guard kind == .twins, ledger.isOneIn(2) else { return try WorkspacePath(ledger.one(of: LifeTexts.paths) ?? "") }
         // A service that folds case has one spelling of a folder for all, which the simulator does not do.
         let twins = LifeTexts.twins + (cloud.behaviour.foldsCase ? [] : LifeTexts.twinFolders)
         return try WorkspacePath(ledger.one(of: twins) ?? "")

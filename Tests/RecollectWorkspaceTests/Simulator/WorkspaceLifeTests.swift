@@ -16,7 +16,12 @@ import Testing
 
     @Test("row 24: and so where people give names that differ in case alone, or in the form of their letters")
     func twins() async {
-        await Seeds.run(64) { try await live(seed: $0, hasTwins: true) }
+        await Seeds.run(64) { try await live(seed: $0, kind: .twins) }
+    }
+
+    @Test("row 18: where nobody deletes, every word is in a file at the end", arguments: 0..<UInt64(2))
+    func onlyAdding(part: UInt64) async {
+        await Seeds.run(150, from: 1 + part * 150) { try await live(seed: $0, kind: .onlyAdding) }
     }
 
     @Test(
@@ -37,11 +42,11 @@ import Testing
         try await live(seed: seed)
     }
 
-    private func live(seed: UInt64, hasTwins: Bool = false) async throws {
-        let life = try WorkspaceLife(seed: seed, hasTwins: hasTwins)
+    private func live(seed: UInt64, kind: WorkspaceLife.Kind = .usual) async throws {
+        let life = try WorkspaceLife(seed: seed, kind: kind)
         let faults: [String]
         do {
-            faults = try await life.faults(steps: 16)
+            faults = try await life.faults(steps: kind == .onlyAdding ? 32 : 16)
         } catch {
             faults = ["\(error)"]
         }

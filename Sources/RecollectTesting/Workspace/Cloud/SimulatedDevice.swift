@@ -46,6 +46,11 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
+    /// The files of which the service has written a part.
+    public func arrivingFiles() -> Set<String> {
+        read { disk in Set(disk.arriving.map(\.string)) }
+    }
+
     /// Gives a file a content, whatever is there; on a disk that folds case, the file that has the name in any case.
     public func edit(_ path: String, _ bytes: [UInt8]) {
         cloud.change { state in
