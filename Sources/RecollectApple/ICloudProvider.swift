@@ -67,6 +67,13 @@
             try coordination.writing(url(of: path), .forDeleting) { try folder.remove(path, holding: expected) }
         }
 
+        /// Settles what writers that were killed left in a folder. Not coordinated: nobody else knows of these files.
+        public func settleLeftovers(
+            in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+        ) throws -> SettledLeftovers {
+            try folder.settleLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
+        }
+
         /// Asks iCloud for the content; returns at once.
         public func requestDownload(of path: WorkspacePath) throws {
             guard let item = try item(at: path), item.state == .notLocal else { return }

@@ -81,6 +81,12 @@ final class AccountProvider: WorkspaceProvider {
 
     func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider().removeFolder(path) }
 
+    func settleLeftovers(
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+    ) throws -> SettledLeftovers {
+        try provider().settleLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
+    }
+
     func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }
 
     func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {

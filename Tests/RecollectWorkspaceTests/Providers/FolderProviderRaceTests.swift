@@ -249,6 +249,17 @@ struct FolderProviderRaceTests {
                 #expect(text?.hasSuffix("\n") ?? true)
                 if lines.count > 0 { #expect(try provider.names(WorkspacePath("Journal")) == ["day.md"]) }
                 try provider.write((text ?? "") + "after", to: "Journal/day.md", replacing: text)
+                // All that a writer leaves under a name of the file is a text that it had, or was about to have.
+                let known = Set(
+                    (0...3).map { count in
+                        ContentHash(of: (0..<count).map { "w \($0)\n" }.joined().utf8)
+                    })
+                let settled = try provider.item(at: WorkspacePath("Journal")).map { _ in
+                    try provider.settleLeftovers(in: WorkspacePath("Journal"), includingRecent: false) { hash, file in
+                        file == path && known.contains(hash)
+                    }
+                }
+                #expect(settled?.kept == [], "\(call) \(count)")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: root.path + "/Journal") == ["day.md"])
                 if said == 3 { break }
                 kills += 1
