@@ -14,7 +14,7 @@ import RecollectCore
 ///
 /// Errors are `RecollectError`: `unavailable` while the folder is gone, `notFound`, `notLocal`, `tooLarge` for more than
 /// `WorkspaceConfiguration.largestFile`, `foreignStore` for something else than a file in the way, `invalidArgument`, those
-/// of a disk; besides, `FileChangedError` and `FileNotYetAvailableError`.
+/// of a disk; besides, `FileChangedError`, `FileNotYetAvailableError`, and `UnconfirmedChangeError` for a change that was made all the same.
 public final class SharedWorkspace: Sendable {
     /// The folder, the same for the whole life of the instance.
     public let rootURL: URL
@@ -35,8 +35,8 @@ public final class SharedWorkspace: Sendable {
     let writes = DispatchQueue(label: "recollect.workspace.writes")
 
     /// Opens a workspace over a provider.
-    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` or `damaged` for an archive that cannot be
-    ///   read, what a disk throws.
+    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` for an archive of a newer version, what a disk
+    ///   throws.
     public convenience init(
         provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
@@ -46,8 +46,8 @@ public final class SharedWorkspace: Sendable {
     }
 
     /// Opens a workspace in any folder, which is made if it is missing.
-    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema` or `damaged`
-    ///   for an archive that cannot be read.
+    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema`
+    ///   for an archive of a newer version.
     public convenience init(root: URL, configuration: WorkspaceConfiguration = WorkspaceConfiguration()) throws {
         try self.init(provider: FolderProvider(root: root), configuration: configuration)
     }
