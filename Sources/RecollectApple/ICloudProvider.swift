@@ -67,6 +67,20 @@
             try coordination.writing(url(of: path), .forDeleting) { try folder.remove(path, holding: expected) }
         }
 
+        /// Copies what a file has beside its content to a file of this device.
+        public func saveDetails(of path: WorkspacePath, to url: URL) throws {
+            try requireContent(of: path)
+            try folder.saveDetails(of: path, to: url)
+        }
+
+        /// Gives a file what `saveDetails` copied.
+        public func applyDetails(
+            from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+        ) throws {
+            try requireContent(of: path)
+            try folder.applyDetails(from: url, to: path, holding: expected, isDated: isDated)
+        }
+
         /// Settles what writers that were killed left in a folder. Not coordinated: nobody else knows of these files.
         public func settleLeftovers(
             in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool

@@ -1,4 +1,3 @@
-import CFiles
 import Foundation
 import RecollectCore
 
@@ -18,7 +17,8 @@ extension FolderProvider {
     /// Gives a file new content, on the disk when this returns; folders above are made.
     ///
     /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
-    /// failed. It keeps its rights and, where the file system can, the extended attributes that users and programs gave it.
+    /// failed. It keeps its rights, its owner where this process may give it to them, and, where the file system can, the extended
+    /// attributes that users and programs gave it.
     /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
     ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
     ///   `permissionDenied`).
@@ -199,11 +199,7 @@ extension FolderProvider {
         let file = try folder.makeFile(draft)
         do {
             try file.write(bytes, at: 0)
-            if let old {
-                // In this order: into a file that nobody may write nobody writes attributes either.
-                recollect_copy_extended_attributes(old.descriptor, file.descriptor)
-                try file.takeRights(of: old)
-            }
+            if let old { try Self.copyDetails(of: old, to: file) }
             try file.synchronize()
             // From here on it may come to hold what somebody else wrote.
             let staged = TemporaryName.aside(for: name)

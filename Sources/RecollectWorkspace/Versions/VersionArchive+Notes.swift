@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What the archive keeps beside versions: the last changes that are in doubt.
+/// What the archive keeps beside versions: the last changes that are in doubt, and what trashed files had beside their contents.
 extension VersionArchive {
     // MARK: Changes in doubt
 
@@ -23,4 +23,36 @@ extension VersionArchive {
     }
 
     private static let inDoubtName = "in-doubt"
+
+    // MARK: What files have beside their contents
+
+    /// Where what a file has beside its content is kept, as that of an empty file.
+    func detailsURL(of path: WorkspacePath) -> URL {
+        URL(fileURLWithPath: self.path + "/" + Self.detailsFolder + "/" + Self.detailsName(path), isDirectory: false)
+    }
+
+    /// Whether anything is kept of a file beside its content.
+    func hasDetails(of path: WorkspacePath) -> Bool {
+        FileManager.default.fileExists(atPath: detailsURL(of: path).path)
+    }
+
+    /// Forgets what a file has beside its content.
+    func removeDetails(of path: WorkspacePath) throws {
+        try explaining("change", self.path) {
+            _ = try ifThere {
+                try OpenFolder(path: self.path).folder(Self.detailsFolder).remove(Self.detailsName(path))
+            }
+        }
+    }
+
+    /// Forgets what is kept of all files but some.
+    func removeDetails(but kept: Set<String>, in folder: OpenFolder) throws {
+        guard let details = try ifThere({ try folder.folder(Self.detailsFolder) }) else { return }
+        for name in try details.names() where !kept.contains(name) { try details.remove(name) }
+    }
+
+    /// The name for what is kept of a file.
+    static func detailsName(_ path: WorkspacePath) -> String { ContentHash(of: path.description.utf8).rawValue }
+
+    private static let detailsFolder = "details"
 }

@@ -244,6 +244,8 @@ final class VersionArchive: Sendable {
             try log.begin(anew: lines, in: folder)
             try KeptContents(in: folder).removeAll(but: Set(lines.map(\.version.hash)))
             try folder.removeLeftovers(among: folder.names())
+            let absent = log.index.files.filter { $0.value.content == nil }.keys
+            try removeDetails(but: Set(absent.map(Self.detailsName)), in: folder)
         }
     }
 

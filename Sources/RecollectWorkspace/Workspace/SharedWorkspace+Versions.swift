@@ -5,7 +5,8 @@ extension SharedWorkspace {
     /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
     ///
     /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both. Folders above the new
-    /// path are made. A move that fails in the middle is taken back.
+    /// path are made. It takes its rights, its owner, its extended attributes and the date of its last change along, as far as the file
+    /// system and this process can give them to it. A move that fails in the middle is taken back.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
     ///   path, where a file is there; `notLocal`, `tooLarge`; `conflict` where it could not be taken back, and the file is at both paths;
     ///   `UnconfirmedChangeError` of the new path where it was moved, and something failed after that.
@@ -28,6 +29,8 @@ extension SharedWorkspace {
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
             try self.keepVersions(of: file)
             let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
+            self.saveDetails(of: path)
+            defer { self.forgetDetails(of: path) }
             do {
                 try self.changing(newPath, from: nil, to: file.version, begun) {
                     try self.provider.write(file.bytes, to: newPath, replacing: nil)
@@ -42,6 +45,7 @@ extension SharedWorkspace {
                 throw error.cause
             }
             self.settleDoubt(at: newPath)
+            self.applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
             self.finish([begun[0]])
             do {
                 try self.changing(path, from: file.version, to: nil, [begun[1]]) {
@@ -102,6 +106,7 @@ extension SharedWorkspace {
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         try keepVersions(of: file)
         let begun = try archive.begin([change], keeping: [file.bytes])
+        saveDetails(of: path)
         try changing(path, from: file.version, to: nil, begun) {
             try provider.remove(path, holding: file.version)
         }
@@ -117,7 +122,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// Brings back the last content of a file that is not there any more, whoever removed it.
+    /// Brings back the last content of a file that is not there any more, whoever removed it. One that was put into the trash on this device
+    /// gets back the rights, the owner and the extended attributes that it had, too, as far as the file system and this process can.
     /// - Throws: `FileChangedError` with the current content where a file is there; `notFound` where no content is kept.
     @discardableResult
     public func restore(_ path: WorkspacePath, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {

@@ -120,6 +120,10 @@ extension SharedWorkspace {
             finish(begun)
         }
         settleDoubt(at: path)
+        if replacing == nil {
+            if kind == .restored { applyDetails(of: path, to: path, holding: file.version, isDated: false) }
+            forgetDetails(of: path)
+        }
         warn(of: file)
         ownChanges.wake()
         return file
