@@ -19,7 +19,7 @@ extension FolderProvider {
     /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
     /// failed. It keeps its rights, its owner where this process may give it to them, and, where the file system can, the extended
     /// attributes that users and programs gave it.
-    /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
+    /// - Throws: `ContentMismatch` where something else is there, which then stays, or its folder was moved away meanwhile; `notLocal`, `foreignStore`,
     ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
     ///   `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
@@ -53,7 +53,17 @@ extension FolderProvider {
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
+            // Somebody may have moved the folder away, and the file with it.
+            guard try isStillThere(folder, at: parent) else {
+                let current = try self.folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
+                throw ContentMismatch(current: current)
+            }
         }
+    }
+
+    /// Whether a path still leads to an open folder.
+    private func isStillThere(_ folder: OpenFolder, at path: WorkspacePath) throws -> Bool {
+        try self.folder(at: path).map { try $0.isSame(as: folder) } ?? false
     }
 
     /// Removes a file that still has some content; folders that become empty stay.

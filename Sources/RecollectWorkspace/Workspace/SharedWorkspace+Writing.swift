@@ -32,13 +32,19 @@ extension SharedWorkspace {
     ///
     /// A line that somebody left without its end gets one first. Where others write the same file again and again, this tries again
     /// too, for some seconds. After an `UnconfirmedChangeError` the same append adds nothing more.
-    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker.
+    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker; `unreadable` where the file is no UTF-8 text.
     @discardableResult
     public func append(
         _ text: String, to path: WorkspacePath, by author: WorkspaceAuthor = .user
     ) async throws -> WorkspaceFile {
         try await update(path, by: author) { file in
             guard let file, let last = file.bytes.last else { return Array(text.utf8) }
+            guard file.bytes.isText else {
+                throw RecollectError(
+                    .unreadable,
+                    "\(path) is no UTF-8 text, so no text can be added to it: convert it first, or write all of its bytes"
+                )
+            }
             return file.bytes + (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(text.utf8)
         }
     }

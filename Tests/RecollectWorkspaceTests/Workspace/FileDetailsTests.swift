@@ -71,4 +71,27 @@ import Testing
         try await workspace.move(path("a.md"), to: path("b.md"))
         #expect(try status("b.md").st_uid == 1234 && status("b.md").st_gid == 2345 && mode("b.md") == 0o600)
     }
+
+    @Test("text is not added to a file in another encoding")
+    func encodings() async throws {
+        for bytes: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0x61, 0, 0x62, 0], [0x61, 0xE9]] {
+            try Data(bytes).write(to: url("a.txt"))
+            #expect(await code { try await workspace.append("x", to: path("a.txt")) } == .unreadable)
+            #expect(try Data(contentsOf: url("a.txt")) == Data(bytes))
+        }
+    }
+
+    @Test("a pipe is told as one, and a folder as one")
+    func pipe() async throws {
+        #expect(mkfifo(url("p.md").path, 0o600) == 0)
+        try FileManager.default.createDirectory(at: url("f.md"), withIntermediateDirectories: false)
+        for (name, words) in [("p.md", "pipe"), ("f.md", "is a folder")] {
+            do {
+                _ = try await workspace.read(path(name))
+                Issue.record("\(name) was read")
+            } catch let error as RecollectError {
+                #expect(error.code == .foreignStore && error.message.contains(words), "\(error)")
+            }
+        }
+    }
 }
