@@ -18,7 +18,7 @@ import RecollectCore
 public final class SharedWorkspace: Sendable {
     /// The folder, the same for the whole life of the instance.
     public let rootURL: URL
-    /// What the workspace does of its own accord: folded conflicts, warnings.
+    /// What the workspace does of its own accord: folded conflicts, a log of versions that was mended (`salvaged`), warnings.
     public let events: StoreEvents
 
     let provider: any WorkspaceProvider
@@ -58,7 +58,7 @@ public final class SharedWorkspace: Sendable {
         self.configuration = configuration
         rootURL = provider.rootURL
         events = StoreEvents(logger: configuration.logger)
-        archive = VersionArchive(path: state.path)
+        archive = VersionArchive(path: state.path, events: events)
     }
 
     /// Does blocking work that changes nothing, off the cooperative pool.
