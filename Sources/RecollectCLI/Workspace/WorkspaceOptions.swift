@@ -60,7 +60,7 @@
                     case .frequentWrites: "\(path) is written more often than a synced folder is good for"
                     case .salvaged:
                         "the log of versions was damaged: what can be read of it is kept, and the damaged one is now "
-                            + (event.setAside?.path ?? "").oneLine
+                            + "\((event.setAside?.path ?? "").oneLine); `recall workspace recover` finds what it does not name"
                     default: "the workspace reports \(event.kind.rawValue)"
                     }
                 Output.tell("recall: \(what)")

@@ -94,6 +94,14 @@ struct KeptContents {
         return all
     }
 
+    /// Whether a content looks like text, by its beginning.
+    func beginsAsText(_ hash: ContentHash) throws -> Bool {
+        try ifThere {
+            let file = try folder.folder(Self.name).folder(hash.folderName).file(hash.fileName, forWriting: false)
+            return try !file.read(at: 0, count: 1 << 16).contains(0)
+        } ?? false
+    }
+
     /// Removes all contents but some, and what writers that were killed left.
     func removeAll(but kept: Set<ContentHash>) throws {
         try forEachPlace { prefix, place, names in
