@@ -67,6 +67,27 @@
             try coordination.writing(url(of: path), .forDeleting) { try folder.remove(path, holding: expected) }
         }
 
+        /// Copies what a file has beside its content to a file of this device.
+        public func saveDetails(of path: WorkspacePath, to url: URL) throws {
+            try requireContent(of: path)
+            try folder.saveDetails(of: path, to: url)
+        }
+
+        /// Gives a file what `saveDetails` copied.
+        public func applyDetails(
+            from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+        ) throws {
+            try requireContent(of: path)
+            try folder.applyDetails(from: url, to: path, holding: expected, isDated: isDated)
+        }
+
+        /// Settles what writers that were killed left in a folder. Not coordinated: nobody else knows of these files.
+        public func settleLeftovers(
+            in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+        ) throws -> SettledLeftovers {
+            try folder.settleLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
+        }
+
         /// Asks iCloud for the content; returns at once.
         public func requestDownload(of path: WorkspacePath) throws {
             guard let item = try item(at: path), item.state == .notLocal else { return }

@@ -67,7 +67,7 @@
                 exit(withError: error)
             } catch {
                 Output.tell("recall: \(words(for: error))")
-                exit(withError: ExitCode(1))
+                exit(withError: error is UnconfirmedChangeError ? ExitCode.partly : ExitCode(1))
             }
         }
 

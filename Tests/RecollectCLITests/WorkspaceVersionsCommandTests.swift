@@ -49,6 +49,30 @@
             }
         }
 
+        @Test(
+            "recover finds what a killed program left, and what a damaged log does not name; status tells of the damage"
+        )
+        func recover() async throws {
+            let recall = try await made()
+            #expect(try await recall.run("workspace", "recover").output == "Nothing was left behind.\n")
+            try recall.write("shared/.syncthing.recollect-0123456789abcdef-茶.md.tmp", "foreign\n")
+            let state = recall.folder + "/home/data/Recollect/Workspaces"
+            let names = try FileManager.default.contentsOfDirectory(atPath: state)
+            let log = "\(state)/\(try #require(names.first))/log"
+            try Data().write(to: URL(fileURLWithPath: log))
+            let status = try await recall.run("workspace", "status")
+            #expect(status.code == 0 && status.messages.contains("log.damaged-"), "\(status)")
+            #expect(try await recall.run("workspace", "ls").code == 0)
+            let recovery = try await recall.run("workspace", "recover", "--json").json()
+            #expect(recovery["files"]?.arrayValue?.count == 1 && recovery["removedLeftovers"] == 0)
+            #expect(recovery["damagedLogs"]?.arrayValue?.count == 1)
+            let found = try #require(recovery["contents"]?.arrayValue)
+            #expect(!found.isEmpty)
+            #expect(try await recall.run("workspace", "ls").output.contains("茶 (kept "))
+            let told = try await recall.run("workspace", "recover").output
+            #expect(told.contains("a damaged log") && told.split(separator: "\n").count == 1)
+        }
+
         @Test("restore brings back the version before or one that is named, and what it replaced in turn")
         func restore() async throws {
             let recall = try await made()

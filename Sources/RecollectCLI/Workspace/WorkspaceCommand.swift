@@ -5,7 +5,7 @@
         static let configuration = CommandConfiguration(
             commandName: "workspace",
             abstract:
-                "The files that you and your agents share: list, read, write, bring back, keep journals, fold conflicts, watch.",
+                "The files that you and your agents share: list, read, write, bring back, keep journals, fold conflicts, recover, watch.",
             discussion: """
                 The workspace is one folder: --root, else the environment variable RECOLLECT_WORKSPACE, else Recollect/Workspace \
                 in the place for application data. A sync service may keep it the same on other devices. Nothing in it is overwritten unseen: a write \
@@ -20,7 +20,7 @@
                 WorkspaceCatCommand.self, WorkspaceWriteCommand.self, WorkspaceMoveCommand.self,
                 WorkspaceDeleteCommand.self, WorkspaceTrashCommand.self, WorkspaceVersionsCommand.self,
                 WorkspaceRestoreCommand.self, WorkspaceJournalCommand.self, WorkspaceResolveCommand.self,
-                WorkspaceWatchCommand.self,
+                WorkspaceRecoverCommand.self, WorkspaceWatchCommand.self,
             ])
     }
 #endif

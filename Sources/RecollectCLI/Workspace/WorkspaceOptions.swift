@@ -27,7 +27,7 @@
             } catch {
                 result = .failure(error)
             }
-            tellEvents(of: workspace)
+            tell(workspace.events.takeUnheard())
             try result.get()
         }
 
@@ -47,8 +47,9 @@
                 root: URL(fileURLWithPath: named, isDirectory: true), configuration: configuration)
         }
 
-        private func tellEvents(of workspace: SharedWorkspace) {
-            for event in workspace.events.takeUnheard() {
+        /// Tells on standard error what happened.
+        func tell(_ events: [StoreEvent]) {
+            for event in events {
                 let path = (event.path ?? "").oneLine
                 let what =
                     switch event.kind {
@@ -57,6 +58,9 @@
                     case .vanished: "most of the files are missing; nothing was concluded from that"
                     case .largeFile: "\(path) is larger than a synced folder is good for"
                     case .frequentWrites: "\(path) is written more often than a synced folder is good for"
+                    case .salvaged:
+                        "the log of versions was damaged: what can be read of it is kept, and the damaged one is now "
+                            + "\((event.setAside?.path ?? "").oneLine); `recall workspace recover` finds what it does not name"
                     default: "the workspace reports \(event.kind.rawValue)"
                     }
                 Output.tell("recall: \(what)")

@@ -29,7 +29,7 @@
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
                 // What is told here needs no event.
-                _ = workspace.events.takeUnheard()
+                options.tell(workspace.events.takeUnheard().filter { $0.kind == .salvaged })
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)
                     for line in lines { try await output.line(line) }

@@ -38,7 +38,7 @@ package func explaining<Result>(_ action: String, _ path: String, _ work: () thr
                 switch failure.number {
                 case EISDIR: "is a folder, and a file is wanted"
                 case ELOOP: "is a symbolic link, which is not followed"
-                case ENXIO: "is neither a file nor a folder"
+                case ENXIO: "is a pipe, a socket or a device, and a file is wanted"
                 default: "is no folder, or lies below a file"
                 }
             throw RecollectError(

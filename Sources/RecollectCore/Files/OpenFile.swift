@@ -72,9 +72,17 @@ package final class OpenFile {
         }
     }
 
-    /// Lets those read, write and execute the file who may do so with another one; nothing changes on a file system without rights.
+    /// Gives the file the owner and the group of another one, as far as this process may, and lets those read, write and execute it who may
+    /// do so with that one; nothing changes on a file system without rights.
     package func takeRights(of other: OpenFile) throws {
-        _ = fchmod(descriptor, try status(of: other.descriptor).st_mode & 0o777)
+        let (mine, theirs) = (try status(of: descriptor), try status(of: other.descriptor))
+        // Before the rights, of which a change of the owner takes some away. Only root may give a file to another user.
+        if mine.st_uid != theirs.st_uid || mine.st_gid != theirs.st_gid,
+            fchown(descriptor, theirs.st_uid, theirs.st_gid) != 0
+        {
+            _ = fchown(descriptor, mine.st_uid, theirs.st_gid)
+        }
+        _ = fchmod(descriptor, theirs.st_mode & 0o777)
     }
 
     /// Returns when everything written so far is on the disk, past power loss.

@@ -70,8 +70,11 @@ package final class OpenFolder: Sendable {
         let flags = (forWriting ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
         let file = OpenFile(descriptor: Int32(opened), path: path(of: name))
-        guard try status(of: file.descriptor).st_mode & S_IFMT == S_IFREG else { throw POSIXFailure(EISDIR) }
-        return file
+        switch try status(of: file.descriptor).st_mode & S_IFMT {
+        case S_IFREG: return file
+        case S_IFDIR: throw POSIXFailure(EISDIR)
+        default: throw POSIXFailure(ENXIO)
+        }
     }
 
     /// Makes a file that only this user may read; a file of that name is an error.

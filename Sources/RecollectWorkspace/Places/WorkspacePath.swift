@@ -94,7 +94,7 @@ public struct WorkspacePath: Hashable, Sendable {
     }
 
     /// Bytes of all names with the `/` between them: what all systems take with a root before it.
-    private static let longest = 1_000
+    static let longest = 1_000
 
     /// Each folder on the way to a file is open while that is: a device lets a program have few.
     private static let deepest = 64

@@ -40,7 +40,7 @@ extension FolderProvider {
     }
 
     private func read(_ name: String, in folder: OpenFolder) throws -> [UInt8]? {
-        guard !name.hasPrefix(Self.temporaryPrefix), let entry = try folder.entry(name), entry.kind == .file,
+        guard !TemporaryName.isOne(name), let entry = try folder.entry(name), entry.kind == .file,
             entry.size <= LineageFile.largest
         else { return nil }
         guard !entry.isDataless else {
@@ -66,7 +66,7 @@ extension FolderProvider {
                 _ = try ifThere { try folder.remove(name) }
                 return
             }
-            let temporary = Self.temporaryName()
+            let temporary = TemporaryName.draft()
             do {
                 try folder.makeFile(temporary).write(bytes, at: 0)
                 try folder.rename(temporary, to: name)
@@ -75,7 +75,8 @@ extension FolderProvider {
                 try? folder.remove(temporary)
                 throw error
             }
-            try removeLeftovers(in: folder, named: folder.names())
+            // Nobody exchanges names here, so each of them is a draft.
+            try removeLeftovers(in: folder, named: folder.names().filter(TemporaryName.isOne))
         }
     }
 }

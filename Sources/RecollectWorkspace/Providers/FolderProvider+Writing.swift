@@ -1,4 +1,3 @@
-import CFiles
 import Foundation
 import RecollectCore
 
@@ -18,8 +17,9 @@ extension FolderProvider {
     /// Gives a file new content, on the disk when this returns; folders above are made.
     ///
     /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
-    /// failed. It keeps its rights and, where the file system can, the extended attributes that users and programs gave it.
-    /// - Throws: `ContentMismatch` where something else is there, which then stays; `notLocal`, `foreignStore`,
+    /// failed. It keeps its rights, its owner where this process may give it to them, and, where the file system can, the extended
+    /// attributes that users and programs gave it.
+    /// - Throws: `ContentMismatch` where something else is there, which then stays, or its folder was moved away meanwhile; `notLocal`, `foreignStore`,
     ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
     ///   `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
@@ -34,12 +34,13 @@ extension FolderProvider {
             let old = try found?.open()
             let current = try old.map { try FoundFile.read($0) }
             guard current.map({ ContentHash(of: $0) }) == expected else { throw ContentMismatch(current: current) }
-            let staged = try stage(bytes, in: folder, like: old)
+            let staged = try stage(bytes, in: folder, like: old, for: found?.name ?? path.name)
             let mine = try folder.entry(staged)?.stamp
             do {
                 beforeExchange()
                 if let found, let expected {
-                    try replace(names.spelling(of: found.name), in: folder, holding: expected, by: staged, mine)
+                    let name = names.spelling(of: found.name)
+                    try replace(name, in: folder, at: parent, holding: expected, by: staged, mine)
                 } else {
                     try folder.renameExclusively(staged, to: path.name)
                 }
@@ -52,7 +53,17 @@ extension FolderProvider {
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
+            // Somebody may have moved the folder away, and the file with it.
+            guard try isStillThere(folder, at: parent) else {
+                let current = try self.folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
+                throw ContentMismatch(current: current)
+            }
         }
+    }
+
+    /// Whether a path still leads to an open folder.
+    private func isStillThere(_ folder: OpenFolder, at path: WorkspacePath) throws -> Bool {
+        try self.folder(at: path).map { try $0.isSame(as: folder) } ?? false
     }
 
     /// Removes a file that still has some content; folders that become empty stay.
@@ -64,26 +75,29 @@ extension FolderProvider {
             }
             guard let found = try FoundFile(path, in: folder) else { throw ContentMismatch(current: nil) }
             guard !found.entry.isDataless else { throw FoundFile.notLocal(folder.path(of: found.name)) }
-            try remove(found.name, in: folder, holding: expected)
+            try remove(found.name, in: folder, at: parent, holding: expected)
         }
     }
 
     /// Removes a file of some name on the disk, if it still has some content.
-    func remove(_ name: String, in folder: OpenFolder, holding expected: ContentHash) throws {
+    func remove(
+        _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash
+    ) throws {
         guard try takeTurn(in: folder) != nil else { throw ContentMismatch(current: nil) }
         let current = try ifThere { try FoundFile.read(name, in: folder) }
         guard let current, ContentHash(of: current) == expected else { throw ContentMismatch(current: current) }
         beforeExchange()
-        let aside = Self.temporaryName()
+        let aside = TemporaryName.aside(for: name)
         guard try ifThere({ try folder.renameExclusively(name, to: aside) }) != nil else {
             throw ContentMismatch(current: nil)
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
         if case .success(true) = holds {
-            try folder.remove(aside)
+            // The file is gone from its name. What stays under the other one is settled with the leftovers.
+            try? folder.remove(aside)
             return try folder.synchronize()
         }
-        try putBack(aside, to: name, in: folder)
+        try putBack(aside, to: name, in: folder, at: parent)
         _ = try holds.get()
         throw ContentMismatch(current: try ifThere { try FoundFile.read(name, in: folder) })
     }
@@ -112,67 +126,100 @@ extension FolderProvider {
 
     /// Gives a name what is staged, if it still holds some content; the old file is gone then.
     private func replace(
-        _ name: String, in folder: OpenFolder, holding expected: ContentHash, by staged: String, _ mine: FileStamp?
+        _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash,
+        by staged: String, _ mine: FileStamp?
     ) throws {
         guard try folder.exchange(staged, name) else {
             guard try content(of: name, in: folder) == expected else { throw POSIXFailure(EEXIST) }
             return try folder.rename(staged, to: name)
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
-        if case .success(true) = holds { return try folder.remove(staged) }
+        if case .success(true) = holds {
+            // The file is written. What stays under the other name is settled with the leftovers.
+            try? folder.remove(staged)
+            return
+        }
         // Somebody was quicker: theirs goes back, also where it cannot be read, and what comes out is mine, unless they have
         // written once more.
         beforeExchange()
         if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
-            try putBack(staged, to: name, in: folder)
+            try putBack(staged, to: name, in: folder, at: parent)
         }
         _ = try holds.get()
         throw POSIXFailure(EEXIST)
     }
 
     /// Gives somebody else's file its name again, or one that says what it is where that is taken.
-    private func putBack(_ aside: String, to name: String, in folder: OpenFolder) throws {
+    private func putBack(_ aside: String, to name: String, in folder: OpenFolder, at parent: WorkspacePath) throws {
+        // One that cannot be read is put back unread.
         let hash = try? content(of: aside, in: folder)
+        let kept = Self.keptNames(for: name, holding: hash, aside, at: parent)
+        _ = try giveName(to: aside, of: hash, in: folder, among: [name] + kept)
+    }
+
+    /// The names that the file of a temporary name may get beside another file, the first one first.
+    static func keptNames(
+        for name: String, holding hash: ContentHash?, _ aside: String, at parent: WorkspacePath
+    ) -> [String] {
         // What cannot be read gets a name of chance, and so does what would take names that somebody has given other files.
-        let kept =
-            (hash.map { hash in KeptName.lengths.map { KeptName.name(for: name, holding: hash, digits: $0) } } ?? [])
-            + [KeptName.name(for: name, holding: ContentHash(of: aside.utf8))]
-        for place in [name] + kept {
+        let chance = ContentHash(of: aside.utf8)
+        let names =
+            (hash.map { hash in
+                KeptName.lengths.compactMap { KeptName.name(for: name, holding: hash, digits: $0, in: parent) }
+            } ?? [])
+            + [KeptName.name(for: name, holding: chance, digits: KeptName.lengths[0], in: parent)]
+            .compactMap { $0 }
+        // Where each path is too long the file is there, and told as left out.
+        return names.isEmpty ? [KeptName.name(for: name, holding: chance)] : names
+    }
+
+    /// Gives the file of a temporary name the first name that is free; where one has the same content already, that is enough.
+    func giveName(
+        to aside: String, of hash: ContentHash?, in folder: OpenFolder, among names: [String]
+    ) throws -> String {
+        for name in names {
             do {
-                try folder.renameExclusively(aside, to: place)
-                return try folder.synchronize()
+                try folder.renameExclusively(aside, to: name)
+                try folder.synchronize()
+                return name
             } catch let failure as POSIXFailure where failure.number == EEXIST {
-                guard let hash, (try? content(of: place, in: folder)) == hash else { continue }
-                return try folder.remove(aside)
+                // What cannot be read there is another file.
+                guard let hash, (try? content(of: name, in: folder)) == hash else { continue }
+                try folder.remove(aside)
+                return name
             }
         }
         throw POSIXFailure(EEXIST)
     }
 
     /// The hash of what a regular file holds; `nil` where there is none.
-    private func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
+    func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
         guard try folder.entry(name)?.kind == .file else { return nil }
         return try ifThere { ContentHash(of: try FoundFile.read(name, in: folder)) }
     }
 
     /// Writes a file under a name that no sync service passes on, on the disk when this returns.
-    /// - Parameter old: The file that it takes the place of.
-    private func stage(_ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?) throws -> String {
-        let name = Self.temporaryName()
-        let file = try folder.makeFile(name)
+    /// - Parameters:
+    ///   - old: The file that it takes the place of.
+    ///   - name: The name that it is to have.
+    private func stage(
+        _ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?, for name: String
+    ) throws -> String {
+        let draft = TemporaryName.draft()
+        let file = try folder.makeFile(draft)
         do {
             try file.write(bytes, at: 0)
-            if let old {
-                // In this order: into a file that nobody may write nobody writes attributes either.
-                recollect_copy_extended_attributes(old.descriptor, file.descriptor)
-                try file.takeRights(of: old)
-            }
+            if let old { try Self.copyDetails(of: old, to: file) }
             try file.synchronize()
+            // From here on it may come to hold what somebody else wrote.
+            let staged = TemporaryName.aside(for: name)
+            try folder.rename(draft, to: staged)
+            return staged
         } catch {
-            try? folder.remove(name)
+            // What cannot be removed goes with the leftovers.
+            try? folder.remove(draft)
             throw error
         }
-        return name
     }
 
     /// Opens a folder and waits for its other writers.
@@ -189,7 +236,7 @@ extension FolderProvider {
         throw POSIXFailure(ENOENT)
     }
 
-    /// Waits for the folder's other writers, and removes what killed ones left more than an hour ago.
+    /// Waits for the folder's other writers, and removes the drafts that killed ones left more than an hour ago.
     /// - Returns: The names in the folder; `nil` where it was removed or moved away meanwhile.
     private func takeTurn(in folder: OpenFolder) throws -> [String]? {
         do {
@@ -201,20 +248,7 @@ extension FolderProvider {
         }
         guard try folder.isStillThere() else { return nil }
         let names = try folder.names()
-        try removeLeftovers(in: folder, named: names)
+        try removeLeftovers(in: folder, named: names.filter(TemporaryName.isDraft))
         return names
     }
-
-    /// Removes what killed writers left more than an hour ago.
-    func removeLeftovers(in folder: OpenFolder, named names: [String]) throws {
-        for name in names where name.hasPrefix(Self.temporaryPrefix) {
-            guard let entry = try folder.entry(name), now().timeIntervalSince(entry.touched) > 3_600 else { continue }
-            _ = try ifThere { try folder.remove(name) }
-        }
-    }
-
-    /// Syncthing passes over names that begin like that, iCloud over those that end like that.
-    static func temporaryName() -> String { "\(temporaryPrefix)\(UUID().uuidString).tmp" }
-
-    static let temporaryPrefix = ".syncthing.recollect-"
 }

@@ -146,7 +146,7 @@ public final class FolderProvider: WorkspaceProvider {
                 guard
                     try FoundFile.otherForms(of: path, in: folder).contains(where: { $0.hasSameBytes(as: version.id) })
                 else { return }
-                try remove(version.id, in: folder, holding: ContentHash(of: version.bytes))
+                try remove(version.id, in: folder, at: parent, holding: ContentHash(of: version.bytes))
             }
         }
     }

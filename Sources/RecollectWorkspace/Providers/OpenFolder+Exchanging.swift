@@ -30,11 +30,14 @@ extension OpenFolder {
 
     /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is
     /// closed.
-    func lockAgainstWriters() throws {
+    /// - Returns: Whether the file system has locks.
+    @discardableResult
+    func lockAgainstWriters(patience: Duration = .seconds(30)) throws -> Bool {
         do {
-            try lock(exclusively: true)
+            try lock(exclusively: true, patience: patience)
+            return true
         } catch let failure as POSIXFailure where Self.unable.contains(failure.number) || failure.number == EBADF {
-            return
+            return false
         }
     }
 

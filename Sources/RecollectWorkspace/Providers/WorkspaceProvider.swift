@@ -52,6 +52,25 @@ public protocol WorkspaceProvider: Sendable {
     @discardableResult
     func removeFolder(_ path: WorkspacePath) throws -> Bool
 
+    /// Copies what a file has beside its content (rights, owner, extended attributes, the date of its last change) to an empty file
+    /// elsewhere on this device, as far as that can be done. `applyDetails` gives it to another file.
+    func saveDetails(of path: WorkspacePath, to url: URL) throws
+
+    /// Gives a file what `saveDetails` copied, if it has some content.
+    /// - Parameter isDated: Whether it gets the date of the last change, too.
+    func applyDetails(from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool) throws
+
+    /// Settles what writers that were killed left in a folder: what only they wrote goes; what may be the only copy of what somebody else
+    /// saved goes if it is known, and becomes a file beside the one that it came from (`name (kept …)`) if it is not. Nothing happens
+    /// where a writer is at work, or may be.
+    /// - Parameters:
+    ///   - folder: Which folder, without those in it.
+    ///   - includingRecent: Whether also what was left only now is settled, where it is certain that no writer is at work.
+    ///   - isKnown: Whether a content of a file is kept elsewhere; of any file where the path is `nil`.
+    func settleLeftovers(
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
+    ) throws -> SettledLeftovers
+
     /// Asks for the content of a file that is not local, and returns at once; nothing happens for one that is.
     func requestDownload(of path: WorkspacePath) throws
 
@@ -84,6 +103,19 @@ extension WorkspaceProvider {
 
     /// The path itself: each spelling is a file of its own.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
+
+    /// Nothing to do: files have nothing beside their contents.
+    public func saveDetails(of path: WorkspacePath, to url: URL) throws {}
+
+    /// Nothing to do.
+    public func applyDetails(
+        from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+    ) throws {}
+
+    /// Nothing to do: killed writers leave nothing.
+    public func settleLeftovers(
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
+    ) throws -> SettledLeftovers { SettledLeftovers() }
 
     /// No files: devices tell each other nothing through the provider, and conflicts are merged without a base.
     public func lineageFiles() throws -> [LineageFile] { [] }

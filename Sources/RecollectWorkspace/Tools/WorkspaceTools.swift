@@ -129,6 +129,8 @@ public struct WorkspaceTools: Sendable {
                 // What an argument is refused for quotes it as the model wrote it.
                 let isQuoted = error.code == .invalidArgument
                 throw ToolArguments.Failure(message: isQuoted ? error.message : withoutRoot(error.message))
+            } catch let error as UnconfirmedChangeError {
+                throw ToolArguments.Failure(message: withoutRoot(error.description))
             } catch let error as FileNotYetAvailableError {
                 let name = error.url?.lastPathComponent ?? "The file"
                 throw ToolArguments.Failure(

@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// The contents that an archive keeps, each in a file that its hash names: `objects/ab/cdef…`.
@@ -79,6 +80,26 @@ struct KeptContents {
             }
         }
         return size
+    }
+
+    /// The contents that are kept, with when each was written.
+    func all() throws -> [ContentHash: Date] {
+        var all: [ContentHash: Date] = [:]
+        try forEachPlace { prefix, place, names in
+            for name in names {
+                guard let hash = ContentHash(hexadecimal: prefix + name) else { continue }
+                all[hash] = try place.entry(name)?.modified
+            }
+        }
+        return all
+    }
+
+    /// Whether a content looks like text, by its beginning.
+    func beginsAsText(_ hash: ContentHash) throws -> Bool {
+        try ifThere {
+            let file = try folder.folder(Self.name).folder(hash.folderName).file(hash.fileName, forWriting: false)
+            return try !file.read(at: 0, count: 1 << 16).contains(0)
+        } ?? false
     }
 
     /// Removes all contents but some, and what writers that were killed left.

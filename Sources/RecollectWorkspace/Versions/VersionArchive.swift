@@ -16,9 +16,12 @@ final class VersionArchive: Sendable {
     /// Where it lies.
     let path: String
     private let log = Locked(VersionLog())
+    private let events: StoreEvents?
 
-    init(path: String) {
+    /// - Parameter events: Where damage that was healed is told.
+    init(path: String, events: StoreEvents? = nil) {
         self.path = path
+        self.events = events
     }
 
     // MARK: What is known
@@ -236,14 +239,20 @@ final class VersionArchive: Sendable {
     }
 
     /// Forgets versions older than a moment, except the content that each file has and the last one from elsewhere, and removes the contents
-    /// that no version has any more, and what writers that were killed left. Begun changes stay for a day: they may be under way.
+    /// that no version has any more, and what writers that were killed left. Begun changes stay for a day: they may be under way. Once the log
+    /// was damaged, what no version has stays until `recover` gave it one.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
                 keeping: { $0.date >= moment }, isOpen: { abs(now.timeIntervalSince($0.date)) < Self.longestChange })
+            let contents = KeptContents(in: folder)
+            let isGuarded = try note(Self.unnamedName) != nil
+            let unnamed = try isGuarded ? Set(contents.all().keys).subtracting(log.index.hashes) : []
             try log.begin(anew: lines, in: folder)
-            try KeptContents(in: folder).removeAll(but: Set(lines.map(\.version.hash)))
+            try contents.removeAll(but: unnamed.union(lines.map(\.version.hash)))
             try folder.removeLeftovers(among: folder.names())
+            let absent = log.index.files.filter { $0.value.content == nil }.keys
+            try removeDetails(but: Set(absent.map(Self.detailsName)), in: folder)
         }
     }
 
@@ -265,7 +274,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    private func locked<Result>(_ body: (OpenFolder, inout VersionLog) throws -> Result) throws -> Result {
+    func locked<Result>(_ body: (OpenFolder, inout VersionLog) throws -> Result) throws -> Result {
         try log.withLock { log in
             try explaining("write", path) {
                 let folder = try OpenFolder.make(path: path)
@@ -277,9 +286,24 @@ final class VersionArchive: Sendable {
                             .busy, "another process has held \(path) for too long; end it if it hangs", cause: failure)
                     }
                     try log.refresh(from: folder)
+                    if log.isDamaged { try heal(&log, in: folder) }
                     return try body(folder, &log)
                 }
             }
         }
     }
+
+    /// Begins the log anew with what can be read of it. The damaged one stays beside it, and contents that no line names any more stay too.
+    private func heal(_ log: inout VersionLog, in folder: OpenFolder) throws {
+        let aside = Self.damagedLogPrefix + UUID().uuidString
+        // First of all: contents that nothing protects go with the next pruning.
+        _ = try folder.replace(Self.unnamedName) { _ in }
+        let lines = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
+        try log.begin(anew: lines, keepingOldAs: aside, in: folder)
+        events?.post(StoreEvent(kind: .salvaged, setAside: URL(fileURLWithPath: folder.path(of: aside))))
+    }
+
+    static let damagedLogPrefix = "log.damaged-"
+    /// A note that says that there may be contents which no line names, because the log was damaged.
+    static let unnamedName = "unnamed"
 }

@@ -28,6 +28,14 @@ struct VersionIndex {
     /// The content that each file has that is there.
     private(set) var contents: [WorkspacePath: ContentHash] = [:]
 
+    /// All contents that a line has.
+    var hashes: Set<ContentHash> {
+        files.values.reduce(into: []) { hashes, file in
+            hashes.formUnion(file.versions.map(\.hash))
+            hashes.formUnion(file.begun.map(\.version.hash))
+        }
+    }
+
     /// Takes in a line that ends at an offset of the log.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)

@@ -13,6 +13,8 @@ struct VersionLog {
     }
 
     private(set) var index = VersionIndex()
+    /// Whether the file has no head, or NULs in it, which a power cut or a failing disk leaves. What can be read of it is taken in.
+    private(set) var isDamaged = false
     private var header: [UInt8] = []
     private var end = 0
 
@@ -34,15 +36,21 @@ struct VersionLog {
         let size = try log.size()
         // A log that is shorter than it was came back from a backup.
         if header != self.header || size < max(1, end) {
-            guard header.starts(with: Self.format.utf8), header.last == UInt8(ascii: "\n") else {
-                throw Self.refusal(of: header, at: folder.path(of: Self.name))
+            let isWhole = header.starts(with: Self.format.utf8) && header.last == UInt8(ascii: "\n")
+            if Self.isNewer(header) {
+                throw RecollectError(
+                    .newerSchema,
+                    "a newer version of Recollect keeps the versions in \(folder.path(of: Self.name))")
             }
-            self = VersionLog(header: header, end: header.count)
+            self = VersionLog(header: header, end: isWhole ? header.count : 0)
+            isDamaged = !isWhole
         }
         guard size > end else { return }
         let bytes = try log.read(at: end, count: size - end)
+        if bytes.contains(0) { isDamaged = true }
         guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return }
-        for line in bytes[..<last].split(separator: UInt8(ascii: "\n")) {
+        // A line that is whole behind a hole of NULs is read too.
+        for line in bytes[..<last].split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == 0 }) {
             guard let read = VersionLine(line) else { continue }
             index.apply(read, endingAt: end + line.endIndex + 1)
         }
@@ -77,8 +85,11 @@ struct VersionLog {
     }
 
     /// Begins another log, with these lines and no others; it is the old one or the new one at any moment.
-    mutating func begin(anew lines: [VersionLine], in folder: OpenFolder) throws {
-        _ = try folder.replace(Self.name) { try $0.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0) }
+    /// - Parameter aside: A name that the old file keeps.
+    mutating func begin(anew lines: [VersionLine], keepingOldAs aside: String? = nil, in folder: OpenFolder) throws {
+        _ = try folder.replace(Self.name, keepingOldAs: aside) {
+            try $0.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0)
+        }
         try refresh(from: folder)
     }
 
@@ -89,10 +100,11 @@ struct VersionLog {
         Array((format + UUID().uuidString + "\n").utf8)
     }
 
-    private static func refusal(of header: [UInt8], at path: String) -> RecollectError {
-        header.starts(with: "recollect-archive ".utf8)
-            ? RecollectError(.newerSchema, "a newer version of Recollect keeps the versions in \(path)")
-            : RecollectError(.damaged, "\(path) is damaged: move it away, and versions are kept anew")
+    /// Whether a head names a later format.
+    private static func isNewer(_ header: [UInt8]) -> Bool {
+        let words = header.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard words.count >= 3, words[0].elementsEqual("recollect-archive".utf8) else { return false }
+        return (Int(String(decoding: words[1], as: UTF8.self)) ?? 0) > 1
     }
 }
 

@@ -81,6 +81,20 @@ final class AccountProvider: WorkspaceProvider {
 
     func removeFolder(_ path: WorkspacePath) throws -> Bool { try provider().removeFolder(path) }
 
+    func saveDetails(of path: WorkspacePath, to url: URL) throws { try provider().saveDetails(of: path, to: url) }
+
+    func applyDetails(
+        from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
+    ) throws {
+        try provider().applyDetails(from: url, to: path, holding: expected, isDated: isDated)
+    }
+
+    func settleLeftovers(
+        in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
+    ) throws -> SettledLeftovers {
+        try provider().settleLeftovers(in: folder, includingRecent: includingRecent, isKnown: isKnown)
+    }
+
     func requestDownload(of path: WorkspacePath) throws { try provider().requestDownload(of: path) }
 
     func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {

@@ -102,6 +102,8 @@ extension SharedWorkspace {
                 return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
             } catch let error as RecollectError where error.isOfOneFile {
                 return FoldedConflict(path: path, copies: copies, outcome: .failed, reason: error.message)
+            } catch let error as UnconfirmedChangeError {
+                return FoldedConflict(path: path, copies: copies, outcome: .failed, reason: error.description)
             }
         }
         return FoldedConflict(path: path, copies: copies, outcome: .busy)

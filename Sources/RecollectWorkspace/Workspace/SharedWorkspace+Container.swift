@@ -12,7 +12,7 @@ extension SharedWorkspace {
     ///   - container: The cloud's place for this app.
     ///   - configuration: How it is kept. In the state folder are, for each account, the archive, the replica and where the container lies;
     ///     without one it is `Recollect/Container` in Application Support.
-    /// - Throws: what a disk throws; `newerSchema` or `damaged` for an archive that cannot be read.
+    /// - Throws: what a disk throws; `newerSchema` for an archive of a newer version.
     public convenience init(
         container: any WorkspaceContainer, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {

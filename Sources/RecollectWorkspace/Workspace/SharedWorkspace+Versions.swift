@@ -5,9 +5,11 @@ extension SharedWorkspace {
     /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
     ///
     /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both. Folders above the new
-    /// path are made.
+    /// path are made. It takes its rights, its owner, its extended attributes and the date of its last change along, as far as the file
+    /// system and this process can give them to it. A move that fails in the middle is taken back.
     /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
-    ///   path, where a file is there; `notLocal`, `tooLarge`.
+    ///   path, where a file is there; `notLocal`, `tooLarge`; `conflict` where it could not be taken back, and the file is at both paths;
+    ///   `UnconfirmedChangeError` of the new path where it was moved, and something failed after that.
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
         try await writing {
@@ -27,17 +29,37 @@ extension SharedWorkspace {
                     hash: file.version, date: date, author: author, kind: .movedAway, otherPath: newPath))
             try self.keepVersions(of: file)
             let begun = try self.archive.begin([arrival, departure], keeping: [file.bytes])
-            try self.changing(newPath, from: nil, begun) {
-                try self.provider.write(file.bytes, to: newPath, replacing: nil)
+            self.saveDetails(of: path)
+            defer { self.forgetDetails(of: path) }
+            do {
+                try self.changing(newPath, from: nil, to: file.version, begun) {
+                    try self.provider.write(file.bytes, to: newPath, replacing: nil)
+                }
+            } catch let error as UnconfirmedChangeError {
+                try self.takeBack(file, from: newPath, because: error.cause) {
+                    try self.provider.remove(newPath, holding: file.version)
+                }
+                // Where they cannot be written down as withdrawn, the next look finds that neither was made.
+                try? self.archive.withdraw(begun)
+                self.settleDoubt(at: newPath)
+                throw error.cause
             }
+            self.settleDoubt(at: newPath)
+            self.applyDetails(of: path, to: newPath, holding: file.version, isDated: true)
             self.finish([begun[0]])
             do {
-                try self.changing(path, from: file.version, [begun[1]]) {
+                try self.changing(path, from: file.version, to: nil, [begun[1]]) {
                     try self.provider.remove(path, holding: file.version)
                 }
+            } catch let error as UnconfirmedChangeError {
+                throw UnconfirmedChangeError(path: newPath, version: file.version, cause: error.cause)
             } catch {
                 // A file still at the old path leaves the new one. If that cannot be read, both stay: one of them may be the only one.
-                if (try? self.fileIfThere(at: path)) ?? nil != nil { try self.discard(newPath, file, by: author) }
+                if (try? self.fileIfThere(at: path)) ?? nil != nil {
+                    try self.takeBack(file, from: newPath, because: error) {
+                        try self.discard(newPath, file, by: author)
+                    }
+                }
                 throw error
             }
             self.finish([begun[1]])
@@ -45,9 +67,25 @@ extension SharedWorkspace {
         }
     }
 
+    /// Takes a file away again from where a move brought it, blocking.
+    /// - Throws: `conflict` where it stays there.
+    private func takeBack(
+        _ file: WorkspaceFile, from newPath: WorkspacePath, because failure: any Error, _ removal: () throws -> Void
+    ) throws {
+        do {
+            try removal()
+        } catch {
+            if case .success(nil) = Result(catching: { try fileIfThere(at: newPath) }) { return }
+            throw RecollectError(
+                .conflict,
+                "\(file.path) could not be moved, and is at \(newPath) too now: remove one of both when the disk is well",
+                cause: failure)
+        }
+    }
+
     /// Removes a file that still has the content that its reader knows; the archive keeps it, and `restore` brings it back.
     /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `notLocal`,
-    ///   `tooLarge`; `invalidArgument` for a folder.
+    ///   `tooLarge`; `invalidArgument` for a folder; `UnconfirmedChangeError` where it was removed, and something failed after that.
     public func trash(
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
@@ -68,7 +106,10 @@ extension SharedWorkspace {
                 hash: file.version, date: configuration.now().wholeMilliseconds, author: author, kind: .trashed))
         try keepVersions(of: file)
         let begun = try archive.begin([change], keeping: [file.bytes])
-        try changing(path, from: file.version, begun) { try provider.remove(path, holding: file.version) }
+        saveDetails(of: path)
+        try changing(path, from: file.version, to: nil, begun) {
+            try provider.remove(path, holding: file.version)
+        }
         finish(begun)
     }
 
@@ -81,7 +122,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// Brings back the last content of a file that is not there any more, whoever removed it.
+    /// Brings back the last content of a file that is not there any more, whoever removed it. One that was put into the trash on this device
+    /// gets back the rights, the owner and the extended attributes that it had, too, as far as the file system and this process can.
     /// - Throws: `FileChangedError` with the current content where a file is there; `notFound` where no content is kept.
     @discardableResult
     public func restore(_ path: WorkspacePath, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
@@ -122,7 +164,7 @@ extension SharedWorkspace {
     /// The files that are not there any more and can be brought back, whoever removed them; what was removed last comes first.
     ///
     /// A file that was moved is not among them. Does not look itself: `status()` does.
-    /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
+    /// - Throws: `newerSchema` for an archive of a newer version; what a disk throws.
     public func trashed() async throws -> [TrashedFile] {
         try await reading {
             let ends = try self.archive.index().files.compactMapValues { file in
@@ -137,7 +179,7 @@ extension SharedWorkspace {
 
     /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
     /// somebody looked. Does not look itself: `status()` does.
-    /// - Throws: `newerSchema` or `damaged` for an archive that cannot be read.
+    /// - Throws: `newerSchema` for an archive of a newer version; what a disk throws.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading {
             // Told also while the folder is gone.

@@ -11,7 +11,8 @@ extension SharedWorkspace {
     ///   - replacing: The version that was read; `nil` where there is to be no file yet.
     ///   - author: Who writes.
     /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `credential` for
-    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while most files are missing.
+    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while most files are missing;
+    ///   `UnconfirmedChangeError` where it was written, and something failed after that.
     @discardableResult
     public func write(
         _ text: String, to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -30,15 +31,21 @@ extension SharedWorkspace {
     /// Adds text at the end of a file, which is made if there is none; nothing that others add meanwhile is lost.
     ///
     /// A line that somebody left without its end gets one first. Where others write the same file again and again, this tries again
-    /// too, for some seconds.
-    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker.
+    /// too, for some seconds. After an `UnconfirmedChangeError` the same append adds nothing more.
+    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker; `unreadable` where the file is no UTF-8 text.
     @discardableResult
     public func append(
         _ text: String, to path: WorkspacePath, by author: WorkspaceAuthor = .user
     ) async throws -> WorkspaceFile {
         try await update(path, by: author) { file in
-            guard let bytes = file?.bytes, let last = bytes.last else { return Array(text.utf8) }
-            return bytes + (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(text.utf8)
+            guard let file, let last = file.bytes.last else { return Array(text.utf8) }
+            guard file.bytes.isText else {
+                throw RecollectError(
+                    .unreadable,
+                    "\(path) is no UTF-8 text, so no text can be added to it: convert it first, or write all of its bytes"
+                )
+            }
+            return file.bytes + (last == UInt8(ascii: "\n") ? [] : [UInt8(ascii: "\n")]) + Array(text.utf8)
         }
     }
 
@@ -55,6 +62,9 @@ extension SharedWorkspace {
             for _ in 0..<Self.mostAttempts {
                 let file = try self.fileIfThere(at: path)
                 do {
+                    if let file, try self.isInDoubt(change, of: file, by: author) {
+                        return try self.put(file.bytes, to: path, replacing: file.version, by: author)
+                    }
                     return try self.put(change(file), to: path, replacing: file?.version, by: author)
                 } catch is FileChangedError {
                     usleep(useconds_t.random(in: 0...pause))
@@ -98,6 +108,7 @@ extension SharedWorkspace {
         let path = try provider.spelling(of: path)
         try checkSize(bytes, at: path)
         let file = WorkspaceFile(path: path, bytes: bytes)
+        if try confirm(file, replacing: replacing, as: kind) { return file }
         let replaced = try replacing.map { try current(path, holding: $0) }
         if file.version == replacing { return file }
         if kind == .written { try refuseCredential(in: bytes, replacing: replaced ?? [], at: path) }
@@ -109,10 +120,15 @@ extension SharedWorkspace {
                 parents: parents ?? [replacing].compactMap { $0 }))
         try rememberingFailure {
             let begun = try archive.begin([change], keeping: others + [bytes] + [replaced].compactMap { $0 })
-            try changing(path, from: replacing, begun) {
+            try changing(path, from: replacing, to: file.version, begun) {
                 try provider.write(bytes, to: path, replacing: replacing)
             }
             finish(begun)
+        }
+        settleDoubt(at: path)
+        if replacing == nil {
+            if kind == .restored { applyDetails(of: path, to: path, holding: file.version, isDated: false) }
+            forgetDetails(of: path)
         }
         warn(of: file)
         ownChanges.wake()
@@ -129,22 +145,36 @@ extension SharedWorkspace {
     }
 
     /// Makes a change that was begun, and takes it back where it was not made: because of what is there, or because the disk refuses it.
-    /// - Parameter old: What the file has until then; `nil` where there is none.
+    /// - Parameters:
+    ///   - old: What the file has until then; `nil` where there is none.
+    ///   - new: What it has after that; `nil` where there is none any more.
+    /// - Throws: `UnconfirmedChangeError` where the change was made, and something failed after that.
     func changing(
-        _ path: WorkspacePath, from old: ContentHash?, _ changes: [VersionLine], _ change: () throws -> Void
+        _ path: WorkspacePath, from old: ContentHash?, to new: ContentHash?, _ changes: [VersionLine],
+        _ change: () throws -> Void
     ) throws {
         do {
             try change()
         } catch let mismatch as ContentMismatch {
-            try archive.withdraw(changes)
+            // A line that stays begun does no harm. What is there matters more to the caller than that it could not be written down.
+            try? archive.withdraw(changes)
             if mismatch.current == nil { try refuseWhileVanished(path) }
             throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
         } catch {
             // A change may fail when it is made already, in the last sync for instance: then the next look finds it.
-            if case .success(old) = Result(catching: { try fileIfThere(at: path)?.version }) {
+            switch Result(catching: { try fileIfThere(at: path)?.version }) {
+            case .success(old):
+                // A line that stays begun does no harm.
                 try? archive.withdraw(changes)
+                throw error
+            case .success(new):
+                // Where this cannot be noted, the change is made twice if it is asked for twice.
+                if new != nil, let line = changes.first(where: { $0.path == path }) {
+                    try? archive.setInDoubt(line, at: path)
+                }
+                throw UnconfirmedChangeError(path: path, version: new, cause: error)
+            default: throw error
             }
-            throw error
         }
     }
 
@@ -167,8 +197,9 @@ extension SharedWorkspace {
         do {
             try write()
             lastFailure.withLock { $0 = nil }
-        } catch let error as RecollectError where error.code.isDisks {
-            lastFailure.withLock { $0 = error }
+        } catch {
+            let failure = (error as? UnconfirmedChangeError)?.cause ?? error
+            if let failure = failure as? RecollectError, failure.code.isDisks { lastFailure.withLock { $0 = failure } }
             throw error
         }
     }

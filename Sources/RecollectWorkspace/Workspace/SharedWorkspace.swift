@@ -14,11 +14,11 @@ import RecollectCore
 ///
 /// Errors are `RecollectError`: `unavailable` while the folder is gone, `notFound`, `notLocal`, `tooLarge` for more than
 /// `WorkspaceConfiguration.largestFile`, `foreignStore` for something else than a file in the way, `invalidArgument`, those
-/// of a disk; besides, `FileChangedError` and `FileNotYetAvailableError`.
+/// of a disk; besides, `FileChangedError`, `FileNotYetAvailableError`, and `UnconfirmedChangeError` for a change that was made all the same.
 public final class SharedWorkspace: Sendable {
     /// The folder, the same for the whole life of the instance.
     public let rootURL: URL
-    /// What the workspace does of its own accord: folded conflicts, warnings.
+    /// What the workspace does of its own accord: folded conflicts, a log of versions that was mended (`salvaged`), warnings.
     public let events: StoreEvents
 
     let provider: any WorkspaceProvider
@@ -37,8 +37,8 @@ public final class SharedWorkspace: Sendable {
     let folds = DispatchQueue(label: "recollect.workspace.folds")
 
     /// Opens a workspace over a provider.
-    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` or `damaged` for an archive that cannot be
-    ///   read, what a disk throws.
+    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` for an archive of a newer version, what a disk
+    ///   throws.
     public convenience init(
         provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
@@ -48,8 +48,8 @@ public final class SharedWorkspace: Sendable {
     }
 
     /// Opens a workspace in any folder, which is made if it is missing.
-    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema` or `damaged`
-    ///   for an archive that cannot be read.
+    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema`
+    ///   for an archive of a newer version.
     public convenience init(root: URL, configuration: WorkspaceConfiguration = WorkspaceConfiguration()) throws {
         try self.init(provider: FolderProvider(root: root), configuration: configuration)
     }
@@ -60,7 +60,7 @@ public final class SharedWorkspace: Sendable {
         self.configuration = configuration
         rootURL = provider.rootURL
         events = StoreEvents(logger: configuration.logger)
-        archive = VersionArchive(path: state.path)
+        archive = VersionArchive(path: state.path, events: events)
     }
 
     /// Does blocking work that changes nothing, off the cooperative pool.

@@ -45,7 +45,7 @@ extension SharedWorkspace {
             let table = try state.table ?? FileTable(bytes: archive.note(Self.tableName) ?? [])
             let known = Self.known(index, table)
 
-            guard var listing = try listingIfAvailable() else {
+            guard var listing = try settledListing(&state, now: now) else {
                 if acceptingDeletions {
                     throw RecollectError(.unavailable, "\(rootURL.path) is gone: nothing is concluded from that")
                 }
@@ -120,6 +120,15 @@ extension SharedWorkspace {
 
     private static let tableName = "looks"
     private static let guardName = "vanished"
+
+    /// Everything that lies in the root, once what killed writers left is settled, which is tried every hour; `nil` while the root is gone.
+    private func settledListing(_ state: inout LookState, now: Date) throws -> WorkspaceListing? {
+        let listing = try listingIfAvailable()
+        let isDue = state.settled.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
+        guard let listing, isDue else { return listing }
+        state.settled = now
+        return try settleLeftovers(among: listing.items).kept.isEmpty ? listing : listingIfAvailable()
+    }
 
     /// Everything that lies in the root; `nil` while the root is gone.
     private func listingIfAvailable() throws -> WorkspaceListing? {
@@ -222,6 +231,8 @@ struct LookState {
     var isGuarded = false
     /// Up to where the archive's log was told to other devices.
     var shared: VersionLog.Moment?
+    /// When what killed writers left was last settled.
+    var settled: Date?
 }
 
 extension [UInt8] {

@@ -147,4 +147,18 @@ struct ConflictNameTests {
         }
         #expect(KeptName.name(for: "context.md", holding: hash) == "context (kept \(hash.rawValue.prefix(8))).md")
     }
+
+    @Test("what is kept beside a file has a path that is one, however long the file's is")
+    func keptPaths() throws {
+        let hash = ContentHash(of: [1])
+        let folders = Array(repeating: String(repeating: "d", count: 198), count: 6).joined(separator: "/")
+        for (folder, name) in [(998, 1), (990, 1), (990, 9), (970, 20), (900, 90), (744, 255)] {
+            let path = try WorkspacePath("\(folders.prefix(folder))/" + String(repeating: "n", count: name))
+            let places = KeptName.places(for: hash, beside: path)
+            #expect(Set(places).count == 3 && !places.contains(path))
+            for place in places { #expect(try WorkspacePath(place.description) == place) }
+        }
+        let long = try WorkspacePath(String(repeating: "n", count: 200) + ".md")
+        #expect(KeptName.places(for: hash, beside: long).allSatisfy { $0.parent == .root && $0.name.hasSuffix(").md") })
+    }
 }

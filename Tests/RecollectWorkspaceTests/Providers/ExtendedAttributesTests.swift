@@ -74,7 +74,7 @@ struct ExtendedAttributesTests {
 }
 
 /// Whether the file system of the tests keeps attributes of users.
-private let keepsAttributes: Bool = {
+let keepsAttributes: Bool = {
     guard let folder = try? TestFolder(), (try? folder.put("x", at: "a")) != nil else { return false }
     let url = folder.root.appendingPathComponent("a")
     try? setAttributes(["user.tag": "red"], of: url)

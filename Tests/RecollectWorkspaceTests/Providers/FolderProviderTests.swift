@@ -311,16 +311,17 @@ struct FolderProviderTests {
         #expect(try !provider.removeFolder(.root))
     }
 
-    @Test("what killed writers left is removed after an hour, and never listed")
+    @Test("a draft that a killed writer left is removed after an hour, other leftovers stay; none is ever listed")
     func leftovers() throws {
-        let left = ".syncthing.recollect-\(UUID().uuidString).tmp"
-        try folder.put("half", at: left)
+        let (draft, aside) = (TemporaryName.draft(), TemporaryName.aside(for: "a.md"))
+        try folder.put("half", at: draft)
+        try folder.put("taken out", at: aside)
         #expect(try provider.names().isEmpty)
         try provider.write("x", to: "a.md", replacing: nil)
-        #expect(try folder.names() == [left, "a.md"], "its writer may still live")
+        #expect(try folder.names() == [aside, draft, "a.md"], "its writer may still live")
         let later = try FolderProvider(root: folder.root, now: { Date().addingTimeInterval(3_700) })
         try later.write("y", to: "a.md", replacing: "x")
-        #expect(try folder.names() == ["a.md"])
+        #expect(try folder.names() == [aside, "a.md"])
     }
 
     @Test(

@@ -115,9 +115,11 @@ import Testing
     @Test("a write that fails after it was made is found as what it was: ours")
     func failsAfterwards() async throws {
         test.files.state.withLock { $0.failureAfterWrite = RecollectError(.inputOutput, "the folder's sync failed") }
-        #expect(
-            await code { try await workspace.write("text", to: path("a.md"), replacing: nil, by: .agent("x")) }
-                == .inputOutput)
+        let error = await #expect(throws: UnconfirmedChangeError.self) {
+            try await workspace.write("text", to: path("a.md"), replacing: nil, by: .agent("x"))
+        }
+        #expect(try error?.version == ContentHash(of: "text".utf8) && error?.path == path("a.md"))
+        #expect(try await workspace.status().lastFailure?.code == .inputOutput)
         _ = try workspace.look()
         let versions = try await workspace.versions(of: path("a.md"))
         #expect(versions.map(\.kind) == [.written] && versions.map(\.author) == [.agent("x")])

@@ -1,0 +1,54 @@
+#if CommandLine
+    import ArgumentParser
+    import Recollect
+
+    struct WorkspaceRecoverCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "recover",
+            abstract: "Find what crashes and failing disks left, and make it findable again.",
+            discussion: """
+                Looks for what killed programs left under temporary names in the workspace: what the archive on this device has is \
+                removed, anything else becomes a file, name (kept …). And for contents of the archive that its log does not name: they become \
+                versions of their files again, or come into the trash, as Recovered/…, where nobody knows whose they were; see \
+                `recall workspace trash`. A log that is damaged is made anew of what can be read; the damaged one is told, and stays.
+
+                Changes no file and throws nothing away. May be called at any time.
+
+                JSON keys: files, removedLeftovers, contents, damagedLogs.
+                """)
+
+        @OptionGroup var options: WorkspaceOptions
+
+        func run() async throws {
+            try await options.withWorkspace { workspace in
+                let recovery = try await workspace.recover()
+                try await Output.open { output in
+                    let lines = options.json ? [json(of: recovery).jsonString] : lines(of: recovery)
+                    for line in lines { try await output.line(line) }
+                }
+            }
+        }
+
+        private func json(of recovery: WorkspaceRecovery) -> JSONValue {
+            func list(_ paths: [WorkspacePath]) -> JSONValue { .array(paths.map { .string($0.description) }) }
+            return [
+                "files": list(recovery.files), "removedLeftovers": .integer(Int64(recovery.removedLeftovers)),
+                "contents": list(recovery.contents),
+                "damagedLogs": .array(recovery.damagedLogs.map { .string($0.path) }),
+            ]
+        }
+
+        private func lines(of recovery: WorkspaceRecovery) -> [String] {
+            var lines = recovery.files.map { "\($0.description.oneLine): left by a killed program, a file now" }
+            lines += recovery.contents.map { "\($0.description.oneLine): has versions again that the log did not name" }
+            if recovery.removedLeftovers > 0 {
+                let count = Format.count(recovery.removedLeftovers, "temporary file")
+                lines.append("\(count) removed; nothing in them was missing")
+            }
+            lines += recovery.damagedLogs.map {
+                "\($0.path.oneLine): a damaged log, kept; remove it when nothing is missed"
+            }
+            return lines.isEmpty ? ["Nothing was left behind."] : lines
+        }
+    }
+#endif

@@ -1,0 +1,36 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Names of temporary files") struct TemporaryNameTests {
+    @Test("tell whose file lies there, whole or its beginning, and fit into 255 bytes")
+    func names() throws {
+        for count in [1, 5, 200, 213, 214, 255] {
+            let name = String(repeating: "n", count: count)
+            let aside = TemporaryName.aside(for: name)
+            let original = try #require(TemporaryName.original(of: aside))
+            #expect(aside.utf8.count <= 255 && TemporaryName.isOne(aside) && !TemporaryName.isDraft(aside))
+            #expect(original.isWhole == (count <= 213) && name.hasPrefix(original.name))
+            #expect(original.isWhole == (original.name == name) && TemporaryName.aside(for: name) != aside)
+        }
+        for name in ["a.md", "e\u{301} – x.md", "=-", ".tmp", String(repeating: "é", count: 126) + ".md"] {
+            let aside = TemporaryName.aside(for: name)
+            let original = try #require(TemporaryName.original(of: aside))
+            #expect(aside.utf8.count <= 255 && (!original.isWhole || original.name.utf8.elementsEqual(name.utf8)))
+            #expect(original.name.hasSuffix(name.suffix(3)))
+            #expect(FolderWatchRules.isTemporary(aside))
+        }
+    }
+
+    @Test("of drafts, of older versions and of other programs tell none")
+    func others() {
+        let older = ".syncthing.recollect-\(UUID().uuidString).tmp"
+        for name in [TemporaryName.draft(), older, ".syncthing.a.md.tmp", "a.md"] {
+            #expect(TemporaryName.original(of: name) == nil)
+        }
+        #expect(TemporaryName.isDraft(TemporaryName.draft()) && TemporaryName.isOne(TemporaryName.draft()))
+        #expect(!TemporaryName.isOne(".syncthing.a.md.tmp"))
+    }
+}

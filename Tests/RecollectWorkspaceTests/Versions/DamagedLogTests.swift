@@ -1,0 +1,89 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("A log of versions that is damaged") struct DamagedLogTests {
+    private let test: TestWorkspace
+    private var workspace: SharedWorkspace { test.workspace }
+    private var log: URL { test.stateURL.appendingPathComponent("log") }
+
+    init() throws {
+        test = try TestWorkspace()
+    }
+
+    private func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: test.stateURL.path).sorted()
+    }
+
+    @Test(
+        "at its head ends neither lists nor reading nor the status, and none of its whole lines is lost",
+        arguments: [0, 1, 20, 57, 90])
+    func head(cut: Int) async throws {
+        let file = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        try await workspace.write("two", to: path("a.md"), replacing: file.version)
+        let whole = try Data(contentsOf: log)
+        // Bytes of chance; of 57 the whole head.
+        let damaged = Data((0..<cut).map { UInt8($0 % 200) + 11 }) + (cut == 0 ? Data() : whole.dropFirst(cut))
+        try damaged.write(to: log)
+        let another = try test.another()
+        #expect(try await another.list().map(\.path.description) == ["a.md"])
+        #expect(try await another.read(path("a.md")).text == "two")
+        #expect(try await another.status().files == 1)
+        let events = another.events.takeUnheard().filter { $0.kind == .salvaged }
+        let aside = try #require(events.first?.setAside)
+        #expect(events.count == 1 && aside.deletingLastPathComponent().path == test.stateURL.path)
+        #expect(try Data(contentsOf: aside) == damaged)
+        // Told once, and then it is whole.
+        #expect(try await test.another().status().files == 1)
+        #expect(try names().count { $0.hasPrefix("log") } == 2)
+        try await another.write("three", to: path("a.md"), replacing: ContentHash(of: "two".utf8))
+        let kinds = try await another.versions(of: path("a.md")).map(\.kind)
+        #expect(kinds.last == (cut == 0 ? .seen : .written) && kinds.first == .written)
+        // What no line names any more is not thrown away with what is old.
+        try await another.pruneVersions(olderThan: Date(timeIntervalSince1970: 0))
+        #expect(try await another.content(of: file.version) == Array("one".utf8))
+    }
+
+    @Test("by a hole of NULs is told; the lines around the hole and all contents stay")
+    func hole() async throws {
+        var version: ContentHash?
+        for text in ["one", "two", "three"] {
+            version = try await workspace.write(text, to: path("a.md"), replacing: version).version
+        }
+        var bytes = try Data(contentsOf: log)
+        let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
+        // The lines of the second write, and a half of the one before.
+        bytes.replaceSubrange(ends[1] + 20..<ends[4], with: Data(count: ends[4] - ends[1] - 20))
+        try bytes.write(to: log)
+        let another = try test.another()
+        _ = try await another.status()
+        #expect(another.events.takeUnheard().contains { $0.kind == .salvaged })
+        #expect(try await another.versions(of: path("a.md")).map(\.hash).first == version)
+        try await another.pruneVersions(olderThan: Date(timeIntervalSince1970: 0))
+        for text in ["one", "two", "three"] {
+            #expect(try await another.content(of: ContentHash(of: text.utf8)) == Array(text.utf8))
+        }
+    }
+
+    @Test("a half of a line, which a killed process leaves, is no damage")
+    func half() async throws {
+        try await workspace.write("one", to: path("a.md"), replacing: nil)
+        let bytes = try Data(contentsOf: log)
+        try (bytes + Data("=\t170".utf8)).write(to: log)
+        let another = try test.another()
+        try await another.write("two", to: path("b.md"), replacing: nil)
+        #expect(another.events.takeUnheard().isEmpty)
+        #expect(try names().count { $0.hasPrefix("log") } == 1)
+    }
+
+    @Test("of a newer version is refused and stays as it is")
+    func newer() async throws {
+        try await workspace.write("one", to: path("a.md"), replacing: nil)
+        let bytes = Data("recollect-archive 2 \(UUID().uuidString)\n".utf8)
+        try bytes.write(to: log)
+        #expect(await code { _ = try test.another() } == .newerSchema)
+        #expect(try Data(contentsOf: log) == bytes)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+/// What a file has beside its content: rights, owner, extended attributes, the date of its last change.
+@Suite("What a file has beside its content") struct FileDetailsTests {
+    private let folder: TestFolder
+    private let workspace: SharedWorkspace
+
+    init() throws {
+        folder = try TestFolder()
+        workspace = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("state")))
+    }
+
+    private func url(_ name: String) -> URL { folder.root.appendingPathComponent(name) }
+
+    private func made(_ name: String) throws {
+        try folder.put("text", at: name)
+        try setAttributes(["user.tag": "red"], of: url(name))
+        #expect(chmod(url(name).path, 0o755) == 0)
+        try FileManager.default.setAttributes([.modificationDate: Self.date], ofItemAtPath: url(name).path)
+    }
+
+    private static let date = Date(timeIntervalSince1970: 1_500_000_000)
+
+    private func status(_ name: String) throws -> stat {
+        var status = stat()
+        guard stat(url(name).path, &status) == 0 else { throw POSIXFailure.last }
+        return status
+    }
+
+    private func mode(_ name: String) throws -> mode_t { try status(name).st_mode & 0o7777 }
+
+    private func tags(_ name: String) throws -> [String: String] { try attributes(of: url(name)) }
+
+    @Test("moves with it", .enabled(if: keepsAttributes, "the file system keeps no attributes"))
+    func moved() async throws {
+        try made("a.md")
+        try await workspace.move(path("a.md"), to: path("folder/b.md"))
+        #expect(try mode("folder/b.md") == 0o755 && tags("folder/b.md") == ["user.tag": "red"])
+        let date = try FileManager.default.attributesOfItem(atPath: url("folder/b.md").path)[.modificationDate]
+        #expect(date as? Date == Self.date)
+        #expect(try workspace.look().files.keys.map(\.description) == ["folder/b.md"])
+    }
+
+    @Test(
+        "comes back with it, and with no other file of the name",
+        .enabled(if: keepsAttributes, "the file system keeps no attributes"))
+    func restored() async throws {
+        try made("a.md")
+        let file = try await workspace.read(path("a.md"))
+        try await workspace.trash(path("a.md"), replacing: file.version)
+        try await workspace.restore(path("a.md"))
+        #expect(try mode("a.md") == 0o755 && tags("a.md") == ["user.tag": "red"])
+        try await workspace.trash(path("a.md"), replacing: file.version)
+        try await workspace.write("another", to: path("a.md"), replacing: nil)
+        #expect(try mode("a.md") == 0o600 && tags("a.md") == [:])
+    }
+
+    @Test("a file that somebody else owns stays theirs", .enabled(if: geteuid() == 0, "needs root"))
+    func owner() async throws {
+        try folder.put("text", at: "a.md")
+        #expect(chown(url("a.md").path, 1234, 2345) == 0 && chmod(url("a.md").path, 0o600) == 0)
+        try await workspace.append("more", to: path("a.md"))
+        #expect(try status("a.md").st_uid == 1234 && status("a.md").st_gid == 2345 && mode("a.md") == 0o600)
+        try await workspace.move(path("a.md"), to: path("b.md"))
+        #expect(try status("b.md").st_uid == 1234 && status("b.md").st_gid == 2345 && mode("b.md") == 0o600)
+    }
+
+    @Test("text is not added to a file in another encoding")
+    func encodings() async throws {
+        for bytes: [UInt8] in [[0xFF, 0xFE, 0x61, 0], [0x61, 0, 0x62, 0], [0x61, 0xE9]] {
+            try Data(bytes).write(to: url("a.txt"))
+            #expect(await code { try await workspace.append("x", to: path("a.txt")) } == .unreadable)
+            #expect(try Data(contentsOf: url("a.txt")) == Data(bytes))
+        }
+    }
+
+    @Test("a pipe is told as one, and a folder as one")
+    func pipe() async throws {
+        #expect(mkfifo(url("p.md").path, 0o600) == 0)
+        try FileManager.default.createDirectory(at: url("f.md"), withIntermediateDirectories: false)
+        for (name, words) in [("p.md", "pipe"), ("f.md", "is a folder")] {
+            do {
+                _ = try await workspace.read(path(name))
+                Issue.record("\(name) was read")
+            } catch let error as RecollectError {
+                #expect(error.code == .foreignStore && error.message.contains(words), "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import RecollectCore
+import RecollectTestSupport
+import Testing
+
+@testable import RecollectWorkspace
+
+/// What writers left under temporary names when they were killed: it may be the only copy of what somebody else saved.
+@Suite("What a killed writer left") struct LeftoverTests {
+    private let folder: TestFolder
+    private var state: URL { folder.url.appendingPathComponent("state") }
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    /// The workspace as it is two hours later, when no writer of now is at work any more.
+    private func later() throws -> SharedWorkspace {
+        var configuration = WorkspaceConfiguration(stateURL: state)
+        configuration.now = { Date().addingTimeInterval(7_200) }
+        return try SharedWorkspace(
+            provider: FolderProvider(root: folder.root, now: configuration.now), configuration: configuration)
+    }
+
+    private func temporaryNames() throws -> [String] {
+        try folder.names().filter { $0.hasPrefix(".syncthing.") }
+    }
+
+    /// The texts of all files in the root, the lineage left out.
+    private func texts() throws -> [String: String] {
+        let names = try folder.names().filter { $0 != ".recollect" }
+        return try Dictionary(uniqueKeysWithValues: names.map { ($0, try folder.text(at: $0)) })
+    }
+
+    private func kept(_ text: String, of name: String) -> String {
+        KeptName.name(for: name, holding: ContentHash(of: text.utf8))
+    }
+
+    /// Runs a worker that writes `a.md` and moves it to `b.md`, and kills it when it is about to remove a temporary file: the first one,
+    /// that of the write, or the second one, that of the move.
+    /// - Returns: The name of the temporary file that it left.
+    private func kill(atRemoval number: Int) async throws -> String {
+        try folder.put("first", at: "a.md")
+        let worker = try Worker(
+            ["workspace", "life", folder.root.path, state.path, "1"],
+            under: [
+                try #require(strace), "-f", "-qq", "-o", "/dev/null", "-P", folder.root.path, "-e", "trace=unlinkat",
+                "-e",
+                "inject=unlinkat:signal=KILL:when=\(number)",
+            ])
+        _ = await worker.finish()
+        #expect(!worker.endedWell)
+        let names = try temporaryNames()
+        #expect(names.count == 1, "\(names)")
+        return try #require(names.first)
+    }
+
+    @Test(
+        "what it took out of a file and nobody had seen becomes a file beside it",
+        .enabled(if: strace != nil, "needs strace"), arguments: [1, 2])
+    func unseen(removal: Int) async throws {
+        let name = try await kill(atRemoval: removal)
+        // Somebody saved in the last moment before the names were exchanged, so this is what came out.
+        try Data("foreign".utf8).write(to: folder.root.appendingPathComponent(name))
+        let workspace = try later()
+        _ = try workspace.look()
+        try await workspace.write("next", to: path("z.md"), replacing: nil)
+        #expect(try temporaryNames() == [])
+        #expect(try texts()[kept("foreign", of: "a.md")] == "foreign")
+        #expect(try await workspace.versions(of: path(kept("foreign", of: "a.md"))).map(\.kind) == [.seen])
+    }
+
+    @Test(
+        "what the archive has of the file is removed", .enabled(if: strace != nil, "needs strace"), arguments: [1, 2])
+    func known(removal: Int) async throws {
+        _ = try await kill(atRemoval: removal)
+        let workspace = try later()
+        _ = try workspace.look()
+        #expect(try texts() == [removal == 1 ? "a.md" : "b.md": "life 0"])
+    }
+
+    @Test("what the archive has of another file alone becomes a file")
+    func anotherFile() async throws {
+        try await later().write("template", to: path("b.md"), replacing: nil)
+        try folder.put("now", at: "a.md")
+        try folder.put("template", at: TemporaryName.aside(for: "a.md"))
+        _ = try later().look()
+        #expect(try texts() == ["a.md": "now", "b.md": "template", kept("template", of: "a.md"): "template"])
+    }
+
+    @Test("under a name that tells no path it becomes a file too, unless the archive has it")
+    func unnamed() async throws {
+        func leave(_ text: String) throws {
+            try folder.put(text, at: ".syncthing.recollect-\(UUID().uuidString).tmp")
+        }
+        try await later().write("known", to: path("a.md"), replacing: nil)
+        try leave("known")
+        try leave("foreign")
+        let workspace = try later()
+        _ = try workspace.look()
+        try await workspace.write("next", to: path("z.md"), replacing: nil)
+        #expect(
+            try texts() == ["a.md": "known", kept("foreign", of: "unnamed.txt"): "foreign", "z.md": "next"])
+    }
+}

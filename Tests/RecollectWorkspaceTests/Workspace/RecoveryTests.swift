@@ -1,0 +1,121 @@
+import Foundation
+import RecollectCore
+import Testing
+
+@testable import RecollectWorkspace
+
+@Suite("Recovering what crashes left") struct RecoveryTests {
+    private let folder: TestFolder
+    private var state: URL { folder.url.appendingPathComponent("state") }
+
+    init() throws {
+        folder = try TestFolder()
+    }
+
+    private func open() throws -> SharedWorkspace {
+        try SharedWorkspace(root: folder.root, configuration: WorkspaceConfiguration(stateURL: state))
+    }
+
+    private func text(_ hash: ContentHash, _ workspace: SharedWorkspace) async throws -> String {
+        String(decoding: try await workspace.content(of: hash), as: UTF8.self)
+    }
+
+    @Test("a folder that is whole: nothing is found, and nothing changes")
+    func whole() async throws {
+        let workspace = try open()
+        let file = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        try await workspace.write("two", to: path("a.md"), replacing: file.version)
+        let log = try Data(contentsOf: state.appendingPathComponent("log"))
+        #expect(try await workspace.recover() == WorkspaceRecovery())
+        #expect(try Data(contentsOf: state.appendingPathComponent("log")) == log)
+        #expect(try await workspace.list().map(\.path.description) == ["a.md"])
+    }
+
+    @Test(
+        "the log is gone: its contents are versions of their files again, as far as the lineage tells, else in the trash"
+    )
+    func lostLog() async throws {
+        let workspace = try open()
+        let one = try await workspace.write("one", to: path("a.md"), replacing: nil)
+        let two = try await workspace.write("two", to: path("a.md"), replacing: one.version, by: .agent("scribe"))
+        let gone = try await workspace.write("gone", to: path("d/b.md"), replacing: nil)
+        try await workspace.trash(path("d/b.md"), replacing: gone.version)
+        _ = try workspace.look()
+        // Nobody looks after these, so no device tells of them.
+        let three = try await workspace.write("three", to: path("c.md"), replacing: nil)
+        try await workspace.trash(path("c.md"), replacing: three.version)
+        try Data().write(to: state.appendingPathComponent("log"))
+
+        let recovery = try await open().recover()
+        let unnamed = "Recovered/\(three.version.rawValue.prefix(16)).txt"
+        #expect(recovery.contents.map(\.description) == [unnamed, "a.md", "d/b.md"])
+        #expect(recovery.damagedLogs.count == 1 && recovery.files.isEmpty && recovery.removedLeftovers == 0)
+        let after = try open()
+        let versions = try await after.versions(of: path("a.md"))
+        #expect(versions.map(\.hash) == [two.version, one.version])
+        #expect(versions.last?.kind == .written && versions.last?.author == .user)
+        #expect(try await after.trashed().map(\.path.description).sorted() == [unnamed, "d/b.md"])
+        #expect(try await after.restore(path("d/b.md")).text == "gone")
+        #expect(try await after.restore(path(unnamed)).text == "three")
+        #expect(try await !after.status().isVanished)
+        // Once all are named again, what is old can be forgotten, and nothing is found a second time.
+        #expect(try await after.recover().contents.isEmpty)
+        try await after.pruneVersions(olderThan: .distantFuture)
+        #expect(try await after.sizes(of: [one.version]).isEmpty)
+    }
+
+    @Test("what another device wrote is no version of this one's user")
+    func othersLines() async throws {
+        let other = try SharedWorkspace(
+            root: folder.root,
+            configuration: WorkspaceConfiguration(stateURL: folder.url.appendingPathComponent("other")))
+        let one = try await other.write("one", to: path("a.md"), replacing: nil)
+        _ = try other.look()
+        let mine = try open()
+        _ = try mine.look()
+        try await other.write("two", to: path("a.md"), replacing: one.version)
+        _ = try other.look()
+        try Data().write(to: state.appendingPathComponent("log"))
+        #expect(try await mine.recover().contents == [path("a.md")])
+        let versions = try await mine.versions(of: path("a.md"))
+        #expect(versions.map(\.kind) == [.seen, .seen] && versions.map(\.hash).last == one.version)
+        #expect(versions.allSatisfy { $0.author == nil })
+    }
+
+    @Test("a content that was kept for a write which was never begun is found, and is no text where it is none")
+    func orphan() async throws {
+        let workspace = try open()
+        try await workspace.write("one", to: path("a.md"), replacing: nil)
+        for bytes in [Array("orphan".utf8), [0, 1, 2]] {
+            try workspace.archive.locked { folder, _ in
+                try KeptContents(in: folder).keep([ContentHash(of: bytes): bytes])
+            }
+        }
+        let recovery = try await workspace.recover()
+        #expect(recovery.contents.count == 2 && recovery.damagedLogs.isEmpty)
+        let text = try #require(recovery.contents.first { $0.name.hasSuffix(".txt") })
+        #expect(try await workspace.restore(text).text == "orphan")
+        #expect(try await workspace.restore(recovery.contents.first { $0 != text } ?? .root).bytes == [0, 1, 2])
+    }
+
+    @Test("what was left a moment ago is settled too")
+    func leftovers() async throws {
+        let workspace = try open()
+        try await workspace.write("one", to: path("d/a.md"), replacing: nil)
+        try folder.put("one", at: "d/" + TemporaryName.aside(for: "a.md"))
+        try folder.put("half", at: TemporaryName.draft())
+        let long = String(repeating: "n", count: 240) + ".md"
+        for (text, name) in [("foreign", "a.md"), ("other", long)] {
+            try folder.put(text, at: "d/" + TemporaryName.aside(for: name))
+        }
+        let recovery = try await workspace.recover()
+        #expect(recovery.files.count == 2 && recovery.removedLeftovers == 2)
+        let kept = KeptName.name(for: "a.md", holding: ContentHash(of: "foreign".utf8))
+        #expect(recovery.files.first?.description == "d/" + kept)
+        #expect(try folder.names(in: "d").count == 3 && folder.text(at: "d/" + kept) == "foreign")
+        let other = try #require(recovery.files.last?.name)
+        #expect(other.hasPrefix("nnnn") && other.hasSuffix(").md") && other.utf8.count <= 255)
+        #expect(try await workspace.versions(of: path("d/" + kept)).map(\.kind) == [.seen])
+        #expect(try await workspace.recover() == WorkspaceRecovery())
+    }
+}
