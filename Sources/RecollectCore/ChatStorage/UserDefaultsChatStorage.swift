@@ -3,8 +3,8 @@ import Logging
 
 /// Keeps each scope as a JSON array under a key of its own in `UserDefaults`: for a few short conversations.
 ///
-/// The system writes user defaults as a whole and when it sees fit, so every rule of a history holds except durability past
-/// a crash, and every save costs what the whole scope costs. Stores of one process may share a suite; processes may not
+/// Apple's systems write user defaults as a whole and when they see fit, so every rule of a history holds except durability past
+/// a crash; elsewhere each save replaces the suite's file. Every save costs what the whole scope costs, and there the whole suite. Stores of one process may share a suite; processes may not
 /// write to one at the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
 ///
 /// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
@@ -17,12 +17,8 @@ public final class UserDefaultsChatStorage: ChatStorage {
     /// Where the store tells of messages that it dropped and values that it set aside.
     public let events: StoreEvents
 
-    // Documented to be safe to use from any thread; Linux's Foundation does not declare it.
-    private nonisolated(unsafe) let defaults: UserDefaults
+    private let defaults: UserDefaultsSuite
     private let sameRole: SameRole
-
-    /// One for the process: it makes reading, changing and writing one step for all stores that share a suite.
-    private static let queue = DispatchQueue(label: "recollect.defaults")
 
     /// Makes a store in a suite of user defaults.
     /// - Parameters:
@@ -30,7 +26,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
     ///   - sameRole: What happens to a message that repeats the last stored role.
     ///   - logger: Where the store logs; never a message's body.
     public init(suiteName: String? = nil, sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")) {
-        defaults = suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard
+        defaults = UserDefaultsSuite(name: suiteName)
         self.sameRole = sameRole
         events = StoreEvents(logger: logger)
     }
@@ -71,7 +67,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
             chat += admission.accepted.map { EncodedMessage($0) }
             let size = MessageWindow.size(for: maxMessages) ?? chat.count
             if chat.count > before || chat.count > size {
-                self.write(chat.suffix(size), to: Self.key(of: scope))
+                try self.write(chat.suffix(size), to: Self.key(of: scope))
             }
             return admission
         }
@@ -90,7 +86,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
     private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         return try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
+            UserDefaultsSuite.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
         }
     }
 }
@@ -99,7 +95,7 @@ extension UserDefaultsChatStorage {
     /// The messages of a scope, each with its JSON as it is stored.
     private func chat(of scope: Scope) throws -> [EncodedMessage] {
         let key = Self.key(of: scope)
-        guard let value = defaults.object(forKey: key) else { return guideChat(of: scope) }
+        guard let value = defaults[key] else { return guideChat(of: scope) }
         guard let data = value as? Data else {
             throw RecollectError(
                 .foreignStore, "the user defaults hold something else than a chat under \(key); it was left untouched")
@@ -111,8 +107,8 @@ extension UserDefaultsChatStorage {
         }
         let damage = Damage(bytes: bytes)
         let chat = damage.ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
-        defaults.set(data, forKey: "recollect.aside/\(key)/\(UUID().uuidString)")
-        write(chat[...], to: key)
+        defaults["recollect.aside/\(key)/\(UUID().uuidString)"] = data
+        try write(chat[...], to: key)
         events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
         return chat
     }
@@ -133,10 +129,10 @@ extension UserDefaultsChatStorage {
     }
 
     private func guideValue(of key: String) -> Data? {
-        guard let data = defaults.data(forKey: key) else { return nil }
+        guard let data = defaults[key] as? Data else { return nil }
         // User defaults may take one form of a letter for another.
         let isOneForm = key.utf8.allSatisfy { $0 < 0x80 }
-        return isOneForm || defaults.dictionaryRepresentation().keys.contains(where: key.hasSameBytes) ? data : nil
+        return isOneForm || defaults.keys.contains(where: key.hasSameBytes) ? data : nil
     }
 
     /// What the guide's own store begins a session's keys with; `nil` where it could be another session's.
@@ -145,10 +141,9 @@ extension UserDefaultsChatStorage {
         return ids.contains { $0.utf8.contains(Byte.dot) } ? nil : "AgentSquad.\(ids[0]).\(ids[1])."
     }
 
-    private func write(_ chat: ArraySlice<EncodedMessage>, to key: String) {
-        defaults.set(Data(MessageArray.joined(chat.map { $0.bytes[...] })), forKey: key)
-        // Apple's systems write by themselves; elsewhere nothing is written until this is called.
-        defaults.synchronize()
+    private func write(_ chat: ArraySlice<EncodedMessage>, to key: String) throws {
+        defaults[key] = Data(MessageArray.joined(chat.map { $0.bytes[...] }))
+        try defaults.save()
     }
 
     /// The scopes of a session that have a key, of this store or of the guide's.
@@ -156,7 +151,7 @@ extension UserDefaultsChatStorage {
         let prefix = Self.prefix(of: conversation)
         let guidePrefix = Self.guidePrefix(of: conversation)
         var scopes: Set<Scope> = []
-        for key in defaults.dictionaryRepresentation().keys {
+        for key in defaults.keys {
             if key.hasPrefix(prefix), let id = EscapedName.id(of: String(key.dropFirst(prefix.count))) {
                 scopes.insert(conversation.scope(agentId: id))
             } else if let guidePrefix, key.utf8.starts(with: guidePrefix.utf8) {

@@ -3,8 +3,9 @@ import Logging
 
 /// Keeps each session under a key of its own in `UserDefaults`: for a few short sessions.
 ///
-/// The system writes user defaults as a whole and when it sees fit, so all that `SessionStorageProtocol` promises holds except
-/// durability past a crash, and every save costs what the whole session costs. Storages of one process may share a suite and lose
+/// Apple's systems write user defaults as a whole and when they see fit, so all that `SessionStorageProtocol` promises holds except
+/// durability past a crash; elsewhere each save replaces the suite's file. Every save costs what the whole session costs, and there
+/// the whole suite. Storages of one process may share a suite and lose
 /// nothing; processes may not write to one at the same time, because user defaults have no locks. For more, use
 /// `SQLiteSessionStorage`.
 ///
@@ -16,13 +17,9 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     /// Where the storage tells of values that it set aside.
     public let events: StoreEvents
 
-    // Documented to be safe to use from any thread; Linux's Foundation does not declare it.
-    private nonisolated(unsafe) let defaults: UserDefaults
-    private let suite: String
+    private let defaults: UserDefaultsSuite
     private let now: @Sendable () -> Date
 
-    /// One for the process: it makes reading, changing and writing one step for all storages that share a suite.
-    private static let queue = DispatchQueue(label: "recollect.sessions")
     /// The clock of each suite that has been written.
     private static let clocks = Locked<[String: SessionClock]>([:])
 
@@ -35,9 +32,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 
     init(suiteName: String?, logger: Logger, now: @escaping @Sendable () -> Date) {
-        let named = suiteName.flatMap { UserDefaults(suiteName: $0) }
-        defaults = named ?? .standard
-        suite = named == nil ? "" : suiteName ?? ""
+        defaults = UserDefaultsSuite(name: suiteName)
         self.now = now
         events = StoreEvents(logger: logger)
     }
@@ -49,7 +44,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
             var value = self.value(of: id) ?? SessionValue(createdAt: moment, firstUserMessage: firstMessage)
             if value.firstUserMessage.isEmpty { value.firstUserMessage = firstMessage }
             value.lastAccessedAt = moment
-            self.write(value, to: id)
+            try self.write(value, to: id)
         }
     }
 
@@ -81,21 +76,21 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         try await onQueue {
             guard var value = self.value(of: id) else { return }
             value.lastAccessedAt = self.nextMoment()
-            self.write(value, to: id)
+            try self.write(value, to: id)
         }
     }
 
     /// Deletes a session with its messages, and what was set aside of it.
     public func deleteSession(id: String) async throws {
         try await onQueue {
-            self.removeKeys { $0 == Self.key(of: id) || $0.hasPrefix(Self.asidePrefix(of: Self.key(of: id))) }
+            try self.removeKeys { $0 == Self.key(of: id) || $0.hasPrefix(Self.asidePrefix(of: Self.key(of: id))) }
         }
     }
 
     /// Deletes all sessions, and what was set aside of them.
     public func deleteAllSessions() async throws {
         try await onQueue {
-            self.removeKeys { $0.hasPrefix(Self.prefix) || $0.hasPrefix(Self.aside + Self.prefix) }
+            try self.removeKeys { $0.hasPrefix(Self.prefix) || $0.hasPrefix(Self.aside + Self.prefix) }
         }
     }
 
@@ -111,7 +106,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
             if value.firstUserMessage.isEmpty { value.firstUserMessage = messages.firstUserMessage }
             value.lastAccessedAt = moment
             try value.setMessages(messages, insteadOf: stored)
-            self.write(value, to: id)
+            try self.write(value, to: id)
         }
     }
 
@@ -128,16 +123,17 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
                     oldMessages.entries.joined(to: newMessages.entries, from: oldId),
                     insteadOf: oldMessages + newMessages)
             }
-            self.write(value, to: newId)
+            // In one save: under both ids it would be two sessions.
+            self.defaults[Self.key(of: newId)] = value.data
             self.moveAside(from: oldId, to: newId)
-            self.removeKeys { $0 == Self.key(of: oldId) }
+            try self.removeKeys { $0 == Self.key(of: oldId) }
         }
     }
 
     private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try Task.checkCancellation()
         return try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
+            UserDefaultsSuite.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
         }
     }
 }
@@ -157,24 +153,24 @@ extension UserDefaultsSessionStorage {
     }
 
     private var ids: [String] {
-        defaults.dictionaryRepresentation().keys.filter { $0.hasPrefix(Self.prefix) }
+        defaults.keys.filter { $0.hasPrefix(Self.prefix) }
             .compactMap { EscapedName.id(of: String($0.dropFirst(Self.prefix.count))) }
     }
 
     private func nextMoment() -> Date {
-        var clock = Self.clocks.withLock { $0[suite] } ?? SessionClock()
+        var clock = Self.clocks.withLock { $0[defaults.name] } ?? SessionClock()
         for id in clock.hasBegun ? [] : ids {
             if let value = value(of: id) { clock.see(value.lastAccessedAt) }
         }
         let moment = clock.next(now: now())
-        Self.clocks.withLock { $0[suite] = clock }
+        Self.clocks.withLock { $0[defaults.name] = clock }
         return moment
     }
 
     /// A session whose messages may be damaged; `nil` if there is none.
     private func value(of id: String) -> SessionValue? {
         let key = Self.key(of: id)
-        guard let stored = defaults.object(forKey: key) else { return nil }
+        guard let stored = defaults[key] else { return nil }
         return (stored as? Data).flatMap { SessionValue($0) } ?? salvage(stored, at: key, of: id)
     }
 
@@ -188,14 +184,15 @@ extension UserDefaultsSessionStorage {
 
     /// The messages of a session that was listed and is damaged.
     private func readOnQueue(_ id: String) -> [ChatMessage] {
-        Self.queue.sync { read(id)?.messages.entries ?? [] }
+        UserDefaultsSuite.queue.sync { read(id)?.messages.entries ?? [] }
     }
 
     /// Keeps what is stored under another key, and what can be read of it in its place.
     private func salvage(_ stored: Any, at key: String, of id: String) -> SessionValue {
-        defaults.set(stored, forKey: Self.asidePrefix(of: key) + UUID().uuidString)
+        defaults[Self.asidePrefix(of: key) + UUID().uuidString] = stored
         let value = SessionValue(salvaging: stored as? Data ?? Data(), now: now())
-        write(value, to: id)
+        // What cannot be written now is mended by the next call: nothing is set aside then, and nothing is lost.
+        try? write(value, to: id)
         events.post(
             StoreEvent(
                 kind: .salvaged, scope: Scope(userId: "", sessionId: id, agentId: ""),
@@ -206,20 +203,19 @@ extension UserDefaultsSessionStorage {
     /// Lets what was set aside of a session follow it to its new id.
     private func moveAside(from oldId: String, to newId: String) {
         let (old, new) = (Self.asidePrefix(of: Self.key(of: oldId)), Self.asidePrefix(of: Self.key(of: newId)))
-        for (key, value) in defaults.dictionaryRepresentation() where key.hasPrefix(old) {
-            defaults.set(value, forKey: new + key.dropFirst(old.count))
-            defaults.removeObject(forKey: key)
+        for key in defaults.keys where key.hasPrefix(old) {
+            defaults[new + key.dropFirst(old.count)] = defaults[key]
+            defaults[key] = nil
         }
     }
 
-    private func write(_ value: SessionValue, to id: String) {
-        defaults.set(value.data, forKey: Self.key(of: id))
-        // Apple's systems write by themselves; elsewhere nothing is written until this is called.
-        defaults.synchronize()
+    private func write(_ value: SessionValue, to id: String) throws {
+        defaults[Self.key(of: id)] = value.data
+        try defaults.save()
     }
 
-    private func removeKeys(where isGone: (String) -> Bool) {
-        defaults.dictionaryRepresentation().keys.filter(isGone).forEach { defaults.removeObject(forKey: $0) }
-        defaults.synchronize()
+    private func removeKeys(where isGone: (String) -> Bool) throws {
+        for key in defaults.keys where isGone(key) { defaults[key] = nil }
+        try defaults.save()
     }
 }
