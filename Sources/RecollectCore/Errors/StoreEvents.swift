@@ -18,6 +18,9 @@ public struct StoreEvent: Sendable {
         public static let droppedSameRole = Kind(rawValue: "droppedSameRole")
         /// A damaged file was set aside and what could be read was kept.
         public static let salvaged = Kind(rawValue: "salvaged")
+        /// A history that cannot be written has a damaged log: what was saved behind the damage is not shown until the history is
+        /// opened where it can be written.
+        public static let hiddenMessages = Kind(rawValue: "hiddenMessages")
         /// Something foreign had the name of one of Recollect's files. It was set aside, or left where it is if the event names no
         /// `setAside`, and is never removed.
         public static let foreignFile = Kind(rawValue: "foreignFile")

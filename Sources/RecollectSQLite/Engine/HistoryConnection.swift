@@ -11,7 +11,7 @@ final class HistoryConnection: Sendable {
     /// Where the history lies; `nil` in memory.
     let files: HistoryFiles?
 
-    private let configuration: HistoryConfiguration
+    let configuration: HistoryConfiguration
     private let events: StoreEvents
     private let onOpening: @Sendable (HistoryDatabase) -> Void
     private let current = Locked<HistoryDatabase?>(nil)

@@ -88,12 +88,7 @@ extension HistoryOpening {
             return .whole
         }
         guard DatabaseHeader.isDatabase(header), DatabaseHeader.isSound(header) else { return .damaged(.certain) }
-        // Where commits were not synced, a power cut may hide some: what it took is lost, as promised.
-        guard configuration.durability == .full, !files.mayHoldUnsyncedCommits else { return .whole }
-        let end = try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "look at the log in") {
-            try DamagedPages.endOfLog(in: OpenFolder(path: files.folder), database: files.databaseName)
-        }
-        switch end {
+        switch try files.endOfLog(configuration.durability) {
         case .nothing: return .whole
         case .cutCommit: return .wholeButForTheLog
         case .hiddenCommits: return .damaged(.certain)
@@ -125,6 +120,17 @@ extension HistoryOpening {
             return try DatabaseHeader.read(files.database)
         } catch let error as RecollectError where error.code == .inputOutput {
             return nil
+        }
+    }
+}
+
+extension HistoryFiles {
+    /// What the log holds behind the last frame that SQLite reads. Where commits were not synced, a power cut may hide some: what it
+    /// took is lost, as promised.
+    func endOfLog(_ durability: Durability) throws -> DamagedPages.LogEnd {
+        guard durability == .full, !mayHoldUnsyncedCommits else { return .nothing }
+        return try HistoryFiles.onDisk(URL(fileURLWithPath: folder), doing: "look at the log in") {
+            try DamagedPages.endOfLog(in: OpenFolder(path: folder), database: databaseName)
         }
     }
 }

@@ -18,10 +18,10 @@ struct HistoryOpening {
         do {
             return try openToWrite(damaged: damaged, for: user)
         } catch let error as RecollectError where error.preventsWriting {
-            return try ReadOnlyOpening(files: files, configuration: configuration, cause: error).open()
+            return try ReadOnlyOpening(files: files, configuration: configuration, events: events, cause: error).open()
         } catch let error as DatabaseError where error.preventsWriting {
             let cause = RecollectError(error, store: files.directory.path)
-            return try ReadOnlyOpening(files: files, configuration: configuration, cause: cause).open()
+            return try ReadOnlyOpening(files: files, configuration: configuration, events: events, cause: cause).open()
         }
     }
 

@@ -3,15 +3,21 @@ import GRDB
 import RecollectCore
 
 /// Opens a history that cannot be written: on a read-only disk, in a backup or a snapshot, in a folder of another user, on a full
-/// disk. Everything can be read; search finds what was indexed. Nothing beside the database is made or changed.
+/// disk. Everything can be read; search finds what was indexed. Nothing beside the database is made or changed. Commits behind a damaged
+/// place of the log cannot be shown, which is told.
 struct ReadOnlyOpening {
     let files: HistoryFiles
     let configuration: HistoryConfiguration
+    let events: StoreEvents
     /// Why it cannot be written; thrown where it cannot be read either.
     let cause: RecollectError
 
     func open() throws -> HistoryDatabase {
         guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
+        // A log that cannot be read hides what it holds, too.
+        if (try? files.endOfLog(configuration.durability)) ?? .hiddenCommits == .hiddenCommits {
+            events.post(StoreEvent(kind: .hiddenMessages))
+        }
         if let database = try? openShared() { return database }
         // Another process may write at this moment.
         for _ in 0..<3 {

@@ -79,7 +79,10 @@ struct ErasingBite {
                 try Erasing.done(kind, of: number, db)
                 return true
             }
-            try Erasing.note(orphans: MessageDeletion.remove(sequences, conversation: number, db), db)
+            let orphans = try MessageDeletion.remove(sequences, conversation: number, db)
+            try Erasing.note(orphans: orphans, db)
+            // A killed import of the same attachments may have left a part of them under another name.
+            if !orphans.isEmpty { try Erasing.note(.leftovers, db) }
         } while !isOver
         return true
     }

@@ -41,6 +41,11 @@ enum HistoryCheck {
         return Result(report: report, hashes: [])
     }
 
+    static let hiddenMessages = HistoryReport.Problem(
+        kind: "log",
+        message: "the log is damaged, and what was saved behind the damage is not shown; "
+            + "copy the folder to where it can be written, and open it there")
+
     // MARK: Pages and indexes
 
     private static func integrity(_ db: Database) throws -> [HistoryReport.Problem] {

@@ -5,7 +5,7 @@ public struct HistoryReport: Sendable, Codable {
     /// Something that is not as it should be.
     public struct Problem: Sendable, Codable, Hashable {
         /// What kind of problem it is, stable across versions: `integrity`, `messageCount`, `messageId`, `contentDamaged`,
-        /// `searchIndex`, `messagesLost`, `owner`, `window`, `attachmentMissing`, `attachmentDamaged`, `attachmentUnused`.
+        /// `searchIndex`, `log`, `messagesLost`, `owner`, `window`, `attachmentMissing`, `attachmentDamaged`, `attachmentUnused`.
         public let kind: String
         /// What is wrong, in words.
         public let message: String

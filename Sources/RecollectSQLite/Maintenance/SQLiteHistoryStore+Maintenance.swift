@@ -9,6 +9,7 @@ extension SQLiteHistoryStore {
     /// Costs a reading of the whole database and of every attachment. A database that is so damaged that it cannot be opened is
     /// salvaged at opening; this then reports on what was recovered.
     public func check() async throws -> HistoryReport {
+        let (files, durability) = (connection.files, connection.configuration.durability)
         let checked = try await connection.perform { database in
             var checked = try await database.read { db in
                 // Corruption is what is looked for here: it is told, not thrown.
@@ -21,6 +22,9 @@ extension SQLiteHistoryStore {
                 checked.report.problems += try await database.withWriterConnection {
                     try HistoryCheck.indexProblems($0)
                 }
+            } else if let files {
+                checked.report.problems +=
+                    try files.endOfLog(durability) == .hiddenCommits ? [HistoryCheck.hiddenMessages] : []
             }
             return checked
         }

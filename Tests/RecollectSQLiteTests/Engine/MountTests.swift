@@ -120,7 +120,7 @@ import Testing
         #expect(try await saveElsewhere(10, at: host, as: "first") == 20)
         try await closeElsewhere(at: host)
         let opening = ReadOnlyOpening(
-            files: HistoryFiles(directory: host), configuration: HistoryConfiguration(),
+            files: HistoryFiles(directory: host), configuration: HistoryConfiguration(), events: StoreEvents(),
             cause: RecollectError(.readOnly, "as if on a read-only disk"))
         let path = host.appendingPathComponent("history.sqlite").path
 

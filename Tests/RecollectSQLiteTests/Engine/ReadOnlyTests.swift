@@ -51,6 +51,30 @@ struct ReadOnlyTests {
         await reader.close()
     }
 
+    @Test("what a damaged log hides on a read-only disk is told")
+    func hiddenMessages() async throws {
+        let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 8192)
+        let directory = disk.url.appendingPathComponent("history")
+        let history = SQLiteHistoryStore(directory: directory)
+        for number in 0..<10 { try await history.append(messages(2 * number..<2 * number + 2), to: scope) }
+        let files = try ["history.sqlite", "history.sqlite-wal"].map { name in
+            let url = directory.appendingPathComponent(name)
+            return (url, try Data(contentsOf: url))
+        }
+        await history.close()
+        for (url, content) in files {
+            var content = content
+            if url.lastPathComponent.hasSuffix("-wal") { content[content.count / 2] ^= 1 }
+            try content.write(to: url)
+        }
+        try disk.makeReadOnly()
+        let reader = SQLiteHistoryStore(directory: directory)
+        #expect(try await reader.window(of: scope, maxMessages: nil).count < 20)
+        #expect(reader.events.takeUnheard().map(\.kind) == [.hiddenMessages])
+        #expect(try await reader.check().problems.map(\.kind) == ["log"])
+        await reader.close()
+    }
+
     /// A history on a full disk, with a store that has read it.
     private func readerOnFullDisk(hasLog: Bool) async throws -> (disk: TinyDisk, reader: SQLiteHistoryStore) {
         let disk = try TinyDisk(at: folder.file("disk"), kilobytes: 1024)

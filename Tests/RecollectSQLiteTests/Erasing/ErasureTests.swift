@@ -246,6 +246,18 @@ import Testing
         #expect(changes < 60)
     }
 
+    @Test("deleting a session of attachments removes what an interrupted import left of them")
+    func leftoversOfImport() async throws {
+        try await history.append([picture(1)], to: scope)
+        let leftover = folder.file("attachments/ab/.recollect-y")
+        try FileManager.default.createDirectory(
+            at: leftover.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("quetzalcoatl".utf8).write(to: leftover)
+        try await history.deleteConversation(scope.conversation)
+        #expect(try await history.erasesAll())
+        #expect(!isThere(leftover))
+    }
+
     @Test("deleting a user removes what interrupted saves and salvages left")
     func leftovers() async throws {
         try await history.append([picture(1)], to: scope)
