@@ -8,10 +8,10 @@ import RecollectCore
 /// file anywhere, at any time. Where several logs tell of one content, it came of what all of them say. What no log tells of came of
 /// nothing: where the logs have a gap, nothing is taken for known.
 struct Lineage {
-    /// A content that a file had: for the first time in a log, or again after another one (a change that was taken back).
+    /// A content that a file had: for the first time, or again after another one (a change that was taken back).
     struct Version: Hashable {
         let hash: ContentHash
-        /// How often the log told of the content before.
+        /// How often the file had the content before.
         let number: Int
     }
 
@@ -22,6 +22,8 @@ struct Lineage {
     }
 
     private var claims: [Version: [Claim]] = [:]
+    /// How many versions have a content.
+    private var counts: [ContentHash: Int] = [:]
     private var known: [Version: Set<Version>] = [:]
     private var underway: Set<Version> = []
     /// Contents that lay as copies beside the file.
@@ -32,6 +34,12 @@ struct Lineage {
     ///   - copied: Contents that lay, or lie, as copies beside the file.
     init(_ logs: [[VersionLine]], copied: Set<ContentHash>) {
         self.copied = copied
+        // In each log, the order in which contents came up first: what was replaced before what replaced it.
+        let firstPlaces = logs.map { log in
+            Dictionary(
+                log.flatMap { $0.version.parents + [$0.version.hash] }.enumerated().map { ($1, $0) },
+                uniquingKeysWith: { first, _ in first })
+        }
         for log in logs {
             var counts: [ContentHash: Int] = [:]
             var last: ContentHash?
@@ -42,8 +50,16 @@ struct Lineage {
                 last = version.hash
                 // What was replaced was there, also where the log does not tell of it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
-                let number = counts[version.hash, default: 0]
+                // A device had the content before it had what was replaced here: somebody took a change back. If two logs say so of
+                // each other, it is open who did, and neither version came of the other.
+                let isAgain =
+                    version.author == nil
+                    && firstPlaces.contains { places in
+                        version.parents.contains { (places[version.hash] ?? .max) < (places[$0] ?? .min) }
+                    }
+                let number = max(counts[version.hash, default: 0], isAgain ? 1 : 0)
                 counts[version.hash] = number + 1
+                self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
                 let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
                 claims[Version(hash: version.hash, number: number), default: []].append(
                     Claim(parents: parents, isWritten: version.author != nil))
@@ -76,24 +92,16 @@ struct Lineage {
         return result
     }
 
-    /// The last versions that have a content: those of which no other one with it came.
-    private mutating func latest(_ hash: ContentHash) -> [Version] {
-        var versions: [Version] = [Version(hash: hash, number: 0)]
-        while claims[Version(hash: hash, number: versions.count)] != nil {
-            versions.append(Version(hash: hash, number: versions.count))
-        }
-        return versions.filter { version in !versions.contains { $0 != version && ancestors(of: $0).contains(version) }
-        }
+    /// The last version that has a content. Taken for an earlier one, what was put back would count as deleted by what came between.
+    private func latest(_ hash: ContentHash) -> Version {
+        Version(hash: hash, number: max(0, counts[hash, default: 0] - 1))
     }
 
     /// Whether whoever wrote one content knew the other one, however often that was written.
     mutating func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         guard ancestor != descendant else { return false }
-        let old = latest(ancestor)
-        return latest(descendant).allSatisfy { version in
-            let ancestors = ancestors(of: version)
-            return old.allSatisfy { ancestors.contains($0) && !self.ancestors(of: $0).contains(version) }
-        }
+        let (old, new) = (latest(ancestor), latest(descendant))
+        return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
     }
 
     /// The content that some others came of, the nearest one; `nil` where none is known, or several.
@@ -103,10 +111,9 @@ struct Lineage {
     ) rethrows -> ContentHash? {
         var common: Set<Version>?
         for content in contents {
-            for version in latest(content) {
-                let known = ancestors(of: version).union([version])
-                common = common?.intersection(known) ?? known
-            }
+            let version = latest(content)
+            let known = ancestors(of: version).union([version])
+            common = common?.intersection(known) ?? known
         }
         guard let common, !common.isEmpty else { return nil }
         let available = try kept(Set(common.map(\.hash)))

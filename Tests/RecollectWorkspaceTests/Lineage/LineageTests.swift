@@ -86,6 +86,18 @@ import Testing
         #expect(isAncestor("four", of: "cake", [here], copied: ["four", "cake"]))
     }
 
+    @Test("row 18: what was put back came of what it replaced, though an earlier version has the same bytes")
+    func putBack() throws {
+        let here = try found("ab", "qab", "ab n", "qab")
+        #expect(base(["qab", "ab m"], [here, try found("ab", "ab n", "ab m")]) == hash("ab n"))
+        let there = try found("qa", "an", "qan")
+        #expect(base(["qan", "top"], [try found("qa", "qan", "an", "top"), there]) == nil)
+        let folding = try [line("q"), line("q a", from: ["q"]), line("fold", from: ["q a", "b"], isWritten: true)]
+        let logs = [folding + [try line("top", from: ["fold"])], try found("q", "b", "fold", "q a")]
+        #expect(base(["q a", "top"], logs) == hash("fold"))
+        #expect(!isAncestor("q a", of: "top", logs, copied: ["q a", "top"]))
+    }
+
     @Test("of two folds of the same versions none of these is the base")
     func severalNearest() throws {
         let one = try [line("x", from: ["s"]), line("fold 1", from: ["x", "y"], isWritten: true)]
