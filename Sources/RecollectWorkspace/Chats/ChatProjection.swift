@@ -242,6 +242,17 @@ extension ChatProjection {
         return others
     }
 
+    /// What versions say of a message that neither the base nor the merged chat says: its text, in the order of the versions.
+    static func replaced(by merged: [UInt8], base: [UInt8]?, versions: [[UInt8]]) -> [String] {
+        // What cannot be read says nothing.
+        let known = [merged, base].compactMap { $0 }.compactMap { try? ChatProjection(bytes: $0).entriesByID }
+        return versions.compactMap { try? ChatProjection(bytes: $0) }.flatMap { version in
+            version.entries.filter { entry in
+                !known.contains { $0[ByteString(entry.message.id)] == entry }
+            }.map(\.message.text)
+        }
+    }
+
     /// The entries by the bytes of their messages' ids.
     var entriesByID: [ByteString: Entry] {
         Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }

@@ -36,7 +36,7 @@ enum MarkdownMerge {
         }
         guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }
         let text = merged(base: root, versions: changed.map(\.section), as: syntax)?.text ?? ""
-        return LineSpelling(of: changed.map(\.text)).spelled(text)
+        return LineSpelling(of: changed.map(\.text), base: base).spelled(text)
     }
 
     /// Merges one section; `nil` among the versions is one that has no such section.

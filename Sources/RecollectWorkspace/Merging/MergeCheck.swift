@@ -4,7 +4,8 @@ import RecollectCore
 /// Finds out what a merge dropped or moved, from the texts alone: nothing of the code that merges is used.
 ///
 /// A line of a version may be missing in the result only if the base has it and another version has not: there it was deleted. Lines
-/// that stand in one order in all versions must stand so in the result. Blank lines, line ends, forms of letters and
+/// that stand in one order in all versions must stand so in the result, and if nobody moved any of these, each line of one version alone
+/// must stand between the same ones. Blank lines, line ends, forms of letters and
 /// the marks of labelled blocks make no difference. In the journal, whose entries are taken apart and written anew, words are
 /// compared, not lines.
 struct MergeCheck {
@@ -63,11 +64,11 @@ struct MergeCheck {
         return counts
     }
 
-    /// Where each line stands in a text; -1 for those that do not stand there once.
+    /// Where each line stands in a text; -1 for those that do not stand there, -2 for those that stand there several times.
     private func places(in text: Text) -> [Int] {
         var places = Array(repeating: -1, count: numbering.values.count)
         let counts = counts(in: text)
-        for (place, line) in text.lines.enumerated() where counts[line] == 1 { places[line] = place }
+        for (place, line) in text.lines.enumerated() { places[line] = counts[line] == 1 ? place : -2 }
         return places
     }
 
@@ -76,6 +77,11 @@ struct MergeCheck {
         let inMerged = self.places(in: merged)
         let isCompared = numbering.values.indices.map { line in
             inMerged[line] >= 0 && places.allSatisfy { $0[line] >= 0 }
+        }
+        let orders = versions.map { $0.lines.filter { isCompared[$0] } }
+        if Set(orders).count == 1, !versions.contains(where: \.hasBlocks) {
+            return merged.lines.filter { isCompared[$0] } == orders.first
+                && versions.indices.allSatisfy { keepsPlaces(of: $0, among: places, isCompared, in: inMerged) }
         }
         guard versions.count == 2 else {
             // Of more than two versions only the neighbors in each are compared.
@@ -92,6 +98,22 @@ struct MergeCheck {
         for line in merged.lines where isCompared[line] {
             if seen.greatest(from: places[0][line] + 1) > places[1][line] { return false }
             seen.note(places[1][line], at: places[0][line])
+        }
+        return true
+    }
+
+    /// Whether the lines that only one version has stand as there among each other and among those that all versions have.
+    private func keepsPlaces(
+        of version: Int, among places: [[Int]], _ isCompared: [Bool], in inMerged: [Int]
+    ) -> Bool {
+        var (last, lastOwn) = (-1, -1)
+        for line in versions[version].lines where inMerged[line] >= 0 && places[version][line] >= 0 {
+            let isOwn = !places.indices.contains { $0 != version && places[$0][line] != -1 }
+            guard isOwn || isCompared[line] else { continue }
+            let place = inMerged[line]
+            if place < (isOwn ? last : lastOwn) { return false }
+            last = max(last, place)
+            if isOwn { lastOwn = max(lastOwn, place) }
         }
         return true
     }

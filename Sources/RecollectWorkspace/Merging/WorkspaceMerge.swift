@@ -29,7 +29,10 @@ public enum WorkspaceMerge {
         let structure = Structure(of: path)
         switch structure {
         case .opaque: return nil
-        case .chat: return ChatProjection.merged(base: base, versions: ordered).map { ($0, []) }
+        case .chat:
+            return ChatProjection.merged(base: base, versions: ordered).map {
+                ($0, ChatProjection.replaced(by: $0, base: base, versions: ordered))
+            }
         case .journal, .markdown, .lines: break
         }
         let texts = ordered.compactMap { String(validUTF8: $0) }

@@ -196,8 +196,12 @@ extension CloudState {
             if behaviour.duplicatesFolders == .splits && random(below: 2) == 0 { continue }
             let twin = ByteString(copy.string + path.string.dropFirst(folder.string.count))
             let id = addRevision(parents: [], bytes: head.bytes, modified: head.modified, device: head.device)
+            let losers = entries[path]?.losers ?? []
             entries[twin] = Entry(head: id)
             guard behaviour.duplicatesFolders == .splits else { continue }
+            // A file that moves takes its versions along.
+            entries[twin]?.losers = losers
+            entries[path]?.losers = []
             let deletion = addRevision(
                 parents: [head.id], bytes: nil, modified: head.modified, device: head.device)
             entries[path]?.head = deletion
