@@ -40,13 +40,14 @@
             guard !name.contains("/"), !name.contains("\0"), name.utf8.count <= 255 else {
                 throw RecollectError(.invalidArgument, "no file can have the name of the suite \"\(suite)\"")
             }
-            let configured = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"].flatMap {
-                $0.hasPrefix("/") ? $0 : nil
+            let environment = ProcessInfo.processInfo.environment
+            func folder(_ variable: String) -> URL? {
+                environment[variable].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
             }
-            let folder =
-                configured.map { URL(fileURLWithPath: $0) }
-                ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".config")
-            return folder.appendingPathComponent(name).resolvingSymlinksInPath()
+            // As Foundation's preferences do; `FileManager` asks the system whose home it is instead.
+            let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
+            let configured = folder("XDG_CONFIG_HOME") ?? home.appendingPathComponent(".config")
+            return configured.appendingPathComponent(name).resolvingSymlinksInPath()
         }
     }
 #endif

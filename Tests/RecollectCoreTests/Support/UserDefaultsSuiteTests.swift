@@ -58,6 +58,8 @@
         func damaged() async throws {
             let url = try UserDefaultsSuite.file(of: name)
             defer { try? FileManager.default.removeItem(at: url) }
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data("not a list".utf8).write(to: url)
             let error = await #expect(throws: RecollectError.self) {
                 try await UserDefaultsChatStorage(suiteName: name).save(turn(1))
