@@ -289,4 +289,25 @@ struct ClaudeCodeUITests {
         #expect(
             shown.map(\.timestamp.millisecondsSince1970) == [1_770_109_200_250, 1_770_109_201_000, 1_770_109_201_500])
     }
+
+    @Test("the copy of a killed import goes with the next one, and one in use stays")
+    func leftCopies() throws {
+        _ = try ClaudeCodeUIDatabase(file, version: 5)
+        let temporary = FileManager.default.temporaryDirectory
+        let (left, used) = ("recollect-copy-left-\(UUID())", "recollect-copy-used-\(UUID())")
+        var locks: [OpenFile] = []
+        let paths = [left, used].map { temporary.appendingPathComponent($0).path }
+        defer { for path in paths { try? FileManager.default.removeItem(atPath: path) } }
+        for name in [left, used] {
+            let place = try OpenFolder.make(path: temporary.appendingPathComponent(name).path)
+            let lock = try place.makeFile("lock")
+            if name == used { #expect(try lock.lockIfFree()) }
+            locks.append(lock)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 0)], ofItemAtPath: place.path(of: "lock"))
+        }
+        _ = try DatabaseCopy(of: file)
+        let names = try FileManager.default.contentsOfDirectory(atPath: temporary.path)
+        #expect(!names.contains(left) && names.contains(used) && locks.count == 2)
+    }
 }

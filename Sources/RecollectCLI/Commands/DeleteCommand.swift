@@ -61,7 +61,8 @@
                         guard !setAside.isEmpty else { return }
                         let names = setAside.joined(separator: ", ")
                         return try await output.line(
-                            "Damaged files that were set aside may still hold it; remove them to erase it there: \(names)"
+                            "Damaged files that were set aside may still hold it; remove them to erase it there: \(names). "
+                                + "Attachments of messages that were lost may be left, too: `recall doctor` names them"
                         )
                     }
                     let listed = sessions.map { session -> JSONValue in

@@ -3,11 +3,14 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// A copy of another program's SQLite database as it stood at one moment, in a folder that goes with the last reference to it.
+/// A copy of another program's SQLite database as it stood at one moment, in a folder that goes with the last reference to it; what a
+/// killed process left goes with the next copy.
 ///
 /// The other program may go on writing meanwhile: SQLite's backup reads under its locks, and reads its log. All calls block.
 final class DatabaseCopy: Sendable {
     private let folder: String
+    /// Locked as long as the copy is used. Only held: nobody calls it, from whatever thread.
+    private nonisolated(unsafe) let lock: OpenFile
     /// Where the copy lies.
     let path: String
     /// The database's size in bytes.
@@ -15,11 +18,14 @@ final class DatabaseCopy: Sendable {
 
     /// Copies a database.
     init(of original: String) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
+        Self.removeLeftovers()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(Self.prefix + UUID().uuidString)
             .path
         do {
             try FileManager.default.createDirectory(
                 atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            lock = try OpenFolder(path: folder).makeFile(Self.lockName)
+            _ = try lock.lockIfFree()
             let path = folder + "/copy.sqlite"
             try Self.copy(original, to: path, in: folder)
             byteCount = Int64(HistoryCheck.size(of: path))
@@ -33,6 +39,27 @@ final class DatabaseCopy: Sendable {
                 throw RecollectError(.cannotOpen, "\(original) could not be copied to read it", cause: error)
             }
             throw error
+        }
+    }
+
+    private static let prefix = "recollect-copy-"
+    private static let lockName = "lock"
+
+    /// Removes the copies of processes that have ended: those of this user with a lock that nobody holds. One that was made in the
+    /// last minute may not have its lock yet.
+    private static func removeLeftovers() {
+        let temporary = FileManager.default.temporaryDirectory
+        // What cannot be looked at or removed is the system's to remove.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: temporary.path)) ?? []
+        where name.hasPrefix(prefix) {
+            let path = temporary.appendingPathComponent(name).path
+            var status = stat()
+            guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
+                let folder = try? OpenFolder(path: path), let entry = try? folder.entry(lockName),
+                Date().timeIntervalSince(entry.modified) > 60,
+                let lock = try? folder.file(lockName, forWriting: true), (try? lock.lockIfFree()) == true
+            else { continue }
+            try? FileManager.default.removeItem(atPath: path)
         }
     }
 
