@@ -1,40 +1,40 @@
 import RecollectCore
 
-/// Which content of a file came of which, as far as the logs of all devices tell.
+/// The version graph of one file, from the logs of all devices.
 ///
-/// A **write** by Recollect replaces a content that its writer knew: a fact. A content that a device **found** in place of another one
-/// may have been made there by an editor, or brought by the sync service, which replaces only what the other device knew, or else makes
-/// a copy of it. So a content that was found in place of another came of it, unless that one lay as a copy beside the
-/// file anywhere, at any time. Where several logs tell of one content, it came of what all of them say. What no log tells of came of
-/// nothing: where the logs have a gap, nothing is taken for known.
+/// A **write** by Recollect compares the content that it replaces, so its parents are facts. A content that a device **found** in place of
+/// another came from an editor on that device or from the sync service. A service replaces only versions that the other device knew;
+/// it keeps others as conflict copies. So a found content descends from the one that it replaced, unless that one was a conflict copy on
+/// any device at any time. If several logs record a content, it has the ancestors that all of them agree on. If no log records
+/// it, it has none: a gap in the logs proves nothing.
 struct Lineage {
-    /// A content that a file had: for the first time, or again after another one (a change that was taken back).
+    /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
         let hash: ContentHash
-        /// How often the file had the content before.
+        /// The number of earlier occurrences.
         let number: Int
     }
 
-    /// What one log tells of a version.
+    /// The parents of a version in one log.
     private struct Claim {
         let parents: [Version]
         let isWritten: Bool
     }
 
     private var claims: [Version: [Claim]] = [:]
-    /// How many versions have a content.
+    /// The number of versions of each content.
     private var counts: [ContentHash: Int] = [:]
     private var known: [Version: Set<Version>] = [:]
     private var underway: Set<Version> = []
-    /// Contents that lay as copies beside the file.
+    /// The contents of conflict copies of the file.
     private let copied: Set<ContentHash>
 
     /// - Parameters:
-    ///   - logs: The lines of each device that tell of the file, in the order in which it wrote them.
-    ///   - copied: Contents that lay, or lie, as copies beside the file.
+    ///   - logs: The lines of each device about the file, oldest first.
+    ///   - copied: The contents of conflict copies, past and present.
     init(_ logs: [[VersionLine]], copied: Set<ContentHash>) {
         self.copied = copied
-        // In each log, the order in which contents came up first: what was replaced before what replaced it.
+        // In each log, the position of the first occurrence of each content; a parent precedes its child.
         let firstPlaces = logs.map { log in
             Dictionary(
                 log.flatMap { $0.version.parents + [$0.version.hash] }.enumerated().map { ($1, $0) },
@@ -45,13 +45,13 @@ struct Lineage {
             var last: ContentHash?
             for line in log where !line.version.kind.isAbsence {
                 let version = line.version
-                // What a content came of that the file had already is told by the first of both lines.
+                // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last { continue }
                 last = version.hash
-                // What was replaced was there, also where the log does not tell of it.
+                // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
-                // A device had the content before it had what was replaced here: somebody took a change back. If two logs say so of
-                // each other, it is open who did, and neither version came of the other.
+                // In another log, this content precedes its parent: this is a revert. If two logs say so of each other, either could
+                // be the revert, and neither version is an ancestor of the other.
                 let isAgain =
                     version.author == nil
                     && firstPlaces.contains { places in
@@ -69,12 +69,12 @@ struct Lineage {
 
     private static var mostGenerations: Int { 200 }
 
-    // MARK: What came of what
+    // MARK: Ancestors
 
-    /// All versions of which one came.
+    /// All ancestors of a version.
     private mutating func ancestors(of version: Version) -> Set<Version> {
         if let known = known[version] { return known }
-        // Logs that contradict each other may go in circles: then nothing is known. Nor is it beyond what the stack holds.
+        // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
         guard underway.count < Self.mostGenerations, underway.insert(version).inserted else { return [] }
         let trusted = (claims[version] ?? []).filter { claim in
             claim.isWritten || !claim.parents.isEmpty && !claim.parents.contains { copied.contains($0.hash) }
@@ -92,20 +92,20 @@ struct Lineage {
         return result
     }
 
-    /// The last version that has a content. Taken for an earlier one, what was put back would count as deleted by what came between.
+    /// The latest version of a content. With an earlier one, lines restored by a revert would count as deleted.
     private func latest(_ hash: ContentHash) -> Version {
         Version(hash: hash, number: max(0, counts[hash, default: 0] - 1))
     }
 
-    /// Whether whoever wrote one content knew the other one, however often that was written.
+    /// Whether the latest version of one content is an ancestor of the latest version of another.
     mutating func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         guard ancestor != descendant else { return false }
         let (old, new) = (latest(ancestor), latest(descendant))
         return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
     }
 
-    /// The content that some others came of, the nearest one; `nil` where none is known, or several.
-    /// - Parameter kept: Returns the contents that are kept on this device.
+    /// The nearest common ancestor of several contents; `nil` if none is known, or several are equally near.
+    /// - Parameter kept: Returns those of some contents that this device has archived.
     mutating func base(
         of contents: some Collection<ContentHash>, among kept: (Set<ContentHash>) throws -> Set<ContentHash>
     ) rethrows -> ContentHash? {

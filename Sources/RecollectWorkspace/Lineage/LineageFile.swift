@@ -1,7 +1,7 @@
-/// A file of a workspace's lineage folder, in which devices tell each other which content came of which.
+/// A file of a workspace's lineage folder, in which devices record the parents of file contents for each other.
 ///
-/// The folder is `.recollect` in the root, which a workspace does not list. Each device writes files of its own there, and
-/// reads everybody's; so none of them is ever in conflict.
+/// The folder is `.recollect` in the root. A workspace does not list it. Each device writes only its own files and reads all of
+/// them, so they never conflict.
 public struct LineageFile: Hashable, Sendable {
     /// The file's name in the folder.
     public let name: String

@@ -1,25 +1,25 @@
 import RecollectCore
 
-/// What the devices of a workspace tell each other of their files' contents.
+/// The lineage logs of all devices of a workspace.
 struct LineageLogs {
-    /// The changes of a file by the device that tells of them, in its order.
+    /// The changes of each file by device, oldest first.
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
-    /// Contents that lay as copies beside a file.
+    /// The contents of conflict copies of each file.
     private var copied: [WorkspacePath: Set<ContentHash>] = [:]
 
     init() {}
 
     /// - Parameters:
-    ///   - index: What the archive of this device says, which is more than its own log.
-    ///   - device: How this device calls itself in its log.
-    ///   - files: The files of all devices. Those that cannot be read are left out, and so is what is too much.
+    ///   - index: The index of this device's archive, which has more than its own lineage log.
+    ///   - device: The name of this device in its log.
+    ///   - files: The lineage files of all devices. Unreadable files, and files beyond the limits, are ignored.
     init(_ index: VersionIndex, of device: String, files: [LineageFile]) {
         for (path, file) in index.files {
             for version in file.lineage.suffix(Self.mostVersions) {
                 add(VersionLine(mark: .done, path: path, version: version), by: device)
             }
         }
-        // Of two files of one segment, as services leave them, the longer one is the later one.
+        // A service may leave two files of one segment: the longer one is newer.
         var segments: [String: [Int: LineageSegment]] = [:]
         for segment in files.prefix(Self.mostFiles).compactMap({ LineageSegment($0.bytes) })
         where segment.device != device {
@@ -42,12 +42,12 @@ struct LineageLogs {
         changes[line.path, default: [:]][device, default: []].append(line)
     }
 
-    /// The limits of what is taken in: of one file by one device, and of files in all.
+    /// The limits: versions of one file by one device, and lineage files in all.
     private static var mostVersions: Int { 256 }
     private static var mostFiles: Int { 1_024 }
 
-    /// What is known of a file's contents.
-    /// - Parameter contents: Those that contradict each other, so that none came of another one only because it was found in its place.
+    /// The version graph of a file.
+    /// - Parameter contents: The conflicting contents. None of them is an ancestor of another only because that one replaced it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
         let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
         return Lineage(logs, copied: contents.union(copied[path] ?? []))
@@ -55,7 +55,7 @@ struct LineageLogs {
 }
 
 extension VersionLine {
-    /// Whether a change says anything to other devices: what a content came of, or that it lay as a copy.
+    /// Whether other devices need a change: it has parents, or records a conflict copy.
     var tellsOthers: Bool {
         guard !version.kind.isAbsence else { return false }
         return version.author != nil || !version.parents.isEmpty || ConflictCopies.original(of: path) != nil

@@ -2,10 +2,10 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// Some lines of a device's lineage log, in the order in which the device wrote them, as a file holds them.
+/// One file of a device's lineage log, oldest line first.
 ///
-/// The first line names the format, the device and the segment's number; the last one has the SHA-256 of all before it. A file without
-/// that is not complete, and is left out: services deliver parts of files.
+/// The first line has the format, the device and the segment's number; the last line has the SHA-256 of all lines before it. A
+/// file without a valid last line is incomplete and is ignored: services deliver files in parts.
 ///
 /// ```
 /// recollect-lineage 1 4f1c… 12
@@ -13,7 +13,7 @@ import RecollectCore
 /// # <hash of the lines above>
 /// ```
 struct LineageSegment: Hashable {
-    /// Who wrote it: random, and another one for each state folder.
+    /// The device's name: random, different for each state folder.
     let device: String
     let number: Int
     var lines: [VersionLine] = []
@@ -38,7 +38,7 @@ struct LineageSegment: Hashable {
         return text + Array("# \(ContentHash(of: text).rawValue)\n".utf8)
     }
 
-    /// Reads a file; `nil` for one that is not complete, or is something else. Lines that cannot be read are left out.
+    /// Reads a file; `nil` if it is incomplete or not a segment. Unreadable lines are ignored.
     init?(_ bytes: [UInt8]) {
         // "# ", 64 digits and a line end.
         guard bytes.count > 67 else { return nil }

@@ -1,17 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// What a device has written of its lineage log, as it remembers that in its state folder.
+/// The state of a device's lineage log, kept in the state folder.
 struct LineageWriter: Codable {
-    /// How the device calls itself.
+    /// The device's name in its log.
     private(set) var device = UUID().uuidString.lowercased()
-    /// The number of the segment that it writes.
+    /// The number of the current segment.
     private(set) var number = 0
-    /// Whether the segment's file was there when it was last looked for: where it is not any more, the root may be another folder.
+    /// Whether the segment's file existed at the last look. If it is gone, the root may be a different folder.
     private(set) var wasThere = false
-    /// Up to where the archive's log is in the lineage log; `nil` before the first line.
+    /// The position in the archive's log up to which lines were copied; `nil` before the first line.
     var moment: VersionLog.Moment?
-    /// The segment's lines, to tell whether another device has written its file.
+    /// The segment's lines, for detecting writes by another device.
     private var lines = ""
 
     init(moment: VersionLog.Moment? = nil) {
@@ -28,12 +28,12 @@ struct LineageWriter: Codable {
         return segment
     }
 
-    /// Adds lines, to another segment where the last one is full.
-    /// - Parameter file: The segment's file as it is now; `nil` where there is none.
-    /// - Returns: The segments to write, and the names of those that are too old to be kept.
+    /// Adds lines. A full segment is followed by a new one.
+    /// - Parameter file: The current content of the segment's file; `nil` if there is none.
+    /// - Returns: The segments to write, and the names of expired segments to remove.
     mutating func add(_ added: [VersionLine], file: [UInt8]?) -> (written: [LineageSegment], removed: [String]) {
         wasThere = file != nil
-        // Another device writes under this name: it has a copy of this state folder. What it wrote stays.
+        // Another device writes under this name: it has a copy of this state folder. Its file stays.
         if let file, let theirs = LineageSegment(file), !segment.lines.starts(with: theirs.lines) {
             self = LineageWriter(moment: moment)
             wasThere = true

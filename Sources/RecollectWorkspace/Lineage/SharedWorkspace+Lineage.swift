@@ -1,9 +1,9 @@
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Tells the other devices what was found and written here since the last time. Blocks.
+    /// Publishes the changes since the last call in the lineage log. Blocks.
     ///
-    /// A failure is logged only: without the lineage of a content the other devices merge without a base.
+    /// Failures are only logged: other devices then merge without a base.
     func shareLineage(_ state: inout LookState) {
         do {
             let moment = try archive.snapshot().moment
@@ -18,13 +18,13 @@ extension SharedWorkspace {
         }
     }
 
-    /// Whether the lineage folder is gone, of which this device knows that it was there: then the root may be another folder, or the
-    /// place where one is mounted. Blocks.
+    /// Whether the lineage folder is gone although this device has seen it. The root may then be a different folder or an unmounted
+    /// mount point. Blocks.
     func isLineageMissing() throws -> Bool {
         try archive.lineageWriter().wasThere && provider.lineageFiles().isEmpty
     }
 
-    /// What all devices tell of the files' contents. Blocks.
+    /// The lineage logs of all devices. Blocks.
     func lineageLogs() throws -> LineageLogs {
         LineageLogs(
             try archive.index(), of: try archive.lineageWriter().device, files: try provider.lineageFiles())

@@ -1,20 +1,20 @@
 import RecollectCore
 
-/// What a version changed among the lines of a section: which of the base's lines it kept, and what it wrote after which of them.
+/// The changes of a version to the lines of a section: which lines of the base it keeps, and what it inserts after each.
 ///
-/// A line that comes once in both is the same one wherever the version has it: moving a line is no change. One that comes more often is
-/// told by its neighbors, and where these are new, by how many of its text come before it.
+/// A line that is unique in both is the same line at any position: moving a line is no change. Repeated lines are matched by their
+/// neighbors, and the rest in order.
 struct GapChanges: Hashable {
     typealias Unit = MarkdownSection.Unit
     typealias Piece = MarkdownSection.Piece
 
-    /// What was written at one place by one or more versions.
+    /// The insertions of one or more versions at one place.
     struct Writing: Hashable {
-        /// Runs of lines that belong together, each with the most blank lines that stand before it.
+        /// Runs of lines, each with the largest number of blank lines before it.
         var runs: [String: Int] = [:]
-        /// Those of them that were alternatives in blocks.
+        /// The runs that were alternatives in blocks.
         var alternatives: Set<String> = []
-        /// Lists of items behind them, as each version has them.
+        /// The lists after the runs, one for each version.
         var lists: Set<[String]> = []
         /// The most blank lines before such a list, and between its items.
         var listSpacing = 0
@@ -31,7 +31,7 @@ struct GapChanges: Hashable {
 
     /// Whether each of the base's lines is kept.
     private var isKept: [Bool]
-    /// What was written, by the place of the line before it; -1 before all.
+    /// The insertions by the place of the line before them; -1 for the beginning.
     private var writings: [Int: Writing] = [:]
     /// The most blank lines before each of the base's lines that is kept.
     private var spacing: [Int]
@@ -66,7 +66,7 @@ struct GapChanges: Hashable {
         note(run, at: anchor, beside: base)
     }
 
-    /// Whether nothing is gone in a version and nothing was written, no blank line either.
+    /// Whether a version deletes and inserts nothing, blank lines included.
     static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
         guard version.count == base.count else { return false }
         if version == base { return true }
@@ -126,7 +126,7 @@ struct GapChanges: Hashable {
 
     private func applied(to base: Places) -> [Piece] {
         var pieces: [Piece] = []
-        // What was written after a line that is gone stands after the last one before it that is not.
+        // Insertions after a deleted line stand after the last kept line before it.
         var waiting: Writing?
         for place in -1..<base.pieces.count {
             if place >= 0, isKept[place] {
@@ -145,7 +145,7 @@ struct GapChanges: Hashable {
 
     /// The lines of a base, and where each stands.
     struct Places {
-        /// What tells one piece from another one, whatever blank lines stand before it.
+        /// The identity of a piece: its text without the blank lines before it.
         enum Name: Hashable {
             case unit(ByteString)
             case block(LabelledBlock)
@@ -161,7 +161,7 @@ struct GapChanges: Hashable {
         let pieces: [Piece]
         let syntax: MarkdownSection.Syntax
         private let numbering: Numbering<Name>
-        /// The number of the name of each piece.
+        /// The number of each piece's name.
         private let numbers: [Int]
         /// The places in the order of their numbers, and where those of each number begin.
         private var ordered: [Int]
@@ -186,7 +186,7 @@ struct GapChanges: Hashable {
 
         private func places(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
 
-        /// Which line of the base each line of a version is; `nil` for those that are none.
+        /// The place in the base of each piece of a version; `nil` for an insertion.
         func places(of version: [Piece]) -> [Int?] {
             let known = version.map { numbering[Name($0)] }
             var counts = Array(repeating: 0, count: numbering.values.count)
@@ -224,7 +224,7 @@ struct GapChanges: Hashable {
 }
 
 extension GapChanges.Writing {
-    /// What stands there: one run as it is, several in a block; behind them the items.
+    /// The pieces: a single run as it is, several in a block; then the items.
     fileprivate func pieces(beside base: GapChanges.Places) -> [MarkdownSection.Piece] {
         let runs = largestRuns
         var pieces: [MarkdownSection.Piece] = []
@@ -255,7 +255,7 @@ extension GapChanges.Writing {
             })
     }
 
-    /// A run as lines that are read back as this run; `nil` where they would be taken for something else.
+    /// A run as units that are read back as the same run; `nil` if they would be read as something else.
     private func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
         let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in

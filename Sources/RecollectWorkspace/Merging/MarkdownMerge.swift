@@ -1,25 +1,25 @@
 import RecollectCore
 
-/// Merges Markdown and plain texts, of which several devices wrote versions, into one.
+/// Merges versions of a Markdown or plain text.
 ///
-/// What a version says is taken as a set of changes against the base: which of its lines are gone, and what was written after which
-/// of them. Merging unites these sets, and a text is written so that reading it gives the set back. That makes merging commutative,
-/// associative and idempotent, so devices that merge the same versions in any order and in any steps end with the same
-/// bytes.
+/// A version is read as a set of changes to the base: deleted lines, and lines inserted after a line of the base. Merging is the union of
+/// these sets, and reading the merged text gives the union back. So merging is commutative and idempotent: devices that merge the
+/// same versions in any order end with the same bytes. It is associative except for the order of insertions, repeated lines, and
+/// texts without a base.
 ///
-/// - Sections are told by their headings. One that was deleted in one version and changed in another one stays.
-/// - A line that is gone in one version is gone, unless it was changed too: the change is a line that was written.
-/// - Different things written at the same place are all kept: items of lists as one list, everything else in a `LabelledBlock`.
-/// - The order of lines is the base's. Sections and items stand in the order that they have in all versions, else in the order of their
-///   bytes; then merging in other steps may give another order.
-/// - Without a base, the lines with which all versions begin are taken for it: none of them is missing anywhere.
-/// - A text in which a heading comes twice in one section is merged by lines, not by sections.
+/// - Sections are identified by their headings. A section deleted in one version and changed in another stays.
+/// - A line deleted in one version is deleted. A changed line is a deletion and an insertion.
+/// - Different insertions at the same place are all kept: list items as one list, everything else in a `LabelledBlock`.
+/// - Lines keep the order of the base. Sections and items keep the order that they have in all versions, else the order of their
+///   bytes.
+/// - Without a base, the common prefix of all versions is the base.
+/// - A text with a repeated heading in one section is merged by lines, not by sections.
 enum MarkdownMerge {
     /// Merges versions of a text.
     /// - Parameters:
-    ///   - base: what they came from; `nil` where nobody knows.
-    ///   - versions: at least one.
-    ///   - isPlain: whether they are lines and nothing else, rather than Markdown.
+    ///   - base: A common ancestor; `nil` if none is known.
+    ///   - versions: At least one.
+    ///   - isPlain: Whether the texts are plain lines, not Markdown.
     static func merged(base: String?, versions: [String], isPlain: Bool = false) -> String {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
@@ -39,8 +39,8 @@ enum MarkdownMerge {
         return LineSpelling(of: changed.map(\.text), base: base).spelled(text)
     }
 
-    /// Merges one section; `nil` among the versions is one that has no such section.
-    /// - Returns: `nil` where the section is gone.
+    /// Merges one section; `nil` stands for a version without that section.
+    /// - Returns: `nil` if the section is deleted.
     static func merged(
         base: MarkdownSection?, versions: [MarkdownSection?], as syntax: MarkdownSection.Syntax
     ) -> MarkdownSection? {
@@ -69,7 +69,7 @@ enum MarkdownMerge {
         let order = (base?.children ?? []).map(\.heading)
         let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order).compactMap { heading in
             let there = sections.map { $0[heading] }
-            // One that the base does not have was deleted nowhere.
+            // A section that the base does not have was deleted nowhere.
             let versions = old[heading] == nil ? there.filter { $0 != nil } : there
             // A base that has no such section has nothing in this place.
             let base = old[heading] ?? base.map { _ in MarkdownSection(heading: heading) }
@@ -82,7 +82,7 @@ enum MarkdownMerge {
 }
 
 extension MarkdownSection {
-    /// Whether a version says anything else than the base, the order of lines apart.
+    /// Whether a version differs from the base in more than the order of lines.
     fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
         if self == base { return false }
         guard pieces.count == base.pieces.count, children.count == base.children.count, spacing <= base.spacing,

@@ -1,11 +1,11 @@
-/// Sequences of texts as one, in which each text comes as often as in the sequence that has it most often.
+/// The union of sequences of texts. It has each text as often as the sequence that has it most often.
 ///
-/// Texts that stand in one order in all sequences stand so in the union. Where the order is open, those that stand in another sequence
-/// come first, and then the lesser ones by their bytes. Sequences that contradict each other say nothing of the order.
+/// The union keeps the order of each sequence. Texts without a common order are sorted by another sequence, then by their bytes. If
+/// the sequences contradict each other, all texts are sorted in that way.
 enum OrderedUnion {
     /// - Parameters:
-    ///   - sequences: Texts.
-    ///   - other: What else orders texts.
+    ///   - sequences: The texts.
+    ///   - other: The sequence that decides between texts without a common order.
     static func of(_ sequences: some Collection<[String]>, or other: [String] = []) -> [String] {
         var numbering = Numbering<Occurrence>()
         let different = Set(sequences.map { occurrences(in: $0).map { numbering.number($0) } })
@@ -21,7 +21,7 @@ enum OrderedUnion {
         return (ordered(sorted, by: different) ?? sorted).map { values[$0].text }
     }
 
-    /// A text, and how many of it come before.
+    /// A text, and the number of its earlier occurrences.
     private struct Occurrence: Hashable {
         let text: String
         let number: Int
@@ -36,8 +36,7 @@ enum OrderedUnion {
         }
     }
 
-    /// Numbers from 0 on in the order of all sequences, each as early as it can be in its own; `nil` if they contradict each
-    /// other.
+    /// Sorts numbers from 0 on topologically, the least free number first; `nil` if the sequences contradict each other.
     private static func ordered(_ numbers: [Int], by sequences: Set<[Int]>) -> [Int]? {
         var places = Array(repeating: 0, count: numbers.count)
         for (place, number) in numbers.enumerated() { places[number] = place }
@@ -62,9 +61,9 @@ enum OrderedUnion {
     }
 }
 
-/// Numbers of which the least is at hand.
+/// A binary min-heap.
 private struct Heap {
-    /// Each number is at most those at twice its place and one and two more.
+    /// A number at index i is at most its children, at 2i + 1 and 2i + 2.
     private var numbers: [Int]
 
     /// - Parameter numbers: In ascending order.

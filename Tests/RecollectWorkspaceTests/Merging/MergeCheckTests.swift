@@ -37,6 +37,15 @@ import Testing
         }
     }
 
+    @Test("an insertion stands between the same lines as in its version, if nobody moved these")
+    func insertions() {
+        let (one, other) = ("a\nb\n## new\nc\n", "a\nb\nc\nx\n")
+        #expect(isPassed("a\nb\n## new\nc\nx\n", of: [one, other]))
+        #expect(!isPassed("a\nb\nx\n## new\nc\n", of: [one, other]))
+        #expect(!isPassed("a\nb\nc\n## new\nx\n", of: [one, other]))
+        #expect(isPassed("a\nx\nb\nc\n", of: ["c\na\nb\n", "a\nb\nc\nx\n"]))
+    }
+
     @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
     func layout() {
         let block = LabelledBlock(alternatives: ["tea", "caf\u{E9}"]).text
