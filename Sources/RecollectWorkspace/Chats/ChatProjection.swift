@@ -42,6 +42,8 @@ public struct ChatProjection: Equatable, Sendable {
     public let others: [String: JSONValue]
     /// Whether the bytes it was read from were those that Recollect writes.
     public let isIntact: Bool
+    /// Whether the file had messages that are not among `entries`: a second one of an id, or one that it lists as deleted.
+    let hasOtherMessages: Bool
 
     /// Makes a projection; of entries of one id the first counts, and those that were deleted are left out.
     public init(
@@ -49,13 +51,13 @@ public struct ChatProjection: Equatable, Sendable {
         others: [String: JSONValue] = [:]
     ) {
         self.init(
-            conversation: conversation, title: title, entries: entries, deleted: deleted, others: others, isIntact: true
-        )
+            conversation: conversation, title: title, entries: entries, deleted: deleted, others: others,
+            isIntact: true, hasOtherMessages: false)
     }
 
     private init(
         conversation: String, title: String?, entries: [Entry], deleted: [String], others: [String: JSONValue],
-        isIntact: Bool
+        isIntact: Bool, hasOtherMessages: Bool
     ) {
         let gone = Set(deleted.map { ByteString($0) })
         self.conversation = conversation
@@ -64,6 +66,7 @@ public struct ChatProjection: Equatable, Sendable {
         self.deleted = gone.sorted().map(\.string)
         self.others = others.filter { !Self.members.contains($0.key) }
         self.isIntact = isIntact
+        self.hasOtherMessages = hasOtherMessages
     }
 
     // MARK: - Order
@@ -154,7 +157,8 @@ extension ChatProjection {
             others: fields)
         self.init(
             conversation: read.conversation, title: read.title, entries: read.entries, deleted: read.deleted,
-            others: read.others, isIntact: read.bytes == bytes)
+            others: read.others, isIntact: read.bytes == bytes,
+            hasOtherMessages: read.entries.count < entries.count)
     }
 }
 
@@ -165,13 +169,6 @@ extension ChatProjection.Entry {
         let after = fields.removeValue(forKey: "after")?.stringValue
         self.init(agentId: agentId, after: after, message: try ConversationMessage(json: .object(fields)))
     }
-
-    /// Its line.
-    fileprivate var line: String {
-        var writer = JSONWriter()
-        writer.write(self)
-        return writer.text
-    }
 }
 
 extension JSONWriter {
@@ -181,80 +178,5 @@ extension JSONWriter {
             if !entry.agentId.isEmpty { object.member("agent") { $0.write(entry.agentId) } }
             if let after = entry.after { object.member("after") { $0.write(after) } }
         }
-    }
-}
-
-// MARK: - Merging
-
-extension ChatProjection {
-    /// The bytes of a chat that holds the messages of all versions; `nil` where one of them is no chat of this format, or of another
-    /// conversation.
-    ///
-    /// A message that a version lacks is one that it did not know, unless it says that it was deleted. Of two contents of one message that which
-    /// the base does not have counts; of two that it does not have the greater one in bytes, and the other one is in the archive. The
-    /// same goes for members that are not of the format.
-    static func merged(base: [UInt8]?, versions: [[UInt8]]) -> [UInt8]? {
-        // A base that cannot be read tells nothing.
-        let base = base.flatMap { try? ChatProjection(bytes: $0) }
-        var read: [ChatProjection] = []
-        for version in versions {
-            guard let projection = try? ChatProjection(bytes: version) else { return nil }
-            read.append(projection)
-        }
-        guard let first = read.first,
-            read.allSatisfy({ $0.conversation.hasSameBytes(as: first.conversation) })
-        else { return nil }
-        return merged(base: base, versions: read, conversation: first.conversation).bytes
-    }
-
-    static func merged(base: ChatProjection?, versions: [ChatProjection], conversation: String) -> ChatProjection {
-        let old = base?.entriesByID ?? [:]
-        var entries: [ByteString: (entry: Entry, line: ByteString)] = [:]
-        for entry in versions.flatMap(\.entries) {
-            let id = ByteString(entry.message.id)
-            let line = ByteString(entry.line)
-            if let there = entries[id] {
-                let known = old[id].map { ByteString($0.line) }
-                guard line != known, there.line == known || there.line < line else { continue }
-            }
-            entries[id] = (entry, line)
-        }
-        let titles = Set(versions.compactMap(\.title).map { ByteString($0) })
-        let oldTitle = base?.title.map { ByteString($0) }
-        let title = titles.filter { $0 != oldTitle }.max() ?? titles.first
-        return ChatProjection(
-            conversation: conversation, title: title?.string, entries: entries.values.map(\.entry),
-            deleted: versions.flatMap(\.deleted), others: mergedOthers(base: base, versions: versions))
-    }
-
-    private static func mergedOthers(base: ChatProjection?, versions: [ChatProjection]) -> [String: JSONValue] {
-        func text(_ value: JSONValue) -> ByteString {
-            var writer = JSONWriter()
-            writer.write(value)
-            return ByteString(writer.text)
-        }
-        var others: [String: JSONValue] = [:]
-        for (key, value) in versions.flatMap(\.others) {
-            let known = base?.others[key]
-            if let there = others[key], value == known || there != known && text(value) < text(there) { continue }
-            others[key] = value
-        }
-        return others
-    }
-
-    /// What versions say of a message that neither the base nor the merged chat says: its text, in the order of the versions.
-    static func replaced(by merged: [UInt8], base: [UInt8]?, versions: [[UInt8]]) -> [String] {
-        // What cannot be read says nothing.
-        let known = [merged, base].compactMap { $0 }.compactMap { try? ChatProjection(bytes: $0).entriesByID }
-        return versions.compactMap { try? ChatProjection(bytes: $0) }.flatMap { version in
-            version.entries.filter { entry in
-                !known.contains { $0[ByteString(entry.message.id)] == entry }
-            }.map(\.message.text)
-        }
-    }
-
-    /// The entries by the bytes of their messages' ids.
-    var entriesByID: [ByteString: Entry] {
-        Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
     }
 }

@@ -2,8 +2,8 @@ import RecollectCore
 
 /// The changes of a version to the lines of a section: which lines of the base it keeps, and what it inserts after each.
 ///
-/// A line that is unique in both is the same line at any position: moving a line is no change. Repeated lines are matched by their
-/// neighbors, and the rest in order.
+/// A line that is unique in both is the same line at any position: a version may keep lines in another order. Repeated lines are
+/// matched by their neighbors, and the rest in order.
 struct GapChanges: Hashable {
     typealias Unit = MarkdownSection.Unit
     typealias Piece = MarkdownSection.Piece
@@ -31,6 +31,8 @@ struct GapChanges: Hashable {
 
     /// Whether each of the base's lines is kept.
     private var isKept: [Bool]
+    /// The places of the kept lines in the version's order.
+    private var order: [Int] = []
     /// The insertions by the place of the line before them; -1 for the beginning.
     private var writings: [Int: Writing] = [:]
     /// The most blank lines before each of the base's lines that is kept.
@@ -48,6 +50,7 @@ struct GapChanges: Hashable {
                 run = []
                 anchor = place
                 isKept[place] = true
+                order.append(place)
                 spacing[place] = piece.spacing
                 continue
             }
@@ -66,12 +69,13 @@ struct GapChanges: Hashable {
         note(run, at: anchor, beside: base)
     }
 
-    /// Whether a version deletes and inserts nothing, blank lines included.
+    /// Whether a version deletes, inserts and moves nothing, blank lines included.
     static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
         guard version.count == base.count else { return false }
         if version == base { return true }
         let changes = GapChanges(of: version, against: Places(base, as: syntax))
-        return changes.writings.isEmpty && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
+        return changes.writings.isEmpty && changes.order.elementsEqual(0..<base.count)
+            && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
     }
 
     /// Takes note of lines that stand together: items at their end are a list of their own.
@@ -94,14 +98,15 @@ struct GapChanges: Hashable {
         writings[anchor, default: Writing()].unite(writing)
     }
 
-    private mutating func unite(_ other: GapChanges) {
-        for place in isKept.indices where !other.isKept[place] { isKept[place] = false }
-        for place in spacing.indices { spacing[place] = max(spacing[place], other.spacing[place]) }
-        writings.merge(other.writings) { left, right in
-            var both = left
-            both.unite(right)
-            return both
+    /// The insertions, those after a line that another version deleted at the last line before that is kept.
+    private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
+        var anchored: [Int: Writing] = [:]
+        var anchor = -1
+        for place in [-1] + order {
+            if place == -1 || isKept[place] { anchor = place }
+            if let writing = writings[place] { anchored[anchor, default: Writing()].unite(writing) }
         }
+        return anchored
     }
 
     // MARK: - Merging
@@ -110,9 +115,23 @@ struct GapChanges: Hashable {
     static func merged(base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax) -> [Piece] {
         let places = Places(base ?? commonPrefix(of: versions), as: syntax)
         let all = versions.map { GapChanges(of: $0, against: places) }
-        guard var changes = all.first else { return places.pieces }
-        all.dropFirst().forEach { changes.unite($0) }
-        return changes.applied(to: places)
+        let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.isKept[place] } }
+        let kept = isKept.indices.filter { isKept[$0] }
+        let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept
+        var spacing = Array(repeating: 0, count: isKept.count)
+        var writings: [Int: Writing] = [:]
+        for version in all {
+            for place in kept { spacing[place] = max(spacing[place], version.spacing[place]) }
+            for (place, writing) in version.anchored(atKept: isKept) {
+                writings[place, default: Writing()].unite(writing)
+            }
+        }
+        var pieces = writings[-1]?.pieces(beside: places) ?? []
+        for place in order {
+            pieces.append(places.pieces[place].with(spacing: spacing[place]))
+            pieces += writings[place]?.pieces(beside: places) ?? []
+        }
+        return pieces
     }
 
     /// The lines with which all versions begin, whatever blank lines stand before each.
@@ -122,25 +141,6 @@ struct GapChanges: Hashable {
             zip(first.prefix(count), version).prefix { Places.Name($0) == Places.Name($1) }.count
         }
         return Array(first.prefix(count))
-    }
-
-    private func applied(to base: Places) -> [Piece] {
-        var pieces: [Piece] = []
-        // Insertions after a deleted line stand after the last kept line before it.
-        var waiting: Writing?
-        for place in -1..<base.pieces.count {
-            if place >= 0, isKept[place] {
-                pieces += waiting?.pieces(beside: base) ?? []
-                waiting = nil
-                pieces.append(base.pieces[place].with(spacing: spacing[place]))
-            }
-            if let writing = writings[place] {
-                var both = waiting ?? Writing()
-                both.unite(writing)
-                waiting = both
-            }
-        }
-        return pieces + (waiting?.pieces(beside: base) ?? [])
     }
 
     /// The lines of a base, and where each stands.

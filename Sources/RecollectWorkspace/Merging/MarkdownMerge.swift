@@ -10,26 +10,22 @@ import RecollectCore
 /// - Sections are identified by their headings. A section deleted in one version and changed in another stays.
 /// - A line deleted in one version is deleted. A changed line is a deletion and an insertion.
 /// - Different insertions at the same place are all kept: list items as one list, everything else in a `LabelledBlock`.
-/// - Lines keep the order of the base. Sections and items keep the order that they have in all versions, else the order of their
-///   bytes.
+/// - Two lines or sections of the base change places if they did so in any version. Insertions stand after the line that they
+///   follow in their version.
+/// - New sections and items keep the order that they have in all versions, else the order of their bytes.
 /// - Without a base, the common prefix of all versions is the base.
-/// - A text with a repeated heading in one section is merged by lines, not by sections.
 enum MarkdownMerge {
     /// Merges versions of a text.
     /// - Parameters:
     ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
-    ///   - isPlain: Whether the texts are plain lines, not Markdown.
-    static func merged(base: String?, versions: [String], isPlain: Bool = false) -> String {
+    ///   - syntax: How the texts are read.
+    /// - Returns: `nil` if one section has a heading twice, so that headings do not identify sections.
+    static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
-        let texts = different + [base].compactMap { $0 }
-        var syntax: MarkdownSection.Syntax = isPlain ? .plain : .markdown
-        var read = texts.map { MarkdownSection.read($0, as: syntax) }
-        if read.contains(where: \.hasRepeatedHeadings) {
-            syntax = .withoutHeadings
-            read = texts.map { MarkdownSection.read($0, as: syntax) }
-        }
+        let read = (different + [base].compactMap { $0 }).map { MarkdownSection.read($0, as: syntax) }
+        if read.contains(where: \.hasRepeatedHeadings) { return nil }
         let root = base == nil ? nil : read.last?.section
         let changed = zip(different, read).map { (text: $0, section: $1.section) }.filter { version in
             version.section.differs(from: root ?? MarkdownSection(), as: syntax)
@@ -65,7 +61,6 @@ enum MarkdownMerge {
     ) -> [MarkdownSection] {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
-        // If versions contradict each other, the base's order counts.
         let order = (base?.children ?? []).map(\.heading)
         let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order).compactMap { heading in
             let there = sections.map { $0[heading] }
@@ -82,13 +77,14 @@ enum MarkdownMerge {
 }
 
 extension MarkdownSection {
-    /// Whether a version differs from the base in more than the order of lines.
+    /// Whether a version differs from the base in more than its blank lines being fewer.
     fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
         if self == base { return false }
         guard pieces.count == base.pieces.count, children.count == base.children.count, spacing <= base.spacing,
             GapChanges.isNothing(in: pieces, against: base.pieces, as: syntax)
         else { return true }
-        let old = base.childrenByHeading
-        return children.contains { child in old[child.heading].map { child.differs(from: $0, as: syntax) } ?? true }
+        return zip(children, base.children).contains { child, old in
+            child.heading != old.heading || child.differs(from: old, as: syntax)
+        }
     }
 }

@@ -7,7 +7,7 @@ struct MarkdownSection: Hashable {
     enum Syntax {
         /// Headings, lists, blocks of code.
         case markdown
-        /// The same but for headings, which are lines like others: of a text in which one comes twice in one section.
+        /// The same, but headings are lines like others.
         case withoutHeadings
         /// Lines and nothing else.
         case plain

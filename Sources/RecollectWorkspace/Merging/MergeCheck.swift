@@ -3,11 +3,13 @@ import RecollectCore
 
 /// Finds out what a merge dropped or moved, from the texts alone: nothing of the code that merges is used.
 ///
-/// A line of a version may be missing in the result only if the base has it and another version has not: there it was deleted. Lines
-/// that stand in one order in all versions must stand so in the result, and if nobody moved any of these, each line of one version alone
-/// must stand between the same ones. Blank lines, line ends, forms of letters and
-/// the marks of labelled blocks make no difference. In the journal, whose entries are taken apart and written anew, words are
-/// compared, not lines.
+/// - A line of a version may be missing in the result only if the base has it and another version has not: there it was deleted.
+/// - Lines in the same order in all versions keep it in the result.
+/// - Two lines that stand together in a version, against the order of the base, keep the version's order.
+/// - If nobody moved lines, a line of one version alone stands between the same lines.
+///
+/// Blank lines, line ends, forms of letters and the marks of labelled blocks make no difference. In the journal, whose entries
+/// are written anew, the check compares words, not lines.
 struct MergeCheck {
     private let numbering: Numbering<ByteString>
     private let merged: Text
@@ -27,7 +29,18 @@ struct MergeCheck {
 
     /// Whether nothing is missing but what was deleted, and nothing was moved.
     var isPassed: Bool {
-        isJournal ? hasAllWords : hasAllLines && keepsOrder
+        isJournal ? hasAllWords : hasAllLines && keepsOrder && keepsMoves
+    }
+
+    /// Whether a line stands in the result more often than in the base and all insertions of versions together.
+    var repeatsLines: Bool {
+        guard let base, !isJournal, !versions.contains(where: \.hasBlocks) else { return false }
+        var most = counts(in: base)
+        let old = most
+        for version in versions.map(counts) {
+            for line in most.indices { most[line] += max(0, version[line] - old[line]) }
+        }
+        return zip(counts(in: merged), most).contains { $0 > $1 }
     }
 
     /// The lines of the versions that were taken for deleted, in order, each once.
@@ -100,6 +113,20 @@ struct MergeCheck {
             seen.note(places[1][line], at: places[0][line])
         }
         return true
+    }
+
+    /// Whether lines stand as in the version that moved them.
+    private var keepsMoves: Bool {
+        guard let base, !versions.contains(where: \.hasBlocks) else { return true }
+        let (inBase, inMerged, places) = (self.places(in: base), self.places(in: merged), versions.map(places))
+        return versions.allSatisfy { version in
+            let lines = version.lines.filter { line in
+                inBase[line] >= 0 && inMerged[line] >= 0 && places.allSatisfy { $0[line] >= 0 }
+            }
+            return zip(lines, lines.dropFirst()).allSatisfy { left, right in
+                inBase[left] < inBase[right] || inMerged[left] < inMerged[right]
+            }
+        }
     }
 
     /// Whether the lines that only one version has stand as there among each other and among those that all versions have.

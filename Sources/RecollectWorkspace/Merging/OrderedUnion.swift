@@ -1,7 +1,8 @@
 /// The union of sequences of texts. It has each text as often as the sequence that has it most often.
 ///
 /// The union keeps the order of each sequence. Texts without a common order are sorted by another sequence, then by their bytes. If
-/// the sequences contradict each other, all texts are sorted in that way.
+/// the sequences contradict each other, texts of the other sequence stand in the order of `exchanged`, and each other text
+/// follows the text before it.
 enum OrderedUnion {
     /// - Parameters:
     ///   - sequences: The texts.
@@ -18,7 +19,72 @@ enum OrderedUnion {
             guard values[left].text != values[right].text else { return values[left].number < values[right].number }
             return values[left].text.utf8.lexicographicallyPrecedes(values[right].text.utf8)
         }
-        return (ordered(sorted, by: different) ?? sorted).map { values[$0].text }
+        let union = ordered(sorted, by: different) ?? followed(sorted, by: different, ranks: ranks)
+        return union.map { values[$0].text }
+    }
+
+    /// Sorts numbers that sequences have in contradicting orders.
+    private static func followed(_ numbers: [Int], by sequences: Set<[Int]>, ranks: [Int]) -> [Int] {
+        let ranked = numbers.filter { ranks[$0] != .max }
+        let byRank = Dictionary(uniqueKeysWithValues: ranked.map { (ranks[$0], $0) })
+        let orders = sequences.map { $0.map { ranks[$0] }.filter { $0 != .max } }
+        guard let order = exchanged(ranked.map { ranks[$0] }, in: orders) else { return numbers }
+        // The runs of numbers without a rank, by the number before each; -1 for the beginning.
+        var runs: [Int: Set<[Int]>] = [:]
+        for sequence in sequences {
+            var (before, run): (Int, [Int]) = (-1, [])
+            for number in sequence {
+                if ranks[number] == .max {
+                    run.append(number)
+                } else {
+                    runs[before, default: []].insert(run)
+                    (before, run) = (number, [])
+                }
+            }
+            runs[before, default: []].insert(run)
+        }
+        var known: Set<Int> = []
+        return ([-1] + order.compactMap { byRank[$0] }).flatMap { before in
+            let followers = runs[before] ?? []
+            let all = Set(followers.joined())
+            let sorted = numbers.filter(all.contains)
+            return ([before] + (ordered(sorted, by: followers) ?? sorted)).filter { known.insert($0).inserted }
+        }.filter { $0 >= 0 }
+    }
+
+    /// Sorts numbers so that two of them change places if they did in any of some sequences.
+    ///
+    /// The result is the join of the sequences in the weak order of permutations: if 3 stands before 2 in one sequence, and 2 before
+    /// 1 in another one, then 3 stands before 1.
+    /// - Parameters:
+    ///   - numbers: In ascending order.
+    ///   - sequences: Some or all of the numbers, each once.
+    /// - Returns: `nil` if incomplete sequences contradict each other, or if several sequences exchange some of more than 1,000
+    ///   numbers.
+    static func exchanged(_ numbers: [Int], in sequences: some Collection<[Int]>) -> [Int]? {
+        let moved = Set(sequences.filter { zip($0, $0.dropFirst()).contains { $0 > $1 } })
+        guard let first = moved.first else { return numbers }
+        if moved.count == 1, first.count == numbers.count { return first }
+        guard numbers.count <= 1_000 else { return nil }
+        let places = moved.map { sequence in
+            let places = Dictionary(uniqueKeysWithValues: zip(sequence, 0...))
+            return numbers.map { places[$0] }
+        }
+        // For each number, whether each lesser one stands behind it.
+        let none = Array(repeating: false, count: numbers.count)
+        var isBehind = Array(repeating: none, count: numbers.count)
+        var counts = Array(repeating: 0, count: numbers.count)
+        for right in numbers.indices {
+            for left in 0..<right where places.contains(where: { ($0[right] ?? .max) < ($0[left] ?? -1) }) {
+                isBehind[right][left] = true
+                for other in 0..<left where isBehind[left][other] { isBehind[right][other] = true }
+            }
+            for left in 0..<right { counts[isBehind[right][left] ? left : right] += 1 }
+        }
+        // The counts of numbers before each differ, unless the exchanges are no permutation.
+        let byCount = Dictionary(zip(counts, numbers)) { first, _ in first }
+        let sorted = numbers.indices.compactMap { byCount[$0] }
+        return sorted.count == numbers.count ? sorted : nil
     }
 
     /// A text, and the number of its earlier occurrences.
@@ -36,9 +102,9 @@ enum OrderedUnion {
         }
     }
 
-    /// Sorts numbers from 0 on topologically, the least free number first; `nil` if the sequences contradict each other.
+    /// Sorts numbers topologically, the first free one first; `nil` if the sequences contradict each other.
     private static func ordered(_ numbers: [Int], by sequences: Set<[Int]>) -> [Int]? {
-        var places = Array(repeating: 0, count: numbers.count)
+        var places = Array(repeating: 0, count: (numbers.max() ?? -1) + 1)
         for (place, number) in numbers.enumerated() { places[number] = place }
         var next: [[Int]] = Array(repeating: [], count: numbers.count)
         var waiting = Array(repeating: 0, count: numbers.count)

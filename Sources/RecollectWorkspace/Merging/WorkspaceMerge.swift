@@ -8,7 +8,8 @@ public enum WorkspaceMerge {
     /// The order of the versions does not matter. Folding a result with one of its versions changes nothing. A day of the
     /// journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by lines. Research, other
     /// files, and text that is not UTF-8 are never merged. Neither are texts if a check of the result finds a line missing
-    /// that no version deleted, or lines moved.
+    /// that no version deleted, or lines moved that no version moved. Markdown is merged by lines alone if a merge by headings
+    /// does not pass this check or repeats lines.
     /// - Parameters:
     ///   - base: What the versions came from, where that is known: what it holds and a version does not, was deleted there.
     ///   - versions: The contents, at least one.
@@ -18,44 +19,63 @@ public enum WorkspaceMerge {
         mergedAndChecked(base: base, versions: versions, at: path)?.bytes
     }
 
-    /// `merged`, and the lines that were taken for deleted.
-    static func mergedAndChecked(
-        base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath
-    ) -> (bytes: [UInt8], deleted: [String])? {
+    /// A merge's result, and what it does not hold.
+    struct Result {
+        let bytes: [UInt8]
+        /// The lines of the versions that were taken for deleted.
+        let deleted: [String]
+        /// The versions of which the result lacks something that nobody deleted.
+        var apart: [[UInt8]] = []
+    }
+
+    /// `merged`, and what the result does not hold.
+    static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> Result? {
         let different = Set(versions)
-        guard different.count > 1 else { return different.first.map { ($0, []) } }
+        guard different.count > 1 else { return different.first.map { Result(bytes: $0, deleted: []) } }
         // In one order, so that devices decide alike.
         let ordered = different.sorted { $0.lexicographicallyPrecedes($1) }
         let structure = Structure(of: path)
-        switch structure {
-        case .opaque: return nil
-        case .chat:
-            return ChatProjection.merged(base: base, versions: ordered).map {
-                ($0, ChatProjection.replaced(by: $0, base: base, versions: ordered))
-            }
-        case .journal, .markdown, .lines: break
-        }
+        guard structure != .chat else { return ChatProjection.mergedAndChecked(base: base, versions: ordered) }
         let texts = ordered.compactMap { String(validUTF8: $0) }
         guard texts.count == ordered.count, !texts.contains(where: \.hasEndlessLetters) else { return nil }
         let root = base.flatMap { String(validUTF8: $0) }
-        let merged: [UInt8]? =
-            switch structure {
-            case .journal:
-                JournalMerge.merged(base: base, versions: ordered, on: String(path.name.dropLast(3)))
-            case .markdown: markdown(base: root, versions: texts).map { Array($0.utf8) }
-            default: Array(MarkdownMerge.merged(base: root, versions: texts, isPlain: true).utf8)
+        switch structure {
+        case .journal:
+            let merged = JournalMerge.merged(base: base, versions: ordered, on: String(path.name.dropLast(3)))
+            return merged.flatMap { merged in
+                let text = String(decoding: merged, as: UTF8.self)
+                let check = MergeCheck(text, of: texts, base: root, isJournal: true)
+                return check.isPassed ? Result(bytes: merged, deleted: check.deleted) : nil
             }
-        guard let merged else { return nil }
-        let check = MergeCheck(
-            String(decoding: merged, as: UTF8.self), of: texts, base: root, isJournal: structure == .journal)
-        return check.isPassed ? (merged, check.deleted) : nil
+        case .markdown: return merged(base: root, texts, as: [.markdown, .withoutHeadings])
+        case .lines: return merged(base: root, texts, as: [.plain])
+        case .chat, .opaque: return nil
+        }
     }
 
-    /// Markdown below front matter.
-    private static func markdown(base: String?, versions: [String]) -> String? {
+    /// The first merge that passes the check and repeats no lines, else the first that passes.
+    private static func merged(
+        base: String?, _ versions: [String], as syntaxes: [MarkdownSection.Syntax]
+    ) -> Result? {
+        var repeating: Result?
+        for syntax in syntaxes {
+            guard let text = text(base: base, versions, as: syntax) else { continue }
+            let check = MergeCheck(text, of: versions, base: base, isJournal: false)
+            guard check.isPassed else { continue }
+            let result = Result(bytes: Array(text.utf8), deleted: check.deleted)
+            if !check.repeatsLines { return result }
+            repeating = repeating ?? result
+        }
+        return repeating
+    }
+
+    /// A merged text; Markdown below its front matter.
+    private static func text(base: String?, _ versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
+        if syntax == .plain { return MarkdownMerge.merged(base: base, versions: versions, as: syntax) }
         let (root, parts) = (base.map(FrontMatter.init), versions.map(FrontMatter.init))
-        let rest = MarkdownMerge.merged(base: root?.rest, versions: parts.map(\.rest))
-        return FrontMatter.merged(base: root, versions: parts, above: rest)?.text
+        return MarkdownMerge.merged(base: root?.rest, versions: parts.map(\.rest), as: syntax).flatMap { rest in
+            FrontMatter.merged(base: root, versions: parts, above: rest)?.text
+        }
     }
 
     /// Whether a content has the structure by which its file is merged: text, or a chat that can be read.

@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 
 /// The name that a content gets beside the file that it could not be folded into: `name (kept 1a2b3c4d).md`.
@@ -49,6 +50,15 @@ enum KeptName {
             stem.removeLast()
         }
         return stem + mark + suffix
+    }
+
+    /// Whether a name without its extension ends with such a mark.
+    static func isMarked(_ stem: String) -> Bool {
+        guard stem.hasSuffix(")"), let start = stem.range(of: " (kept ", options: .backwards)?.upperBound else {
+            return false
+        }
+        let digits = stem[start...].dropLast()
+        return lengths.contains(digits.utf8.count) && digits.allSatisfy { $0.isHexDigit && !$0.isUppercase }
     }
 
     private static func mark(_ hash: ContentHash, _ digits: Int) -> String { " (kept \(hash.rawValue.prefix(digits)))" }

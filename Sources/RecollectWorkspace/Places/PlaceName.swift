@@ -6,8 +6,8 @@ import RecollectCore
 ///
 /// Characters stay as they are, so that people can read the name. As few as needed are `%XX`: `%` itself, what
 /// `WorkspacePath` refuses, letters in decomposed form (NFD), and one in each name that would be taken for a conflict
-/// copy (`moby 2` is `moby%202`, for a file `moby 2` is what iCloud makes of a second `moby`). The empty id is `%`. The
-/// id comes back byte for byte, except from a name that would be over 120 bytes, which is cut and ends with `%-` and a
+/// copy (`moby 2` is `moby%202`, for a file `moby 2` is what iCloud makes of a second `moby`) or for what a conflict left
+/// (`moby (kept 1a2b3c4d)`). The empty id is `%`. The id comes back byte for byte, except from a name that would be over 120 bytes, which is cut and ends with `%-` and a
 /// hash.
 ///
 /// Different ids have different names. Ids that differ only in case, or in what joins their letters, may have names that
@@ -121,7 +121,8 @@ public enum PlaceName {
     }
 
     private static func isAcceptable(_ name: String) -> Bool {
-        WorkspaceName.refusal(of: name) == nil && ConflictName(name) == nil && isComposed(name)
+        WorkspaceName.refusal(of: name) == nil && ConflictName(name) == nil && !KeptName.isMarked(name)
+            && isComposed(name)
     }
 
     private static func isComposed(_ text: String) -> Bool {

@@ -295,7 +295,7 @@ struct ConflictFold {
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {
             whole = merged.bytes
-            apart = latest.filter { !mergeable.contains($0) }
+            apart = latest.filter { !mergeable.contains($0) || merged.apart.contains($0) }
             deleted = merged.deleted
         } else {
             deleted = []

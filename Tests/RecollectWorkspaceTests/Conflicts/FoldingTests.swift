@@ -286,4 +286,20 @@ struct FoldingTests {
         #expect(try await left.workspace.chats.read("c") == chat)
         #expect(try await left.files().values.contains("{\"format\":"))
     }
+
+    @Test("row 16: two texts of one message are both in files")
+    func changedMessage() async throws {
+        let left = try Left()
+        let chat = RandomChats.sample
+        let name = "Chats/moby-dick.json"
+        try left.leave(chat.replacing("Call me.", with: "AAA"), at: name)
+        try left.leave(chat.replacing("Call me.", with: "BBB"), at: "Chats/moby-dick 2.json")
+        let folded = try await left.workspace.resolveConflicts()
+        #expect(folded.map(\.outcome) == [.keptBoth] && folded.first?.kept.count == 1)
+        let files = try await left.files()
+        #expect(files.count == 2 && files[name]?.contains("BBB") == true)
+        #expect(files.values.contains { $0.contains("AAA") })
+        #expect(try await left.workspace.chats.sessions() == ["moby-dick"])
+        #expect(try await left.workspace.resolveConflicts().isEmpty)
+    }
 }

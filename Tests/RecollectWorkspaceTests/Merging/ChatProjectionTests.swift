@@ -71,6 +71,62 @@ struct ChatProjectionTests {
         #expect(chat.isIntact && chat.entries.count == 2)
     }
 
+    private func merged(_ base: String?, _ versions: String...) throws -> (chat: ChatProjection, apart: [String]) {
+        let result = try #require(
+            WorkspaceMerge.mergedAndChecked(
+                base: base.map { Array($0.utf8) }, versions: versions.map { Array($0.utf8) }, at: .chat))
+        return (
+            try ChatProjection(bytes: result.bytes), result.apart.map { String(decoding: $0, as: UTF8.self) }
+        )
+    }
+
+    @Test("text, agent, title and members that one version changed all count")
+    func changesApart() throws {
+        let base = RandomChats.sample
+        let one = base.replacing("Call me.", with: "Call me Ishmael.")
+        let other = base.replacing(#""agent":"historian""#, with: #""agent":"poet""#)
+            .replacing("Whales", with: "The whale").replacing(#","sha256""#, with: #","plan":"x","sha256""#)
+        let result = try merged(base, one, other)
+        #expect(result.apart.isEmpty && result.chat.title == "The whale" && result.chat.others == ["plan": "x"])
+        #expect(result.chat.entries.map(\.message.text) == ["Call me Ishmael.", "Ishmael?"])
+        #expect(Set(result.chat.entries.map(\.agentId)) == ["poet"])
+    }
+
+    @Test(
+        "row 16: of two changes of one thing the version whose change gives way is kept apart",
+        arguments: [
+            ["Call me.", "AAA", "BBB"], ["Whales", "AAA", "BBB"], [#""historian"},"#, #""AAA"},"#, #""BBB"},"#],
+            [#","sha256""#, #","plan":"AAA","sha256""#, #","plan":"BBB","sha256""#],
+        ])
+    func contradictions(_ texts: [String]) throws {
+        let base = RandomChats.sample
+        let (one, other) = (base.replacing(texts[0], with: texts[1]), base.replacing(texts[0], with: texts[2]))
+        for known in [base, nil] {
+            let result = try merged(known, one, other)
+            #expect(result.apart == [one])
+            #expect(String(decoding: result.chat.bytes, as: UTF8.self).contains("BBB"))
+        }
+        #expect(try merged(base, one, base).apart.isEmpty)
+    }
+
+    @Test(
+        "row 16: a message that one version changed and another one deleted is kept apart, as is a second one of its id"
+    )
+    func deletedAndChanged() throws {
+        let chat = try ChatProjection(bytes: Array(RandomChats.sample.utf8))
+        let base = RandomChats.sample
+        let without = String(
+            decoding: ChatProjection(
+                conversation: chat.conversation, title: chat.title, entries: [chat.entries[1]], deleted: ["1"]
+            ).bytes, as: UTF8.self)
+        let changed = base.replacing("Call me.", with: "AAA")
+        #expect(try merged(base, without, changed).apart == [changed])
+        #expect(try merged(base, without, base.replacing("Whales", with: "AAA")).apart.isEmpty)
+        let twice = base.replacing(
+            #"{"id":"2""#, with: #"{"id":"1","role":"user","timestamp":0,"parts":[]},"# + "\n" + #"{"id":"2""#)
+        #expect(try merged(base, twice, base.replacing("Whales", with: "AAA")).apart == [twice])
+    }
+
     @Test("has no recursion: a hundred thousand messages")
     func long() {
         let chat = ChatProjection(

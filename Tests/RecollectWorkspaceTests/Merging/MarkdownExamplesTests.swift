@@ -6,7 +6,7 @@ import Testing
 @Suite("Merged Markdown")
 struct MarkdownExamplesTests {
     private func merged(_ base: String?, _ one: String, _ other: String) -> String {
-        MarkdownMerge.merged(base: base, versions: [one, other])
+        (try? file("a.md", base, one, other)) ?? "kept apart"
     }
 
     private let notes = "# Ada\n\nLikes tea.\n\n- lives in Bergen\n- has a cat\n\n## Work\n\nEngineer.\n"
@@ -76,6 +76,41 @@ struct MarkdownExamplesTests {
         #expect(merged(notes, without, notes + "\nMore.\n") == without + "\n## Work\n\nEngineer.\n\nMore.\n")
         #expect(
             merged(notes, without, notes.replacing("tea", with: "coffee")) == without.replacing("tea", with: "coffee"))
+    }
+
+    @Test(
+        "row 18: what one moved stands where they moved it, and what another one wrote meanwhile stays beside its line")
+    func moves() throws {
+        let list = "- a\n- b\n- c\n- d\n"
+        #expect(merged(list, "- c\n- a\n- b\n- d\n", list + "- e\n") == "- c\n- a\n- b\n- d\n- e\n")
+        #expect(merged(list, "- b\n- a\n- c\n- d\n", "- a\n- b\n- d\n- c\n") == "- b\n- a\n- d\n- c\n")
+        #expect(merged(list, "- d\n- a\n- b\n- c\n", "- a\n- c\n- x\n- d\n") == "- d\n- a\n- c\n- x\n")
+        let sections = "# A\n\none\n\n# B\n\ntwo\n\n# C\n\nthree\n"
+        #expect(
+            merged(
+                sections, "# C\n\nthree\n\n# A\n\none\n\n# B\n\ntwo\n",
+                sections.replacing("# C", with: "# New\n\nx\n\n# C"))
+                == "\n# C\n\nthree\n\n# A\n\none\n\n# B\n\ntwo\n\n# New\n\nx\n")
+        let front = "---\na: 1\nb: 2\nc: 3\n---\ntext\n"
+        #expect(
+            merged(front, "---\nc: 3\na: 1\nb: 2\n---\ntext\n", front.replacing("b: 2", with: "b: 2\nd: 4"))
+                == "---\nc: 3\na: 1\nb: 2\nd: 4\n---\ntext\n")
+        #expect(try file("a.txt", "a\nb\nc\n", "c\na\nb\n", "x\na\nb\nc\n") == "x\nc\na\nb\n")
+        // One line cannot go to both ends.
+        #expect(try file("a.txt", "a\nx\nb\n", "x\na\nb\n", "a\nb\nx\n") == nil)
+    }
+
+    @Test("row 18: a changed heading changes nothing below it")
+    func headings() {
+        let text = "# A\n\none\n\n## B\n\ntwo\n"
+        let other = text + "\nthree\n"
+        for heading in ["### B", "## B ##", "## C", "# B", "B"] {
+            #expect(
+                merged(text, text.replacing("## B", with: heading), other) == other.replacing("## B", with: heading))
+        }
+        #expect(
+            merged(text, text.replacing("two", with: "## New\n\ntwo"), other)
+                == other.replacing("two", with: "## New\n\ntwo"))
     }
 
     @Test("without a base nothing is taken for deleted")

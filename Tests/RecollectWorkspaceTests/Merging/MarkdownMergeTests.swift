@@ -13,7 +13,7 @@ struct MarkdownMergeTests {
     )
     func laws() async {
         var laws = MergeLaws(
-            merge: { MarkdownMerge.merged(base: $0, versions: $1) },
+            merge: { merged(base: $0, $1) },
             make: { random in
                 var notes = RandomNotes(random: random)
                 defer { random = notes.random }
@@ -40,6 +40,12 @@ struct MarkdownMergeTests {
     }
 }
 
+/// Merges by headings, or by lines if headings repeat.
+private func merged(base: String?, _ versions: [String]) -> String? {
+    MarkdownMerge.merged(base: base, versions: versions, as: .markdown)
+        ?? MarkdownMerge.merged(base: base, versions: versions, as: .withoutHeadings)
+}
+
 private func unescaped(_ line: String) -> String { String(line.drop { $0 == "\\" }) }
 
 /// Makes notes of few different lines, so that the same lines meet often.
@@ -52,7 +58,7 @@ struct RandomNotes {
         switch Int.random(in: 0..<6, using: &random) {
         case 0: return (nil, versions)
         case 1: return (text(), versions)
-        case 2: return (MarkdownMerge.merged(base: nil, versions: versions), versions.map { edited($0) })
+        case 2: return (merged(base: nil, versions), versions.map { edited($0) })
         default: return (base, versions)
         }
     }

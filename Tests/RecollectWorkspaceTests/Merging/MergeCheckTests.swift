@@ -46,6 +46,24 @@ import Testing
         #expect(isPassed("a\nx\nb\nc\n", of: ["c\na\nb\n", "a\nb\nc\nx\n"]))
     }
 
+    @Test("row 18: what one version moved stands as it moved it")
+    func moves() {
+        let base = "a\nb\nc\n"
+        #expect(!isPassed("x\na\nb\nc\n", of: ["c\na\nb\n", "x\na\nb\nc\n"], base: base))
+        #expect(isPassed("x\nc\na\nb\n", of: ["c\na\nb\n", "x\na\nb\nc\n"], base: base))
+        #expect(!isPassed("b\na\nc\n", of: ["b\na\nc\n", "a\nc\nb\n"], base: base))
+        #expect(!isPassed("a\nb\nc\nx\n", of: ["c\na\nb\n", base, "a\nb\nc\nx\n"], base: base))
+    }
+
+    @Test("a line that stands more often than it was written is found")
+    func repeats() {
+        func repeats(_ merged: String, _ base: String?) -> Bool {
+            MergeCheck(merged, of: ["a\nb\n", "a\nc\n"], base: base, isJournal: false).repeatsLines
+        }
+        #expect(repeats("a\nb\na\nc\n", "a\n") && !repeats("a\nb\nc\n", "a\n"))
+        #expect(!repeats("a\nb\na\nc\n", nil))
+    }
+
     @Test("blank lines, marks of blocks, line ends and forms of letters make no difference")
     func layout() {
         let block = LabelledBlock(alternatives: ["tea", "caf\u{E9}"]).text
@@ -77,6 +95,32 @@ import Testing
         for sequence in sequences { #expect(union.filter(sequence.contains) == sequence) }
         #expect(OrderedUnion.of(sequences.reversed()) == union)
         #expect(OrderedUnion.of([["b", "a"], ["a", "b"]]) == ["a", "b"])
-        #expect(OrderedUnion.of([["b", "a"], ["a", "b"]], or: ["b", "a"]) == ["b", "a"])
+        #expect(OrderedUnion.of([["b", "a"], ["a", "b"]], or: ["b", "a"]) == ["a", "b"])
+        #expect(OrderedUnion.of([["b", "a", "x"], ["a", "y", "b"]], or: ["a", "b"]) == ["b", "a", "x", "y"])
+    }
+
+    @Test("numbers change places as in each sequence, and no others unless they must", arguments: 0..<UInt64(300))
+    func exchanges(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let numbers = Array(0..<Int.random(in: 1...8, using: &random))
+        func exchanges(_ sequence: [Int]) -> Set<[Int]> {
+            Set(
+                sequence.indices.flatMap { left in
+                    sequence[left...].filter { $0 < sequence[left] }.map { [sequence[left], $0] }
+                })
+        }
+        var sequences = (0..<2).map { _ in numbers.shuffled(using: &random) }
+        let sorted = try #require(OrderedUnion.exchanged(numbers, in: sequences))
+        #expect(sorted.sorted() == numbers)
+        for sequence in sequences { #expect(exchanges(sequence).isSubset(of: exchanges(sorted))) }
+        #expect(OrderedUnion.exchanged(numbers, in: [sequences[0], sorted]) == sorted)
+        // Swaps of different neighbors.
+        sequences = [0, 2].map { place in
+            var sequence = numbers
+            if sequence.count > place + 1 { sequence.swapAt(place, place + 1) }
+            return sequence
+        }
+        let swapped = try #require(OrderedUnion.exchanged(numbers, in: sequences))
+        #expect(exchanges(swapped) == exchanges(sequences[0]).union(exchanges(sequences[1])))
     }
 }

@@ -27,7 +27,7 @@ struct PlaceNameTests {
             (".hidden", "%2Ehidden"), ("a.", "a%2E"), (" a", "%20a"), ("a ", "a%20"), ("CON", "%43ON"),
             ("nul.txt", "nul%2Etxt"),
             ("x.tmp", "x%2Etmp"), ("tmp", "%74mp"), ("x~", "x%7E"), ("~$x", "~%24x"), ("moby 2", "moby%202"),
-            ("a (1)", "a (1%29"),
+            ("a (1)", "a (1%29"), ("a (kept 1a2b3c4d)", "a (kept 1a2b3c4d%29"), ("a (kept 1a2b)", "a (kept 1a2b)"),
             ("x-DESKTOP", "x%2DDESKTOP"),
             ("x.sync-conflict-20250115-123456-ABCDEFG", "x.sync-conflict-20250115-123456%2DABCDEFG"),
             ("x (Ann's conflicted copy 2025-01-15)", "x (Ann's conflicted copy 2025-01-15%29"), ("e\u{301}", "e%CC%81"),
@@ -61,7 +61,7 @@ struct PlaceNameTests {
         "a name that no id has gives none",
         arguments: [
             "moby 2", "a (1)", "%4", "%zz", "%41", "moby%2ddick", "%2D", "x-DESKTOP", "%ff", "%FF", "a/b", "e\u{301}",
-            ".x", "%-0123",
+            ".x", "%-0123", "moby (kept 1a2b3c4d)",
         ])
     func foreign(_ name: String) {
         #expect(PlaceName.id(of: name) == nil)

@@ -1,0 +1,111 @@
+import Foundation
+import RecollectCore
+
+extension ChatProjection {
+    /// Merges versions of a chat; the order of the versions does not matter.
+    ///
+    /// The result has the messages of all versions. A message is missing in the result only if a version lists it as deleted. The
+    /// title, each member that is not of the format, and of each message its content, its agent and its place merge by
+    /// themselves: a value that the base does not have counts, and of two such values the greater one by its bytes.
+    /// - Parameters:
+    ///   - base: A common ancestor; `nil` if none is known or it cannot be read.
+    ///   - versions: At least one.
+    /// - Returns: `nil` if a version is no chat of this format, or is another conversation's.
+    static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]]) -> WorkspaceMerge.Result? {
+        // A base that cannot be read tells nothing.
+        let base = base.flatMap { try? ChatProjection(bytes: $0) }
+        var read: [ChatProjection] = []
+        for version in versions {
+            // What is no chat makes the merge impossible, whatever is wrong with it.
+            guard let projection = try? ChatProjection(bytes: version) else { return nil }
+            read.append(projection)
+        }
+        guard let first = read.first,
+            read.allSatisfy({ $0.conversation.hasSameBytes(as: first.conversation) })
+        else { return nil }
+        let merged = merged(base: base, versions: read, conversation: first.conversation)
+        let apart = zip(versions, read).filter { $1.hasOtherMessages || !merged.holds($1, base: base) }
+        let deleted = read.flatMap { merged.deletedTexts(of: $0, base: base) }
+        return WorkspaceMerge.Result(bytes: merged.bytes, deleted: deleted, apart: apart.map(\.0))
+    }
+
+    static func merged(base: ChatProjection?, versions: [ChatProjection], conversation: String) -> ChatProjection {
+        let old = base?.entriesByID ?? [:]
+        let all = Dictionary(grouping: versions.flatMap(\.entries)) { ByteString($0.message.id) }
+        let entries = all.compactMap { id, entries -> Entry? in
+            let base = old[id]
+            return newest(entries.map(\.message), base: base?.message, by: \.json).map { message in
+                Entry(
+                    agentId: newest(entries.map(\.agentId), base: base?.agentId) { ByteString($0) } ?? "",
+                    after: newest(entries.map(\.after), base: base?.after) { ByteString($0 ?? "") } ?? nil,
+                    message: message)
+            }
+        }
+        let others = Dictionary(grouping: versions.flatMap(\.others), by: \.key).compactMapValues { members in
+            newest(members.map(\.value), base: base?.others[members[0].key], by: \.json)
+        }
+        return ChatProjection(
+            conversation: conversation,
+            title: newest(versions.compactMap(\.title), base: base?.title) { ByteString($0) },
+            entries: entries, deleted: versions.flatMap(\.deleted), others: others)
+    }
+
+    /// Of several values the greatest that the base does not have, else the base's; `nil` if there are no values.
+    private static func newest<Value>(
+        _ values: [Value], base: Value?, by bytes: (Value) -> ByteString
+    ) -> Value? {
+        let all = values.map { (value: $0, bytes: bytes($0)) }
+        let known = base.map(bytes)
+        return (all.filter { $0.bytes != known }.max { $0.bytes < $1.bytes } ?? all.first)?.value
+    }
+
+    // MARK: What a merge dropped
+
+    /// Whether a merged chat has all that a version changed.
+    private func holds(_ version: ChatProjection, base: ChatProjection?) -> Bool {
+        let (merged, old) = (entriesByID, base?.entriesByID ?? [:])
+        let gone = Set(deleted.map { ByteString($0) })
+        func isKept<Value>(_ value: Value, _ merged: Value?, _ old: Value?, by bytes: (Value) -> ByteString) -> Bool {
+            bytes(value) == merged.map(bytes) || bytes(value) == old.map(bytes)
+        }
+        return version.entries.allSatisfy { entry in
+            let id = ByteString(entry.message.id)
+            guard let there = merged[id] else {
+                // A deletion that nobody knew the message before is taken at its word.
+                return gone.contains(id) && (old[id].map { $0.message.json == entry.message.json } ?? true)
+            }
+            return isKept(entry.message, there.message, old[id]?.message, by: \.json)
+                && isKept(entry.agentId, there.agentId, old[id]?.agentId) { ByteString($0) }
+        } && version.title.map { isKept($0, title, base?.title) { ByteString($0) } } ?? true
+            && version.others.allSatisfy { isKept($1, others[$0], base?.others[$0], by: \.json) }
+    }
+
+    /// The texts of a version's messages that a merged chat does not have because another version lists them as deleted.
+    private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
+        let gone = Set(deleted.map { ByteString($0) })
+        return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message.text)
+    }
+
+    /// The entries by the bytes of their messages' ids.
+    var entriesByID: [ByteString: Entry] {
+        Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
+    }
+}
+
+extension ConversationMessage {
+    /// The canonical JSON text.
+    fileprivate var json: ByteString {
+        var writer = JSONWriter()
+        writer.object { $0.members(of: self) }
+        return ByteString(writer.text)
+    }
+}
+
+extension JSONValue {
+    /// The canonical JSON text.
+    fileprivate var json: ByteString {
+        var writer = JSONWriter()
+        writer.write(self)
+        return ByteString(writer.text)
+    }
+}
