@@ -19,6 +19,8 @@ struct Lineage {
     private struct Claim {
         let parents: [Version]
         let isWritten: Bool
+        /// Whether the version began the file.
+        let isFirst: Bool
     }
 
     private var claims: [Version: [Claim]] = [:]
@@ -62,7 +64,9 @@ struct Lineage {
                 self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
                 let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
                 claims[Version(hash: version.hash, number: number), default: []].append(
-                    Claim(parents: parents, isWritten: version.author != nil))
+                    Claim(
+                        parents: parents, isWritten: version.author != nil,
+                        isFirst: version.kind == .written && parents.isEmpty))
             }
         }
     }
@@ -102,6 +106,22 @@ struct Lineage {
         guard ancestor != descendant else { return false }
         let (old, new) = (latest(ancestor), latest(descendant))
         return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
+    }
+
+    /// Whether the logs prove that one content is no ancestor of another: the ancestors of the other one are known from writes, back to
+    /// the write that began the file, or to ancestors of both.
+    mutating func excludes(_ content: ContentHash, from descendant: ContentHash) -> Bool {
+        let shared = Set(ancestors(of: latest(content)).map(\.hash))
+        var reached: Set<Version> = [latest(descendant)]
+        var rest = Array(reached)
+        while let version = rest.popLast() {
+            if version.hash == content { return false }
+            if shared.contains(version.hash) { continue }
+            let written = (claims[version] ?? []).filter(\.isWritten)
+            guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return false }
+            rest += written.flatMap(\.parents).filter { reached.insert($0).inserted }
+        }
+        return true
     }
 
     /// The nearest common ancestor of several contents; `nil` if none is known, or several are equally near.

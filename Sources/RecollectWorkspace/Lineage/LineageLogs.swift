@@ -46,6 +46,22 @@ struct LineageLogs {
     private static var mostVersions: Int { 256 }
     private static var mostFiles: Int { 1_024 }
 
+    /// Which contents of a file another device's version replaced without knowing them, although no device has seen a copy of them.
+    ///
+    /// Sync services lose such contents: Syncthing names a copy by the second and the device that won, so the copies of two devices
+    /// that lost in one second have one name, and it drops one of them. A file of which no device has seen a copy has had no
+    /// conflict.
+    /// - Parameters:
+    ///   - contents: The contents that the file had on this device before another content came in place of them.
+    ///   - current: The file's content.
+    func lost(_ contents: [ContentHash], at path: WorkspacePath, replacedBy current: ContentHash) -> [ContentHash] {
+        guard let copied = copied[path] else { return [] }
+        let candidates = contents.filter { !copied.contains($0) }
+        guard !candidates.isEmpty else { return [] }
+        var lineage = lineage(of: path, contradicting: [])
+        return candidates.filter { lineage.excludes($0, from: current) }
+    }
+
     /// The version graph of a file.
     /// - Parameter contents: The conflicting contents. None of them is an ancestor of another only because that one replaced it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {

@@ -131,6 +131,19 @@ extension VersionIndex.File {
         }
     }
 
+    /// The contents in place of which another one was found, and that went into no version that was written here; the last 32,
+    /// oldest first.
+    var overwritten: [ContentHash] {
+        var overwritten: [ContentHash] = []
+        var before: ContentHash?
+        for version in versions {
+            if let before, version.author == nil, !version.kind.isAbsence { overwritten.append(before) }
+            overwritten.removeAll { $0 == version.hash || version.parents.contains($0) }
+            before = version.kind.isAbsence ? nil : version.hash
+        }
+        return overwritten.suffix(32)
+    }
+
     /// Whether one content went into another on this device, and not the other way round too.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)

@@ -33,8 +33,12 @@ extension SharedWorkspace {
                     .unavailable,
                     "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
             }
-            let conflicts = try self.conflicts(in: look.listing)
-            let logs = try conflicts.isEmpty ? LineageLogs() : self.lineageLogs()
+            var conflicts = try self.conflicts(in: look.listing)
+            let overwritten = try self.archive.index().files.filter { $1.content != nil && !$1.overwritten.isEmpty }
+            let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : self.lineageLogs()
+            for (path, file) in overwritten where conflicts[path] == nil {
+                if try !self.lost(file, at: path, logs).isEmpty { conflicts[path] = [] }
+            }
             let folded = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
                 try self.fold(path, copies.sorted(), knowing: logs, isPreview: isPreview)
             }
@@ -61,6 +65,15 @@ extension SharedWorkspace {
             if (try? provider.conflictVersions(of: item.path))?.isEmpty != true { copies[item.path] = [] }
         }
         return copies
+    }
+
+    /// The contents of a file that a sync service lost and this device keeps.
+    private func lost(
+        _ file: VersionIndex.File, at path: WorkspacePath, _ logs: LineageLogs
+    ) throws -> Set<ContentHash> {
+        guard let content = file.content else { return [] }
+        let lost = Set(logs.lost(file.overwritten, at: path, replacedBy: content))
+        return lost.isEmpty ? [] : Set(try archive.sizes(of: lost).keys)
     }
 
     private func isCertain(_ copy: WorkspacePath) -> Bool {
@@ -117,7 +130,9 @@ extension SharedWorkspace {
         let files = try copies.compactMap { try fileIfThere(at: $0) }
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
-        let earlier = try files.flatMap { try contentsBefore($0) }
+        let file = try main == nil ? nil : archive.index().files[path]
+        let lost = try file.map { try self.lost($0, at: path, logs) } ?? []
+        let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
         // What a twin of another spelling holds came of no version of this file.
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }

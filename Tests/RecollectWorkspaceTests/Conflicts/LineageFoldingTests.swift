@@ -88,6 +88,45 @@ struct LineageFoldingTests {
         #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))
     }
 
+    @Test(
+        "row 5: a content that lost and of which the service kept no copy is folded from the archive",
+        arguments: [true, false])
+    func lostCopy(isCopyHere: Bool) async throws {
+        let third = try Left()
+        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await left.workspace.write(text, to: path, replacing: nil)
+        }
+        // The copies of two devices that lost have one name, and the service keeps one of them.
+        let copied = isCopyHere ? here : there
+        try copied.leave("- others\n", at: Self.copy)
+        if !isCopyHere { try await there.workspace.resolveConflicts() }
+        try here.leave(try await there.workspace.read(path).text, at: "notes.md")
+        #expect(try await here.workspace.status().conflicted.isEmpty != isCopyHere)
+        try await here.workspace.resolveConflicts()
+        // A gap in the logs proves nothing.
+        #expect(try await here.workspace.read(path).text == "- others\n- theirs\n")
+        for left in [there, third] { _ = try await left.workspace.status() }
+        try here.takeLineage(of: there, third)
+        let folded = try await here.workspace.resolveConflicts()
+        #expect(folded.map(\.outcome) == [.merged])
+        #expect(try await here.files() == ["notes.md": "- mine\n- others\n- theirs\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("row 5: what somebody deleted before they wrote the file anew stays deleted")
+    func writtenAnew() async throws {
+        try await here.workspace.write("mine\n", to: path, replacing: nil)
+        try await there.see("mine\n", at: "notes.md")
+        let version = try await there.workspace.read(path).version
+        try await there.workspace.trash(path, replacing: version)
+        try await there.workspace.write("new\n", to: path, replacing: nil)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.see("new\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "new\n"])
+    }
+
     @Test("a preview changes nothing; what a fold took for deleted is told, and what went into it can be brought back")
     func undone() async throws {
         for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }

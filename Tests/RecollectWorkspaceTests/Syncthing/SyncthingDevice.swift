@@ -5,13 +5,12 @@ import RecollectCore
     import FoundationNetworking
 #endif
 
-/// A real Syncthing, a process with a home, an identity and one shared folder of its own, that talks to one other on loopback alone.
+/// A real Syncthing, a process with a home, an identity and one shared folder of its own, that talks to others on loopback alone.
 ///
-/// Discovery, relays, address translation, upgrades and all reports are off. It looks at its folder only when asked to (`scan`), so
-/// that a test decides what it sees together. It ends with the test process, also where that is killed: a shell beside it waits for
-/// the end of a pipe.
+/// Discovery, relays, address translation, upgrades and all reports are off. It ends with the test process, also where that is
+/// killed: a shell beside it waits for the end of a pipe.
 ///
-/// `@unchecked Sendable`: the process and its pipe are touched by `start` and `deinit` alone.
+/// `@unchecked Sendable`: the process and its pipe are touched by `start`, `stop` and `deinit` alone.
 final class SyncthingDevice: @unchecked Sendable {
     /// What its owner shares.
     let folder: URL
@@ -38,7 +37,11 @@ final class SyncthingDevice: @unchecked Sendable {
         id = try Self.output(of: syncthing, ["--home=\(home.path)", "--device-id"])
     }
 
-    deinit {
+    deinit { stop() }
+
+    /// Ends the process, and waits for that.
+    func stop() {
+        // A pipe that is closed already has ended it.
         try? life.fileHandleForWriting.close()
         if process.isRunning { process.waitUntilExit() }
     }
@@ -48,9 +51,11 @@ final class SyncthingDevice: @unchecked Sendable {
         .map { URL(fileURLWithPath: String($0)).appendingPathComponent("syncthing") }
         .first { FileManager.default.isExecutableFile(atPath: $0.path) }
 
-    /// Runs it, sharing its folder with another one, until it answers.
-    func start(with other: SyncthingDevice) async throws {
-        try configuration(with: other).write(
+    /// Runs it, sharing its folder with others, until it answers.
+    /// - Parameter delay: How many seconds after a change in its folder it looks there; `nil` if it looks only when asked to
+    ///   (`scan`), so that a test decides what it sees together.
+    func start(with others: [SyncthingDevice], watchingAfter delay: Int? = nil) async throws {
+        try configuration(with: others, watchingAfter: delay).write(
             to: home.appendingPathComponent("config.xml"), atomically: true, encoding: .utf8)
         // No `wait`: signals that a shell waits for may be blocked in what a test starts.
         let guardian = """
@@ -122,19 +127,21 @@ final class SyncthingDevice: @unchecked Sendable {
 
     private static let folderId = "workspace"
 
-    private func configuration(with other: SyncthingDevice) -> String {
+    private func configuration(with others: [SyncthingDevice], watchingAfter delay: Int?) -> String {
         func device(_ device: SyncthingDevice) -> String {
             """
             <device id="\(device.id)" compression="never"><address>tcp://127.0.0.1:\(device.listeningPort)</address></device>
             """
         }
+        let all = [self] + others
+        let watching =
+            delay.map { "fsWatcherEnabled=\"true\" fsWatcherDelayS=\"\($0)\"" } ?? "fsWatcherEnabled=\"false\""
         return """
             <configuration version="36">
-                <folder id="\(Self.folderId)" path="\(folder.path)" type="sendreceive" rescanIntervalS="0" fsWatcherEnabled="false" autoNormalize="true">
-                    <device id="\(id)"></device><device id="\(other.id)"></device><maxConflicts>-1</maxConflicts>
+                <folder id="\(Self.folderId)" path="\(folder.path)" type="sendreceive" rescanIntervalS="0" \(watching) autoNormalize="true">
+                    \(all.map { "<device id=\"\($0.id)\"></device>" }.joined())<maxConflicts>-1</maxConflicts>
                 </folder>
-                \(device(self))
-                \(device(other))
+                \(all.map(device).joined())
                 <gui enabled="true" tls="false"><address>127.0.0.1:\(controlPort)</address><apikey>\(key)</apikey></gui>
                 <options>
                     <listenAddress>tcp://127.0.0.1:\(listeningPort)</listenAddress>

@@ -23,8 +23,8 @@ final class SyncthingPair: Sendable {
             .appendingPathComponent("syncthing-\(UUID().uuidString)", isDirectory: true)
         left = try SyncthingDevice(home: home.appendingPathComponent("left", isDirectory: true))
         right = try SyncthingDevice(home: home.appendingPathComponent("right", isDirectory: true))
-        try await left.start(with: right)
-        try await right.start(with: left)
+        try await left.start(with: [right])
+        try await right.start(with: [left])
         // Nobody ends a shared pair but the end of the process, which leaves nothing behind.
         Self.homeToRemove.withLock { $0 = home.path }
         atexit { SyncthingPair.homeToRemove.withLock { _ = try? FileManager.default.removeItem(atPath: $0) } }
@@ -57,18 +57,11 @@ final class SyncthingPair: Sendable {
     }
 
     /// Lets both see their changes, and waits until each has all of the other's, has nothing more to do, and both hold the same files.
-    func sync() async throws {
-        // Changes are told in their order, so whoever has this mark has heard of everything before it.
-        for side in [left, right] {
-            let mark = side.folder.appendingPathComponent("mark of \(side.id.prefix(7))")
-            try Data(UUID().uuidString.utf8).write(to: mark)
-            try await side.scan()
-        }
-        try await until("both hold the same") {
-            let isLeftIdle = try await left.isIdle()
-            let isRightIdle = try await right.isIdle()
-            return try isLeftIdle && isRightIdle && Self.files(in: left.folder) == Self.files(in: right.folder)
-        }
+    func sync() async throws { try await [left, right].sync() }
+
+    /// Asks again after each event until something holds.
+    func until(_ what: String, _ holds: () async throws -> Bool) async throws {
+        try await [left, right].until(what, holds)
     }
 
     /// The names in a folder as the disk has them, without those of files that Syncthing is still receiving, or gave up.
@@ -92,21 +85,34 @@ final class SyncthingPair: Sendable {
         }
         return files
     }
+}
+
+extension [SyncthingDevice] {
+    /// Lets all see their changes, and waits until each has all of the others', has nothing more to do, and all hold the same files.
+    func sync() async throws {
+        // Changes are told in their order, so whoever has this mark has heard of everything before it.
+        for device in self {
+            let mark = device.folder.appendingPathComponent(".mark of \(device.id.prefix(7))")
+            try Data(UUID().uuidString.utf8).write(to: mark)
+            try await device.scan()
+        }
+        try await until("all hold the same") {
+            for device in self where try await !device.isIdle() { return false }
+            return try Set(map { try SyncthingPair.files(in: $0.folder) }).count == 1
+        }
+    }
 
     /// Asks again after each event until something holds; minutes, for what takes a second where nobody else works.
     func until(_ what: String, _ holds: () async throws -> Bool) async throws {
         var event: Int64 = 0
         for round in 0..<300 {
             if try await holds() { return }
-            event = try await left.wait(after: event)
+            event = try await self[0].wait(after: event)
             // What was changed while it was looked at is seen at another look.
-            if round % 10 == 9 {
-                try await left.scan()
-                try await right.scan()
-            }
+            if round % 10 == 9 { for device in self { try await device.scan() } }
         }
-        let (left, right) = (try Self.files(in: left.folder), try Self.files(in: right.folder))
-        let different = Set(left.keys).union(right.keys).filter { left[$0] != right[$0] }.sorted()
-        throw RecollectError(.timedOut, "not until \(what); they differ in \(different)")
+        let files = try map { try SyncthingPair.files(in: $0.folder) }
+        let paths = Set(files.flatMap(\.keys)).filter { path in Set(files.map { $0[path] }).count > 1 }.sorted()
+        throw RecollectError(.timedOut, "not until \(what); they differ in \(paths)")
     }
 }
