@@ -15,11 +15,16 @@ extension AgentMemory {
     // MARK: Finding
 
     /// The kept reply to an input; `nil` if it is interrupted or empty.
+    ///
+    /// Replies of two orchestrators may stand in another order than their questions. A reply that another program saved has
+    /// another id: it stands before the next question.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
-        guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)),
-            let reply = history[question...].first(where: { $0.role == .assistant }),
-            !reply.isInterrupted, !reply.parts.isEmpty
-        else { return nil }
+        guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
+        let (id, rest) = (replyId(to: history[question]), history[(question + 1)...])
+        let reply =
+            rest.first { $0.id.hasSameBytes(as: id) }
+            ?? rest.prefix { $0.role != .user }.first { $0.role == .assistant }
+        guard let reply, !reply.isInterrupted, !reply.parts.isEmpty else { return nil }
         return reply
     }
 

@@ -67,10 +67,12 @@ public final class Orchestrator: Sendable {
     /// `CancellationError`, or what the store throws where it is cancelled.
     ///
     /// A turn that an agent or a tool begins inside a turn of the same session would wait for itself: its stream throws `invalidArgument`.
+    /// So does one that two sessions, each inside a turn of its own, begin in each other.
     /// That is known of tasks that inherit their task-local values, which detached ones do not.
     ///
     /// An input with a known id goes to the agent of the earlier turn. A complete reply is returned as it was kept; after an interrupted or
-    /// empty reply, the agent is asked again. A client may send a request twice.
+    /// empty reply, the agent is asked again. So it is if the reply is no longer among the last `maxMessages` messages. A client may send a
+    /// request twice.
     /// - Parameters:
     ///   - input: What the user says.
     ///   - userId: Who says it.
@@ -80,9 +82,6 @@ public final class Orchestrator: Sendable {
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
         let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        guard !turns.isInsideTurn(of: conversation) else {
-            return AsyncThrowingStream { $0.finish(throwing: Self.nestedTurn(in: sessionId)) }
-        }
         let (events, continuation) = AsyncThrowingStream<AgentEvent, any Error>.makeStream()
         let isIterated = Locked(false)
         let turn = Turn(
@@ -98,6 +97,10 @@ public final class Orchestrator: Sendable {
                 continuation.finish(throwing: error)
             }
         }
+        guard let task else {
+            continuation.finish(throwing: Self.nestedTurn(in: sessionId))
+            return events
+        }
         continuation.onTermination = { reason in
             // A stream that nobody iterates is released at once, and its turn runs to the end.
             if case .cancelled = reason, isIterated.withLock({ $0 }) { task.cancel() }
@@ -112,8 +115,8 @@ public final class Orchestrator: Sendable {
     private static func nestedTurn(in sessionId: String) -> RecollectError {
         RecollectError(
             .invalidArgument,
-            "a turn of session \(sessionId) was begun inside a turn of that session, and would wait for it for ever; ask in another "
-                + "session, or when the turn has ended")
+            "a turn of session \(sessionId) was begun inside a turn of that session, or of one that waits for it: neither would ever "
+                + "end; ask in another session, or when the turn has ended")
     }
 
     /// Repeats the turn of a saved message after an interrupted or empty reply; returns a complete reply as it was kept.

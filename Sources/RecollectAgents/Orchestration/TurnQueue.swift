@@ -5,15 +5,22 @@ import RecollectCore
 final class TurnQueue: Sendable {
     private struct State {
         /// The turns of each session that have not ended, in order; never empty.
-        var sessions: [ConversationID: [Int: Task<Void, Never>]] = [:]
+        var sessions: [ConversationID: [Int: Entry]] = [:]
         var last: [ConversationID: Int] = [:]
         var count = 0
     }
 
     private let state = Locked(State())
 
+    /// A turn that has not ended.
+    private struct Entry {
+        let task: Task<Void, Never>
+        /// The turns inside which it was begun.
+        let surroundings: [Surrounding]
+    }
+
     /// A turn that the current task is part of, and that may have ended.
-    private struct Surrounding: Sendable {
+    private struct Surrounding: Hashable, Sendable {
         let queue: ObjectIdentifier
         let conversation: ConversationID
         let number: Int
@@ -21,36 +28,56 @@ final class TurnQueue: Sendable {
 
     @TaskLocal private static var surroundings: [Surrounding] = []
 
-    /// Whether the current task is part of a turn of the session that still runs: another one would wait for it, and be waited for.
-    func isInsideTurn(of conversation: ConversationID) -> Bool {
-        let mine = Self.surroundings.filter {
-            $0.queue == ObjectIdentifier(self) && $0.conversation == conversation
-        }
-        guard !mine.isEmpty else { return false }
-        return state.withLock { state in
-            mine.contains { state.sessions[conversation]?[$0.number] != nil }
-        }
-    }
-
     /// Queues a turn behind the session's others. Cancelling the task reaches the turn, not its place: it still waits.
+    /// - Returns: `nil` if the turn would wait for one that the current task is part of, so that neither would ever end.
     func add(
         to conversation: ConversationID, _ turn: @escaping @Sendable () async -> Void
-    ) -> Task<Void, Never> {
-        state.withLock { state in
+    ) -> Task<Void, Never>? {
+        let surroundings = Self.surroundings
+        return state.withLock { state in
+            guard !isAwaited(by: conversation, anyOf: surroundings, in: state) else { return nil }
             state.count += 1
             let number = state.count
-            let previous = state.last[conversation].flatMap { state.sessions[conversation]?[$0] }
+            let previous = state.last[conversation].flatMap { state.sessions[conversation]?[$0]?.task }
             let task = Task {
                 await previous?.value
                 let surrounding = Surrounding(
                     queue: ObjectIdentifier(self), conversation: conversation, number: number)
-                await Self.$surroundings.withValue(Self.surroundings + [surrounding]) { await turn() }
+                await Self.$surroundings.withValue(surroundings + [surrounding]) { await turn() }
                 self.remove(number, from: conversation)
             }
-            state.sessions[conversation, default: [:]][number] = task
+            state.sessions[conversation, default: [:]][number] = Entry(task: task, surroundings: surroundings)
             state.last[conversation] = number
             return task
         }
+    }
+
+    /// Whether a session's turns wait for any of some turns, or are among them. A turn waits for those before it in its session, and for
+    /// those that were begun inside it.
+    private func isAwaited(
+        by conversation: ConversationID, anyOf surroundings: [Surrounding], in state: State
+    ) -> Bool {
+        guard !surroundings.isEmpty else { return false }
+        let turns = state.sessions.flatMap { conversation, entries in
+            entries.map { number, entry in
+                let queue = ObjectIdentifier(self)
+                return (
+                    turn: Surrounding(queue: queue, conversation: conversation, number: number),
+                    surroundings: entry.surroundings
+                )
+            }
+        }
+        var reached = Set(turns.map(\.turn).filter { $0.conversation == conversation })
+        var rest = Array(reached)
+        while let turn = rest.popLast() {
+            if surroundings.contains(turn) { return true }
+            let awaited = turns.filter { other in
+                other.surroundings.contains(turn)
+                    || other.turn.conversation == turn.conversation && other.turn.number < turn.number
+            }
+            rest += awaited.map(\.turn).filter { reached.insert($0).inserted }
+        }
+        return false
     }
 
     private func remove(_ number: Int, from conversation: ConversationID) {
@@ -65,7 +92,7 @@ final class TurnQueue: Sendable {
     /// Cancels the turns of a session, the last one first, so that none begins because another has ended; waits for their ends.
     func stop(_ conversation: ConversationID) async {
         let tasks = state.withLock { state in
-            (state.sessions[conversation] ?? [:]).sorted { $0.key > $1.key }.map(\.value)
+            (state.sessions[conversation] ?? [:]).sorted { $0.key > $1.key }.map(\.value.task)
         }
         tasks.forEach { $0.cancel() }
         for task in tasks { await task.value }
@@ -73,6 +100,6 @@ final class TurnQueue: Sendable {
 
     /// Waits until there is no turn.
     func waitUntilIdle() async {
-        while let task = state.withLock({ $0.sessions.first?.value.first?.value }) { await task.value }
+        while let task = state.withLock({ $0.sessions.first?.value.first?.value.task }) { await task.value }
     }
 }

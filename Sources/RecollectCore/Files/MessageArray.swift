@@ -78,7 +78,10 @@ enum MessageArray {
                 let rest = layout(ofRest: bytes, from: next + 1, begun: false)
                 return found + (rest?.messages ?? []).filter(isMessage)
             }
-            candidate = nextObject(in: bytes, from: end)
+            candidate =
+                follower(of: end, in: bytes)
+                // The next object may be a part of a message that lost its brace.
+                ?? nextMessageStart(in: bytes, after: end - 1, byLines: beginsLine(start, in: bytes))
         }
         return found
     }
@@ -111,6 +114,14 @@ enum MessageArray {
             }
             return nil
         }
+    }
+
+    /// The object behind the comma that follows a message; `nil` if anything else follows.
+    private static func follower(of end: Int, in bytes: [UInt8]) -> Int? {
+        guard let comma = skippingSpace(in: bytes, from: end), bytes[comma] == Byte.comma,
+            let next = skippingSpace(in: bytes, from: comma + 1), bytes[next] == Byte.openingBrace
+        else { return nil }
+        return next
     }
 
     private static func nextObject(in bytes: [UInt8], from start: Int) -> Int? {

@@ -22,6 +22,8 @@ struct ScopeFile {
     private(set) var closing = 1
     /// The last bytes before that bracket, at most 256: after another process moved the messages to a new file they differ.
     private var lastBytes: [UInt8] = []
+    /// Where the last message stood that was trimmed and not moved away.
+    private var lastTrimmed: Int?
 
     /// A file that holds an empty array, `[]`.
     init() {
@@ -46,6 +48,8 @@ struct ScopeFile {
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
         if let last = entries.last, try !isThere(last, in: file) { return false }
+        // An older content was put back.
+        if let lastTrimmed, try file.read(at: lastTrimmed, count: 1) == [Byte.openingBrace] { return false }
         if mark != Byte.closingBracket {
             let wasEmpty = entries.isEmpty
             let rest = lastBytes.count + (wasEmpty ? 1 : 0)
@@ -194,6 +198,7 @@ struct ScopeFile {
         }
         try newFile.write([Byte.closingBracket], at: 1 + closing - start)
         forget(first: entries.count - count)
+        lastTrimmed = nil
         for index in entries.indices { entries[index].offset -= start - 1 }
         closing -= start - 1
         if entries.isEmpty { remember(end: [Byte.openingBracket]) }
@@ -222,6 +227,7 @@ struct ScopeFile {
 
     private mutating func forget(first count: Int) {
         guard count > 0 else { return }
+        lastTrimmed = entries[count - 1].offset
         for entry in entries.prefix(count) { ids.remove(entry.id) }
         entries.removeFirst(count)
         if entries.isEmpty { lastRole = nil }

@@ -141,6 +141,8 @@
             try failures.check(names: headers.keys)
             try failures.check(allHeaders)
             if apiKey != nil, address.authorization != nil { throw failures.twoCredentials() }
+            // NIO ends the process for a port that is none.
+            if let port = baseURL.port, !(0...65_535).contains(port) { throw failures.noPort(port) }
             guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
             do {
                 try await TimeLimit.run(total) { _ in try await tryAgain(request, failures, yield) }

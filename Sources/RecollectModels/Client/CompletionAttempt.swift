@@ -30,15 +30,18 @@
         /// - Throws: `ModelError`, or `CancellationError` when the task was cancelled.
         func run() async throws {
             let isAnswered = Locked(false)
+            let complete = Locked<CompletionReader?>(nil)
             do {
                 try await TimeLimit.run(idleLimit) { time in
                     let response = try await send()
                     time.extend()
                     guard (200..<300).contains(Int(response.status.code)) else { throw try await refusal(response) }
-                    try await read(response, time, isAnswered)
+                    try await read(response, time, isAnswered, complete)
                 }
             } catch is TimeLimit.Expired {
                 if isAnswered.withLock({ $0 }) { return }
+                // What is silent behind the end takes nothing away but the usage.
+                if let reader = complete.withLock({ $0 }) { return reader.finish(yield) }
                 throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
             }
         }
@@ -76,15 +79,20 @@
         }
 
         private func read(
-            _ response: HTTPClientResponse, _ time: TimeLimit, _ isAnswered: Locked<Bool>
+            _ response: HTTPClientResponse, _ time: TimeLimit, _ isAnswered: Locked<Bool>,
+            _ complete: Locked<CompletionReader?>
         ) async throws {
             let contentType = response.headers.first(name: "Content-Type")
             var answer = CompletionAnswer(maxReplyBytes: maxReplyBytes)
             var isAtEnd = false
             do {
                 for try await bytes in response.body where !isAnswered.withLock({ $0 }) {
-                    time.extend()
+                    if !answer.reader.isComplete { time.extend() }
                     try bytes.withUnsafeReadableBytes { try answer.read($0, yield) }
+                    if answer.reader.isComplete {
+                        let reader = answer.reader
+                        complete.withLock { $0 = reader }
+                    }
                     guard answer.reader.isDone else { continue }
                     try Task.checkCancellation()
                     answer.reader.finish(yield)

@@ -71,6 +71,11 @@
                     + "sent: leave the other out")
         }
 
+        /// The error for a number that no port has.
+        func noPort(_ port: Int) -> ModelError {
+            ModelError(.cannotConnect, "\(port) in the base URL of \(server) is no port; ports end at 65535")
+        }
+
         /// Refuses header names outside of HTTP's tokens (RFC 9110, section 5.6.2). `HTTPHeaders` ends the process for some of them.
         func check(names: some Sequence<String>) throws {
             let marks = Set("!#$%&'*+-.^_`|~".utf8)

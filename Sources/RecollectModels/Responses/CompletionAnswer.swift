@@ -8,8 +8,9 @@
     struct CompletionAnswer {
         var reader: CompletionReader
         private var events = ServerSentEventParser(limit: CompletionAttempt.sizeLimit)
-        /// What came as long as nobody knows which it is, then all of an object.
+        /// What came of an object.
         private var bytes: [UInt8] = []
+        /// Whether it is an object; `nil` before the first byte that tells.
         private var isWhole: Bool?
 
         /// - Parameter maxReplyBytes: how many bytes of UTF-8 the model may say.
@@ -18,18 +19,17 @@
         }
 
         mutating func read(_ piece: UnsafeRawBufferPointer, _ yield: (LLMStreamEvent) -> Void) throws {
-            if isWhole == false {
-                return try events.read(piece) { try reader.read($0, yield) }
+            var piece = piece[...]
+            if isWhole == nil {
+                piece = piece.drop(while: Self.leading.contains)
+                guard let first = piece.first else { return }
+                isWhole = first == UInt8(ascii: "{")
             }
-            guard bytes.count + piece.count <= events.limit else { throw ServerSentEventParser.TooLong() }
-            bytes += piece
-            guard isWhole == nil, let start = bytes.firstIndex(where: { !Self.leading.contains($0) }) else { return }
-            isWhole = bytes[start] == UInt8(ascii: "{")
             if isWhole == true {
-                bytes.removeFirst(start)
+                guard bytes.count + piece.count <= events.limit else { throw ServerSentEventParser.TooLong() }
+                bytes += piece
             } else {
-                try bytes.withUnsafeBytes { bytes in try events.read(bytes) { try reader.read($0, yield) } }
-                bytes = []
+                try events.read(UnsafeRawBufferPointer(rebasing: piece)) { try reader.read($0, yield) }
             }
         }
 

@@ -62,6 +62,8 @@
                 try JSONParser.read(bytes, replacesLoneSurrogates: true) { try $0.object() }
             }
             if let error = chunk["error"], error != .null { throw ServerFailure(error: error) }
+            // vLLM sends its errors bare.
+            if chunk["object"] == "error" || chunk["type"] == "error" { throw ServerFailure(error: .object(chunk)) }
             if let model = chunk["model"]?.stringValue, !model.isEmpty { self.model = model }
             if let usage = chunk["usage"].flatMap(TokenUsage.init(chatCompletions:)) { self.usage = usage }
             guard let choices = chunk["choices"]?.arrayValue else { return }

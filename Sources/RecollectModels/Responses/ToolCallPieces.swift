@@ -7,7 +7,7 @@
     struct ToolCallPieces {
         private struct Call {
             var index: Int64?
-            var id: String
+            var id = ""
             var name = ""
             var text = ""
             /// Arguments that came as JSON instead of as text.
@@ -27,11 +27,17 @@
             let function = piece["function"]
             let name = function?["name"]?.stringValue ?? ""
             let count = calls.count
-            let place = place(index: piece["index"]?.integerValue, id: piece["id"]?.stringValue ?? "", name: name)
-            if calls.count > count, !room.takeWhole(Self.frame + calls[place].id.utf8.count) {
-                calls.removeLast()
-                return
+            let id = piece["id"]?.stringValue ?? ""
+            let place = place(index: piece["index"]?.integerValue, id: id, name: name)
+            if calls.count > count {
+                guard room.takeWhole(Self.frame + id.utf8.count) else {
+                    calls.removeLast()
+                    return
+                }
+            } else if calls[place].id.isEmpty {
+                guard room.takeWhole(id.utf8.count) else { return }
             }
+            if calls[place].id.isEmpty { calls[place].id = id }
             // Some servers repeat the whole name in every piece.
             if calls[place].name != name { calls[place].name += room.take(name) }
             switch function?["arguments"] {
@@ -54,12 +60,9 @@
                 } else {
                     isAnother = !name.isEmpty && !calls[candidate].id.isEmpty && calls[candidate].id != id
                 }
-                if !isAnother {
-                    if calls[candidate].id.isEmpty { calls[candidate].id = id }
-                    return candidate
-                }
+                if !isAnother { return candidate }
             }
-            calls.append(Call(index: index, id: id))
+            calls.append(Call(index: index))
             return calls.count - 1
         }
 

@@ -52,6 +52,27 @@ struct NestedTurnTests {
         #expect(team.failures.withLock { $0 } == [.invalidArgument])
     }
 
+    @Test("of two sessions whose turns ask each other: one of both throws, and both end")
+    func eachOther() async throws {
+        let team = Team()
+        let haveBegun = Locked(0)
+        let bothHaveBegun = Gate()
+        let orchestrator = team.start { input, _, say in
+            guard let other = ["one": "second", "two": "first"][input.text] else { return say(.textDelta("inner")) }
+            let count = haveBegun.withLock { count in
+                count += 1
+                return count
+            }
+            if count == 2 { await bothHaveBegun.open() }
+            try await bothHaveBegun.wait()
+            say(.textDelta(try await team.ask("ask", session: other)))
+        }
+        async let one = orchestrator.say(.text("one"), session: "first").reply?.text
+        async let two = orchestrator.say(.text("two"), session: "second").reply?.text
+        #expect(try await Set([one, two]) == ["failed", "inner"])
+        #expect(team.failures.withLock { $0 } == [.invalidArgument])
+    }
+
     @Test("throws for as long as the outer turn runs: what it left behind may begin one later")
     func afterTheTurn() async throws {
         let team = Team()

@@ -51,7 +51,7 @@ struct TurnQueueTests {
             }
         }
         for _ in 0..<4 {
-            let task = queue.add(to: conversation) {}
+            let task = try #require(queue.add(to: conversation) {})
             waiting.withLock { $0.append(task) }
         }
         try await reached.wait()

@@ -31,6 +31,33 @@ struct TwoOrchestratorsTests {
     }
 
     @Test(
+        "give each input that is sent again its own answer, though a later one was answered first",
+        arguments: [AnyStore.device, .deviceInMemory])
+    func ownAnswers(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let (hasBegun, finish) = (Gate(), Gate())
+            let slow = Orchestrator(
+                agents: [
+                    ScriptedAgent { input, _, say in
+                        await hasBegun.open()
+                        try await finish.wait()
+                        say(.textDelta("re \(input.text)"))
+                    }
+                ], store: store)
+            let one = Task { await Told(.text("one", id: "one"), to: slow) }
+            try await hasBegun.wait()
+            let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+            let quick = Orchestrator(agents: [echo], store: try reopen())
+            _ = await Told(.text("two", id: "two"), to: quick)
+            await finish.open()
+            #expect(await one.value.failure == nil)
+            for id in ["one", "two"] {
+                #expect(await Told(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
+            }
+        }
+    }
+
+    @Test(
         "tell `began` only of questions that are stored, though one asks between the other's look and save",
         arguments: AnyStore.allCases, [2, 3])
     func questions(_ kind: AnyStore, point: Int) async throws {

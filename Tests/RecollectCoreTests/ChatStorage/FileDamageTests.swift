@@ -98,6 +98,27 @@ struct FileDamageTests {
         }
     }
 
+    @Test("no object in a damaged message becomes a message, and those behind it stay")
+    func objectsInside() throws {
+        let inner: JSONValue = ["id": "inner", "role": "system", "timestamp": 1, "parts": []]
+        var damagedMessage = turn(2)[0]
+        damagedMessage.metadata = ["list": [inner, inner], "one": inner]
+        let others = turn(1) + turn(3)
+        let messages = turn(1) + [damagedMessage] + turn(3)
+        let file = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
+        let layout = try #require(MessageArray.layout(of: file))
+        for position in layout.messages[2] {
+            for byte in Array("\u{1}z{}[]\",:\\".utf8) where file[position] != byte {
+                var damaged = file
+                damaged[position] = byte
+                guard ScopeFile(damaged) == nil else { continue }
+                let recovered = Damage(bytes: damaged).messages
+                try #require(!recovered.contains { $0.id == "inner" }, "\(byte) at \(position)")
+                try #require(recovered.filter { $0.id != damagedMessage.id } == others, "\(byte) at \(position)")
+            }
+        }
+    }
+
     @Test(
         "files of nothing but damage read as empty and are set aside",
         arguments: [

@@ -69,6 +69,27 @@ struct SharedFolderTests {
         #expect(try folder.names() == ["a.json"])
     }
 
+    @Test("an older content of the same length, put back after a trim, is read", arguments: [true, false])
+    func putBack(isInPlace: Bool) async throws {
+        let mine = store()
+        try await mine.save(turn(0, 10) + turn(1, 10) + turn(2, 10))
+        let older = try Data(contentsOf: folder.file())
+        try await mine.save([], budget: 2)
+        #expect(try await mine.load() == turn(2, 10))
+        try #require(try Data(contentsOf: folder.file()).count == older.count)
+        if isInPlace {
+            let file = try FileHandle(forWritingTo: folder.file())
+            try file.write(contentsOf: older)
+            try file.close()
+        } else {
+            try older.write(to: folder.file(), options: .atomic)
+        }
+        #expect(try await mine.load() == turn(0, 10) + turn(1, 10) + turn(2, 10))
+        try await mine.save(turn(3, 10), budget: 2)
+        #expect(try await store().load() == turn(3, 10))
+        #expect(try folder.names() == ["a.json"])
+    }
+
     @Test("random saves of few lengths through either give what one store would have")
     func randomSaves() async {
         await Seeds.run(3) { seed in

@@ -24,6 +24,15 @@
             }
         }
 
+        @Test("a number that no port has is refused")
+        func noPort() async throws {
+            let client = ChatCompletionsClient(
+                baseURL: try #require(URL(string: "http://127.0.0.1:99999/v1")), model: "m",
+                retries: RetryPolicy(maxRetries: 0))
+            let error = try #require(await client.failure().error)
+            #expect(error.code == .cannotConnect && error.message.contains("99999"))
+        }
+
         @Test("an orderly end of the stream without a reason or [DONE] is an error too")
         func silentEnd() async throws {
             let server = try await ModelServer.start(replies: [

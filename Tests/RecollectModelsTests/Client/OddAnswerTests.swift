@@ -46,6 +46,17 @@
             try await server.stop()
         }
 
+        @Test("a server that falls silent behind the reason, or sends comments without end, has said all")
+        func silentBehindTheReason() async throws {
+            let comments = [ModelReply.Step](repeating: ": ping\n\n", count: 50)
+            for rest in [[], comments] {
+                let server = try await ModelServer.start { _ in .stream([chunk] + rest + [.silence]) }
+                let client = ChatCompletionsClient(server, timeouts: .init(idle: .seconds(1)))
+                #expect(try await client.events().completion?.reason == .stop)
+                try await server.stop()
+            }
+        }
+
         @Test("[DONE] with blanks around it is the end")
         func blanks() async throws {
             let server = try await ModelServer.start { _ in .stream([chunk, "data:  [DONE] \n\n", .silence]) }

@@ -131,6 +131,25 @@
                     ])
         }
 
+        @Test("errors that stand bare are errors", arguments: ["object", "type"])
+        func bareErrors(key: String) {
+            let error: JSONValue = [key: "error", "message": "out of memory", "code": 500]
+            #expect(throws: CompletionReader.ServerFailure.self) { try events([delta(["content": "so"]), error]) }
+        }
+
+        @Test("the id of a call that comes late takes room too")
+        func lateIds() throws {
+            var reader = CompletionReader(maxBytes: 1_000)
+            var events: [LLMStreamEvent] = []
+            for piece in [["function": ["name": "f"]], ["id": .string(String(repeating: "x", count: 2_000))]]
+                as [JSONValue]
+            {
+                let chunk = delta(["tool_calls": [piece]])
+                try reader.read(Array(chunk.jsonString.utf8)) { events.append($0) }
+            }
+            #expect(reader.isCutOff)
+        }
+
         @Test("an error in the middle is thrown; a null one is none")
         func serverFailure() throws {
             #expect(throws: CompletionReader.ServerFailure.self) { try events([["error": ["message": "overloaded"]]]) }
