@@ -71,7 +71,7 @@ extension ChatProjection {
         return version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
             guard let there = merged[id] else {
-                // A deletion that nobody knew the message before is taken at its word.
+                // Without a base a deletion is taken at its word.
                 return gone.contains(id) && (old[id].map { $0.message.json == entry.message.json } ?? true)
             }
             return isKept(entry.message, there.message, old[id]?.message, by: \.json)

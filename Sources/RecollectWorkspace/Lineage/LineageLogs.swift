@@ -1,11 +1,12 @@
+import Foundation
 import RecollectCore
 
 /// The lineage logs of all devices of a workspace.
 struct LineageLogs {
     /// The changes of each file by device, oldest first.
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
-    /// The contents of conflict copies of each file.
-    private var copied: [WorkspacePath: Set<ContentHash>] = [:]
+    /// The contents of conflict copies of each file, and when one was last found.
+    private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
 
     init() {}
 
@@ -37,7 +38,7 @@ struct LineageLogs {
 
     private mutating func add(_ line: VersionLine, by device: String) {
         if let original = ConflictCopies.original(of: line.path) {
-            copied[original, default: []].insert(line.version.hash)
+            copied[original, default: [:]].merge([line.version.hash: line.version.date], uniquingKeysWith: max)
         }
         changes[line.path, default: [:]][device, default: []].append(line)
     }
@@ -48,25 +49,37 @@ struct LineageLogs {
 
     /// Which contents of a file another device's version replaced without knowing them, although no device has seen a copy of them.
     ///
-    /// Sync services lose such contents: Syncthing names a copy by the second and the device that won, so the copies of two devices
-    /// that lost in one second have one name, and it drops one of them. A file of which no device has seen a copy has had no
-    /// conflict.
+    /// Sync services lose such contents: Syncthing names a copy by the second and the device that won, so the copies of two
+    /// devices that lost in one second have one name, and it drops one of them. So a device has seen a copy of a third content
+    /// by the time, or soon after. Otherwise there was no conflict: somebody deleted the file and wrote it anew, say.
     /// - Parameters:
-    ///   - contents: The contents that the file had on this device before another content came in place of them.
+    ///   - overwritten: The contents that the file had on this device before another content came in place of them.
     ///   - current: The file's content.
-    func lost(_ contents: [ContentHash], at path: WorkspacePath, replacedBy current: ContentHash) -> [ContentHash] {
+    ///   - delay: How long after that a copy may be seen, in seconds.
+    func lost(
+        _ overwritten: [VersionIndex.File.Overwritten], at path: WorkspacePath, replacedBy current: ContentHash,
+        within delay: TimeInterval
+    ) -> [ContentHash] {
         guard let copied = copied[path] else { return [] }
-        let candidates = contents.filter { !copied.contains($0) }
+        let candidates = overwritten.filter { overwritten in
+            copied[overwritten.hash] == nil
+                && copied.values.contains { date in
+                    date >= overwritten.dates.lowerBound
+                        && date <= overwritten.dates.upperBound.addingTimeInterval(delay)
+                }
+        }
         guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])
-        return candidates.filter { lineage.excludes($0, from: current) }
+        return candidates.map(\.hash).filter {
+            lineage.excludes($0, from: current) && !lineage.isAncestor(current, of: $0)
+        }
     }
 
     /// The version graph of a file.
     /// - Parameter contents: The conflicting contents. None of them is an ancestor of another only because that one replaced it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
         let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
-        return Lineage(logs, copied: contents.union(copied[path] ?? []))
+        return Lineage(logs, copied: contents.union((copied[path] ?? [:]).keys))
     }
 }
 

@@ -98,6 +98,34 @@ struct GapChanges: Hashable {
         writings[anchor, default: Writing()].unite(writing)
     }
 
+    /// The places of the lines that the version may have moved: all but those in each of the longest sequences that are in the base's
+    /// order.
+    private var moved: Set<Int> {
+        if zip(order, order.dropFirst()).allSatisfy({ $0 < $1 }) { return [] }
+        let before = Self.lengths(order)
+        let after = Self.lengths(order.reversed().map { -$0 }).reversed()
+        let longest = before.max() ?? 0
+        let isIn = zip(before, after).map { $0 + $1 == longest + 1 }
+        var counts = Array(repeating: 0, count: longest + 1)
+        for (length, isIn) in zip(before, isIn) where isIn { counts[length] += 1 }
+        return Set(order.indices.filter { !isIn[$0] || counts[before[$0]] > 1 }.map { order[$0] })
+    }
+
+    /// The length of the longest ascending sequence that ends at each number.
+    private static func lengths(_ numbers: [Int]) -> [Int] {
+        // By the length of a sequence, the least number at the end of one.
+        var ends: [Int] = []
+        return numbers.map { number in
+            var (low, high) = (0, ends.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if ends[middle] < number { low = middle + 1 } else { high = middle }
+            }
+            if low < ends.count { ends[low] = number } else { ends.append(number) }
+            return low + 1
+        }
+    }
+
     /// The insertions, those after a line that another version deleted at the last line before that is kept.
     private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
         var anchored: [Int: Writing] = [:]
@@ -111,10 +139,23 @@ struct GapChanges: Hashable {
 
     // MARK: - Merging
 
+    /// A version inserted something beside a line that another version moved: nobody can tell whether it belongs to the line.
+    struct InsertionBesideMove: Error {}
+
     /// The lines of several versions as one.
-    static func merged(base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax) -> [Piece] {
+    static func merged(
+        base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax
+    ) throws(InsertionBesideMove) -> [Piece] {
         let places = Places(base ?? commonPrefix(of: versions), as: syntax)
         let all = versions.map { GapChanges(of: $0, against: places) }
+        let moved = all.map(\.moved)
+        for (version, own) in zip(all, moved) where moved.contains(where: { !$0.isEmpty }) {
+            let others = moved.reduce(into: Set()) { $0.formUnion($1) }.subtracting(own)
+            let isBeside = zip([-1] + version.order, version.order + [-1]).contains { place, next in
+                version.writings[place] != nil && (others.contains(place) || others.contains(next))
+            }
+            if isBeside { throw InsertionBesideMove() }
+        }
         let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.isKept[place] } }
         let kept = isKept.indices.filter { isKept[$0] }
         let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept

@@ -20,7 +20,8 @@ enum MarkdownMerge {
     ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
     ///   - syntax: How the texts are read.
-    /// - Returns: `nil` if one section has a heading twice, so that headings do not identify sections.
+    /// - Returns: `nil` if one section has a heading twice, so that headings do not identify sections, and if a version inserted
+    ///   something beside a line that another version moved.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
@@ -31,7 +32,13 @@ enum MarkdownMerge {
             version.section.differs(from: root ?? MarkdownSection(), as: syntax)
         }
         guard changed.count > 1 else { return changed.first?.text ?? base ?? "" }
-        let text = merged(base: root, versions: changed.map(\.section), as: syntax)?.text ?? ""
+        let section: MarkdownSection?
+        do {
+            section = try merged(base: root, versions: changed.map(\.section), as: syntax)
+        } catch {
+            return nil
+        }
+        let text = section?.text ?? ""
         return LineSpelling(of: changed.map(\.text), base: base).spelled(text)
     }
 
@@ -39,7 +46,7 @@ enum MarkdownMerge {
     /// - Returns: `nil` if the section is deleted.
     static func merged(
         base: MarkdownSection?, versions: [MarkdownSection?], as syntax: MarkdownSection.Syntax
-    ) -> MarkdownSection? {
+    ) throws(GapChanges.InsertionBesideMove) -> MarkdownSection? {
         let there = versions.compactMap { $0 }
         guard let first = there.first else { return nil }
         // Most sections were changed nowhere.
@@ -51,24 +58,25 @@ enum MarkdownMerge {
         }
         var result = MarkdownSection(heading: base?.heading ?? first.heading)
         result.spacing = (there + [base].compactMap { $0 }).map(\.spacing).max() ?? 0
-        result.pieces = GapChanges.merged(base: base?.pieces, versions: there.map(\.pieces), as: syntax)
-        result.children = mergedChildren(base: base, versions: there, as: syntax)
+        result.pieces = try GapChanges.merged(base: base?.pieces, versions: there.map(\.pieces), as: syntax)
+        result.children = try mergedChildren(base: base, versions: there, as: syntax)
         return result
     }
 
     private static func mergedChildren(
         base: MarkdownSection?, versions: [MarkdownSection], as syntax: MarkdownSection.Syntax
-    ) -> [MarkdownSection] {
+    ) throws(GapChanges.InsertionBesideMove) -> [MarkdownSection] {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
         let order = (base?.children ?? []).map(\.heading)
-        let all = OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order).compactMap { heading in
+        var all: [MarkdownSection] = []
+        for heading in OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order) {
             let there = sections.map { $0[heading] }
             // A section that the base does not have was deleted nowhere.
             let versions = old[heading] == nil ? there.filter { $0 != nil } : there
             // A base that has no such section has nothing in this place.
             let base = old[heading] ?? base.map { _ in MarkdownSection(heading: heading) }
-            return merged(base: base, versions: versions, as: syntax)
+            if let section = try merged(base: base, versions: versions, as: syntax) { all.append(section) }
         }
         // A section below one of a higher level would be read as a part of it.
         let byLevel = Dictionary(grouping: all, by: \.level)

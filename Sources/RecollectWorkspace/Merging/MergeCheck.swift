@@ -6,7 +6,7 @@ import RecollectCore
 /// - A line of a version may be missing in the result only if the base has it and another version has not: there it was deleted.
 /// - Lines in the same order in all versions keep it in the result.
 /// - Two lines that stand together in a version, against the order of the base, keep the version's order.
-/// - If nobody moved lines, a line of one version alone stands between the same lines.
+/// - A line of one version alone stands between the same lines, if these stand in one order in all versions.
 ///
 /// Blank lines, line ends, forms of letters and the marks of labelled blocks make no difference. In the journal, whose entries
 /// are written anew, the check compares words, not lines.
@@ -29,7 +29,7 @@ struct MergeCheck {
 
     /// Whether nothing is missing but what was deleted, and nothing was moved.
     var isPassed: Bool {
-        isJournal ? hasAllWords : hasAllLines && keepsOrder && keepsMoves
+        isJournal ? hasAllWords : hasAllLines && keepsOrder && keepsMoves && keepsNeighbors
     }
 
     /// Whether a line stands in the result more often than in the base and all insertions of versions together.
@@ -126,6 +126,35 @@ struct MergeCheck {
             return zip(lines, lines.dropFirst()).allSatisfy { left, right in
                 inBase[left] < inBase[right] || inMerged[left] < inMerged[right]
             }
+        }
+    }
+
+    /// Whether each line of one version alone stands between the lines around it there that all versions have, in one order.
+    private var keepsNeighbors: Bool {
+        guard !versions.contains(where: \.hasBlocks) else { return true }
+        let (inMerged, places) = (self.places(in: merged), versions.map(places))
+        let isCompared = numbering.values.indices.map { line in
+            inMerged[line] >= 0 && places.allSatisfy { $0[line] >= 0 }
+        }
+        return versions.indices.allSatisfy { index in
+            var before: Int?
+            var own: [Int] = []
+            func stands(_ line: Int, before next: Int?) -> Bool {
+                if let before, let next, !places.allSatisfy({ $0[before] < $0[next] }) { return true }
+                return before.map { inMerged[$0] < inMerged[line] } ?? true
+                    && next.map { inMerged[line] < inMerged[$0] } ?? true
+            }
+            for line in versions[index].lines {
+                if isCompared[line] {
+                    if !own.allSatisfy({ stands($0, before: line) }) { return false }
+                    (before, own) = (line, [])
+                } else if inMerged[line] >= 0, places[index][line] >= 0,
+                    places.indices.allSatisfy({ $0 == index || places[$0][line] == -1 })
+                {
+                    own.append(line)
+                }
+            }
+            return own.allSatisfy { stands($0, before: nil) }
         }
     }
 

@@ -143,6 +143,16 @@ final class VersionArchive: Sendable {
         }
     }
 
+    /// Takes in that contents went into one that a file has already.
+    func folded(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
+        try locked { folder, log in
+            let version = WorkspaceVersion(
+                hash: hash, date: now.wholeMilliseconds, author: .recollect, kind: .folded, parents: parents)
+            let line = log.index.unlikeOthers(VersionLine(mark: .done, path: path, version: version))
+            try log.append([line], in: folder, durably: false)
+        }
+    }
+
     /// Takes in that files were found gone.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }

@@ -131,15 +131,25 @@ extension VersionIndex.File {
         }
     }
 
+    /// A content in place of which another one was found.
+    struct Overwritten {
+        let hash: ContentHash
+        /// From when on the file had it until when the other one was found.
+        let dates: ClosedRange<Date>
+    }
+
     /// The contents in place of which another one was found, and that went into no version that was written here; the last 32,
-    /// oldest first.
-    var overwritten: [ContentHash] {
-        var overwritten: [ContentHash] = []
-        var before: ContentHash?
+    /// oldest first. A fold is none: what went into it is.
+    var overwritten: [Overwritten] {
+        var overwritten: [Overwritten] = []
+        var before: WorkspaceVersion?
         for version in versions {
-            if let before, version.author == nil, !version.kind.isAbsence { overwritten.append(before) }
-            overwritten.removeAll { $0 == version.hash || version.parents.contains($0) }
-            before = version.kind.isAbsence ? nil : version.hash
+            if let before, version.author == nil, !version.kind.isAbsence, before.kind != .folded {
+                let dates = min(before.date, version.date)...max(before.date, version.date)
+                overwritten.append(Overwritten(hash: before.hash, dates: dates))
+            }
+            overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
+            before = version.kind.isAbsence ? nil : version
         }
         return overwritten.suffix(32)
     }

@@ -72,7 +72,8 @@ extension SharedWorkspace {
         _ file: VersionIndex.File, at path: WorkspacePath, _ logs: LineageLogs
     ) throws -> Set<ContentHash> {
         guard let content = file.content else { return [] }
-        let lost = Set(logs.lost(file.overwritten, at: path, replacedBy: content))
+        let lost = Set(
+            logs.lost(file.overwritten, at: path, replacedBy: content, within: Self.longestDelay))
         return lost.isEmpty ? [] : Set(try archive.sizes(of: lost).keys)
     }
 
@@ -154,10 +155,12 @@ extension SharedWorkspace {
         let kept = try writes.sync {
             let kept = try fold.apart.map { try keep($0, beside: path) }
             try keep(versions, of: main)
+            let parents = contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue }
             if let whole = fold.whole, whole != main?.bytes {
-                _ = try put(
-                    whole, to: path, replacing: main?.version, by: .recollect, as: .folded,
-                    parents: contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue })
+                _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .folded, parents: parents)
+            } else if let main, !lost.isEmpty {
+                // Else the next folding would find the same contents lost.
+                try archive.folded(path, into: main.version, parents: parents, now: configuration.now())
             }
             // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
             for file in files { try discard(file.path, file, by: .recollect) }

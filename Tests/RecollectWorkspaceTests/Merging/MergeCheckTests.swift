@@ -43,7 +43,8 @@ import Testing
         #expect(isPassed("a\nb\n## new\nc\nx\n", of: [one, other]))
         #expect(!isPassed("a\nb\nx\n## new\nc\n", of: [one, other]))
         #expect(!isPassed("a\nb\nc\n## new\nx\n", of: [one, other]))
-        #expect(isPassed("a\nx\nb\nc\n", of: ["c\na\nb\n", "a\nb\nc\nx\n"]))
+        #expect(isPassed("a\nx\nb\nc\n", of: ["c\na\nb\n", "a\nb\nx\nc\n"]))
+        #expect(!isPassed("x\nb\na\nc\n", of: ["b\na\nc\n", "a\nb\nc\nx\n"]))
     }
 
     @Test("row 18: what one version moved stands as it moved it")
