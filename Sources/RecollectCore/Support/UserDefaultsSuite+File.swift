@@ -26,6 +26,7 @@
             }
             // An empty file is what a crash has left of one that was written in place.
             if data.isEmpty { return [:] }
+            // What is no list makes the error below.
             let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
             guard let values = list as? [String: Any] else {
                 throw RecollectError(
@@ -44,9 +45,9 @@
             func folder(_ variable: String) -> URL? {
                 environment[variable].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
             }
-            // As Foundation's preferences do; `FileManager` asks the system whose home it is instead.
-            let home = folder("HOME") ?? FileManager.default.homeDirectoryForCurrentUser
-            let configured = folder("XDG_CONFIG_HOME") ?? home.appendingPathComponent(".config")
+            // As Foundation's preferences do, where `FileManager` asks the system whose home it is: without `HOME` it is the root folder.
+            let home = environment["HOME"] ?? ""
+            let configured = folder("XDG_CONFIG_HOME") ?? URL(fileURLWithPath: home + "/.config")
             return configured.appendingPathComponent(name).resolvingSymlinksInPath()
         }
     }
