@@ -5,7 +5,7 @@ import RecollectCore
 struct LineageLogs {
     /// The changes of each file by device, oldest first.
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
-    /// The contents of conflict copies of each file, and when one was last found.
+    /// The contents of conflict copies of each file, and when each was first found.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
 
     init() {}
@@ -38,7 +38,10 @@ struct LineageLogs {
 
     private mutating func add(_ line: VersionLine, by device: String) {
         if let original = ConflictCopies.original(of: line.path) {
-            copied[original, default: [:]].merge([line.version.hash: line.version.date], uniquingKeysWith: max)
+            let known = copied[original]?[line.version.hash]
+            // A copy that went was there before.
+            let found = line.version.kind.isAbsence ? known ?? .distantPast : line.version.date
+            copied[original, default: [:]][line.version.hash] = min(known ?? .distantFuture, found)
         }
         changes[line.path, default: [:]][device, default: []].append(line)
     }
@@ -64,15 +67,16 @@ struct LineageLogs {
         let candidates = overwritten.filter { overwritten in
             copied[overwritten.hash] == nil
                 && copied.values.contains { date in
-                    date >= overwritten.dates.lowerBound
+                    date > overwritten.dates.lowerBound
                         && date <= overwritten.dates.upperBound.addingTimeInterval(delay)
                 }
         }
         guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])
-        return candidates.map(\.hash).filter {
-            lineage.excludes($0, from: current) && !lineage.isAncestor(current, of: $0)
-        }
+        return candidates.filter { candidate in
+            lineage.excludes(candidate.hash, from: current) && !lineage.isAncestor(current, of: candidate.hash)
+                && (candidate.folded.isEmpty || candidate.folded.contains { lineage.excludes($0, from: current) })
+        }.map(\.hash)
     }
 
     /// The version graph of a file.

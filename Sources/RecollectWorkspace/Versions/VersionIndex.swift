@@ -136,17 +136,20 @@ extension VersionIndex.File {
         let hash: ContentHash
         /// From when on the file had it until when the other one was found.
         let dates: ClosedRange<Date>
+        /// What went into it, if it is a fold: a fold has nothing else.
+        let folded: [ContentHash]
     }
 
     /// The contents in place of which another one was found, and that went into no version that was written here; the last 32,
-    /// oldest first. A fold is none: what went into it is.
+    /// oldest first.
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
         var before: WorkspaceVersion?
         for version in versions {
-            if let before, version.author == nil, !version.kind.isAbsence, before.kind != .folded {
+            if let before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
-                overwritten.append(Overwritten(hash: before.hash, dates: dates))
+                let folded = before.kind == .folded ? before.parents : []
+                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version

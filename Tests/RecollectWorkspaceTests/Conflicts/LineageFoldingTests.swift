@@ -18,6 +18,11 @@ struct LineageFoldingTests {
         path = try WorkspacePath("notes.md")
     }
 
+    /// Lets a second pass on some devices.
+    private func pass(on lefts: Left...) {
+        for left in lefts { left.now.withLock { $0 += 1 } }
+    }
+
     /// Folds what this device has with the other one's version, as a copy beside it.
     private func fold() async throws -> String {
         try here.takeLineage(of: there)
@@ -94,6 +99,7 @@ struct LineageFoldingTests {
         for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
             try await left.workspace.write(text, to: path, replacing: nil)
         }
+        pass(on: here, there, third)
         // The copies of two devices that lost have one name, and the service keeps one of them.
         try here.leave("- others\n", at: Self.copy)
         try here.leave("- theirs\n", at: "notes.md")
@@ -109,6 +115,35 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test(
+        "row 5: a fold that was lost is folded again only if it has what the present content does not",
+        arguments: [true, false])
+    func lostFold(isCovered: Bool) async throws {
+        let third = try Left()
+        for (left, text) in [(here, "- mine\n"), (there, "- theirs\n"), (third, "- others\n")] {
+            try await left.workspace.write(text, to: path, replacing: nil)
+            _ = try await left.workspace.status()
+        }
+        pass(on: here, there, third)
+        let all = [here, there, third]
+        for one in all { for other in all where one.folder.url != other.folder.url { try one.takeLineage(of: other) } }
+        for left in isCovered ? [here, third] : [here] {
+            try left.leave(left.folder.url == here.folder.url ? "- others\n" : "- mine\n", at: Self.copy)
+            try await left.workspace.resolveConflicts()
+            _ = try await left.workspace.status()
+        }
+        pass(on: here, there, third)
+        // Another version wins here, while the service makes a copy of a fourth one.
+        try here.leave("- fourth\n", at: "notes.sync-conflict-20261122-101113-ABCDEFG.md")
+        let winner = isCovered ? third : there
+        try here.takeLineage(of: winner)
+        try await here.see(try await winner.workspace.read(path).text, at: "notes.md")
+        try await here.workspace.resolveConflicts()
+        let text = try await here.workspace.read(path).text
+        #expect(text == (isCovered ? "- fourth\n- mine\n- others\n" : "- fourth\n- mine\n- others\n- theirs\n"))
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
     @Test("row 5: a lost content that the file has already is folded once")
     func lostAndThere() async throws {
         let third = try Left()
@@ -116,6 +151,7 @@ struct LineageFoldingTests {
             try await left.workspace.write(text, to: path, replacing: nil)
             _ = try await left.workspace.status()
         }
+        pass(on: here)
         try here.takeLineage(of: there, third)
         try here.leave("- a\n- c\n", at: Self.copy)
         try await here.see("- a\n- b\n", at: "notes.md")
@@ -133,6 +169,7 @@ struct LineageFoldingTests {
             try left.leave("others\n", at: Self.copy)
             try await left.workspace.resolveConflicts()
         }
+        pass(on: here, there)
         let version = try await there.workspace.read(path).version
         try await there.workspace.trash(path, replacing: version)
         try await there.workspace.write("new\n", to: path, replacing: nil)
