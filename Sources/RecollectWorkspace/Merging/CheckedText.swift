@@ -1,0 +1,43 @@
+import RecollectCore
+
+/// A text as `MergeCheck` compares it: lines as numbers, the same number for equal lines of all texts.
+struct CheckedText {
+    /// The lines, without blank lines and the marks of labeled blocks.
+    let lines: [Int]
+    /// Whether the text has labeled blocks.
+    let hasBlocks: Bool
+    /// The occurrences of each line.
+    let counts: [Int]
+    /// The position of each line that occurs once; `nil` for other lines.
+    let places: [Int?]
+
+    /// - Parameter count: The number of different lines in all texts.
+    init(_ lines: Lines, of count: Int) {
+        self.lines = lines.numbers
+        hasBlocks = lines.haveBlocks
+        var counts = Array(repeating: 0, count: count)
+        for line in lines.numbers { counts[line] += 1 }
+        var places: [Int?] = Array(repeating: nil, count: count)
+        for (place, line) in lines.numbers.enumerated() where counts[line] == 1 { places[line] = place }
+        self.counts = counts
+        self.places = places
+    }
+
+    /// The numbers of a text's lines.
+    struct Lines {
+        let numbers: [Int]
+        let haveBlocks: Bool
+
+        init(_ text: String, _ numbering: inout Numbering<ByteString>) {
+            let all = text.composed.lines
+            numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { numbering.number(ByteString($0)) }
+            haveBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
+        }
+
+        private static func isMark(_ line: String) -> Bool {
+            let plain = line.utf8.drop { $0 == UInt8(ascii: "\\") }
+            return plain.starts(with: "<!-- recollect:".utf8)
+                || plain.starts(with: "*Changed in two places at once;".utf8)
+        }
+    }
+}

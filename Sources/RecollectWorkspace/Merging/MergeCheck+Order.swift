@@ -1,0 +1,106 @@
+extension MergeCheck {
+    /// Whether lines stand in the order that the versions give them.
+    var keepsOrder: Bool {
+        let isShared = merged.places.indices.map { line in
+            merged.places[line] != nil && versions.allSatisfy { $0.places[line] != nil }
+        }
+        guard keepsCommonOrder(of: isShared) else { return false }
+        return hasBlocks || keepsMoves(of: isShared) && keepsInsertions(between: isShared)
+    }
+
+    /// Whether one line stands before another in the result, or in all versions; both occur once there.
+    private func precedes(_ left: Int, _ right: Int) -> Bool {
+        (merged.places[left] ?? .max) < (merged.places[right] ?? .min)
+    }
+    private func precedesEverywhere(_ left: Int, _ right: Int) -> Bool {
+        versions.allSatisfy { ($0.places[left] ?? .max) < ($0.places[right] ?? .min) }
+    }
+
+    /// Whether lines in the same order in all versions keep it. Of more than two versions, only neighbors are compared.
+    private func keepsCommonOrder(of isShared: [Bool]) -> Bool {
+        guard versions.count == 2 else {
+            return versions.allSatisfy { version in
+                let lines = version.lines.filter { isShared[$0] }
+                return zip(lines, lines.dropFirst()).allSatisfy { !precedesEverywhere($0, $1) || precedes($0, $1) }
+            }
+        }
+        var seen = GreatestFrom(count: versions[0].lines.count)
+        for line in merged.lines {
+            guard isShared[line], let first = versions[0].places[line], let second = versions[1].places[line] else {
+                continue
+            }
+            // A line that stands behind this one in both versions came before it.
+            if seen.greatest(from: first + 1) > second { return false }
+            seen.note(second, at: first)
+        }
+        return true
+    }
+
+    /// Whether neighbors that a version has in another order than the base have the version's order.
+    private func keepsMoves(of isShared: [Bool]) -> Bool {
+        guard let base else { return true }
+        return versions.allSatisfy { version in
+            let lines = version.lines.filter { isShared[$0] && base.places[$0] != nil }
+            return zip(lines, lines.dropFirst()).allSatisfy { left, right in
+                (base.places[left] ?? .max) < (base.places[right] ?? .min) || precedes(left, right)
+            }
+        }
+    }
+
+    /// Whether the lines of one version alone stand in its order between the shared lines around them, if all versions have these
+    /// in one order.
+    private func keepsInsertions(between isShared: [Bool]) -> Bool {
+        versions.indices.allSatisfy { index in
+            // The last shared line, and the own lines behind it.
+            var run: [Int] = []
+            var startsWithShared = false
+            func isKept(before next: Int?) -> Bool {
+                if startsWithShared, let next, !precedesEverywhere(run[0], next) { return true }
+                let lines = run + (next.map { [$0] } ?? [])
+                return zip(lines, lines.dropFirst()).allSatisfy(precedes)
+            }
+            for line in versions[index].lines {
+                if isShared[line] {
+                    guard isKept(before: line) else { return false }
+                    (run, startsWithShared) = ([line], true)
+                } else if isOwn(line, of: index) {
+                    run.append(line)
+                }
+            }
+            return isKept(before: nil)
+        }
+    }
+
+    /// Whether a line occurs once in the result and in one version, and in no other version.
+    private func isOwn(_ line: Int, of index: Int) -> Bool {
+        merged.places[line] != nil && versions[index].places[line] != nil
+            && versions.indices.allSatisfy { $0 == index || versions[$0].counts[line] == 0 }
+    }
+}
+
+/// The greatest number noted at any place from one on: a Fenwick tree.
+private struct GreatestFrom {
+    private var tree: [Int]
+
+    init(count: Int) {
+        tree = Array(repeating: -1, count: count + 1)
+    }
+
+    mutating func note(_ number: Int, at place: Int) {
+        var node = tree.count - 1 - place
+        while node < tree.count {
+            tree[node] = max(tree[node], number)
+            node += node & -node
+        }
+    }
+
+    func greatest(from place: Int) -> Int {
+        var node = tree.count - 1 - place
+        var result = -1
+        while node > 0 {
+            result = max(result, tree[node])
+            node -= node & -node
+        }
+        return result
+    }
+}
