@@ -108,20 +108,42 @@ struct Lineage {
         return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
     }
 
-    /// Whether the logs prove that one content is no ancestor of another: the ancestors of the other one are known from writes, back to
-    /// the write that began the file, or to ancestors of both.
-    mutating func excludes(_ content: ContentHash, from descendant: ContentHash) -> Bool {
-        let shared = Set(ancestors(of: latest(content)).map(\.hash))
+    /// How well the logs prove that one content does not descend from another.
+    enum Independence {
+        /// The writes are incomplete, or the other content is an ancestor.
+        case unproved
+        /// The writes are complete, but back to the beginning of a file: it may be a new file in place of a deleted one.
+        case unlessDeleted
+        /// The writes are complete, back to common ancestors.
+        case proved
+    }
+
+    /// Whether one content does not descend from another, by the writes that led to it.
+    mutating func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
+        let shared = ancestors(of: latest(content))
+        let sharedContents = Set(shared.map(\.hash))
+        var independence = Independence.proved
         var reached: Set<Version> = [latest(descendant)]
         var rest = Array(reached)
         while let version = rest.popLast() {
-            if version.hash == content { return false }
-            if shared.contains(version.hash) { continue }
+            if version.hash == content { return .unproved }
+            if shared.contains(version) { continue }
+            if sharedContents.contains(version.hash) {
+                // The content may have come back after a revert of the other content.
+                independence = .unlessDeleted
+                continue
+            }
             let written = (claims[version] ?? []).filter(\.isWritten)
-            guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return false }
+            guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return .unproved }
+            if written.contains(where: \.isFirst) { independence = .unlessDeleted }
             rest += written.flatMap(\.parents).filter { reached.insert($0).inserted }
         }
-        return true
+        return independence
+    }
+
+    /// Whether one content has the bytes of an ancestor of another.
+    mutating func equalsAncestor(_ content: ContentHash, of descendant: ContentHash) -> Bool {
+        ancestors(of: latest(descendant)).contains { $0.hash == content }
     }
 
     /// The nearest common ancestor of several contents; `nil` if none is known, or several are equally near.

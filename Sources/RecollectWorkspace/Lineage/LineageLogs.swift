@@ -50,32 +50,49 @@ struct LineageLogs {
     private static var mostVersions: Int { 256 }
     private static var mostFiles: Int { 1_024 }
 
-    /// Which contents of a file another device's version replaced without knowing them, although no device has seen a copy of them.
+    /// The contents of a file that a service replaced with another device's version and did not keep as a conflict copy.
     ///
-    /// Sync services lose such contents: Syncthing names a copy by the second and the device that won, so the copies of two
-    /// devices that lost in one second have one name, and it drops one of them. So a device has seen a copy of a third content
-    /// by the time, or soon after. Otherwise there was no conflict: somebody deleted the file and wrote it anew, say.
+    /// Sync services lose contents in this way. Syncthing names a copy by the second and the device that won, so two devices that
+    /// lose in the same second have the same name for their copies, and one of the copies is lost.
+    ///
+    /// A content counts as lost if no device has seen a copy of it, and if the present content does not descend from it by complete
+    /// records of writes. In addition, a device must have seen a copy of a third content while the file had the lost one, or soon
+    /// after, unless all of this holds:
+    ///
+    /// - Recollect wrote the content. Other contents may be parts of a file that was still arriving.
+    /// - The records lead to common ancestors of both. If they lead to the beginning of a file, it may have been written anew after
+    ///   a deletion.
+    /// - No older content of the file replaced it. If one did, a device may have reverted it.
     /// - Parameters:
-    ///   - overwritten: The contents that the file had on this device before another content came in place of them.
+    ///   - overwritten: The contents that this device found replaced.
     ///   - current: The file's content.
-    ///   - delay: How long after that a copy may be seen, in seconds.
+    ///   - delay: The time after the replacement within which a copy counts, in seconds.
     func lost(
         _ overwritten: [VersionIndex.File.Overwritten], at path: WorkspacePath, replacedBy current: ContentHash,
         within delay: TimeInterval
     ) -> [ContentHash] {
-        guard let copied = copied[path] else { return [] }
-        let candidates = overwritten.filter { overwritten in
-            copied[overwritten.hash] == nil
-                && copied.values.contains { date in
-                    date > overwritten.dates.lowerBound
-                        && date <= overwritten.dates.upperBound.addingTimeInterval(delay)
-                }
+        let copied = copied[path] ?? [:]
+        let candidates = overwritten.filter { copied[$0.hash] == nil }
+        let isWritten = changes[path, default: [:]].values.joined().contains {
+            $0.version.hash == current && $0.version.author != nil
         }
-        guard !candidates.isEmpty else { return [] }
+        guard !candidates.isEmpty, isWritten else { return [] }
         var lineage = lineage(of: path, contradicting: [])
         return candidates.filter { candidate in
-            lineage.excludes(candidate.hash, from: current) && !lineage.isAncestor(current, of: candidate.hash)
-                && (candidate.folded.isEmpty || candidate.folded.contains { lineage.excludes($0, from: current) })
+            let isInConflict = copied.values.contains { date in
+                date > candidate.dates.lowerBound && date <= candidate.dates.upperBound.addingTimeInterval(delay)
+            }
+            func isLost(_ content: ContentHash) -> Bool {
+                switch lineage.independence(of: current, from: content) {
+                case .unproved: false
+                case .unlessDeleted: isInConflict
+                case .proved:
+                    isInConflict
+                        || candidate.isWritten && !lineage.equalsAncestor(candidate.replacement, of: candidate.hash)
+                }
+            }
+            return isLost(candidate.hash) && !lineage.isAncestor(current, of: candidate.hash)
+                && (candidate.folded.isEmpty || candidate.folded.contains(where: isLost))
         }.map(\.hash)
     }
 

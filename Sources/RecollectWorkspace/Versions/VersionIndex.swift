@@ -131,17 +131,19 @@ extension VersionIndex.File {
         }
     }
 
-    /// A content in place of which another one was found.
+    /// A content that was found replaced with another one.
     struct Overwritten {
         let hash: ContentHash
-        /// From when on the file had it until when the other one was found.
+        /// Whether Recollect wrote the content on this device. If not, it may be part of a file that was still arriving.
+        let isWritten: Bool
+        let replacement: ContentHash
+        /// From the date of the content's version to the date of the replacement.
         let dates: ClosedRange<Date>
-        /// What went into it, if it is a fold: a fold has nothing else.
+        /// The parents of the content if it is a fold: a fold has no text of its own.
         let folded: [ContentHash]
     }
 
-    /// The contents in place of which another one was found, and that went into no version that was written here; the last 32,
-    /// oldest first.
+    /// The contents that were found replaced and that are parents of no version written on this device; the last 32, oldest first.
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
         var before: WorkspaceVersion?
@@ -149,12 +151,16 @@ extension VersionIndex.File {
             if let before, version.author == nil, !version.kind.isAbsence {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
                 let folded = before.kind == .folded ? before.parents : []
-                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded))
+                if overwritten.count == 32 { overwritten.removeFirst() }
+                overwritten.append(
+                    Overwritten(
+                        hash: before.hash, isWritten: before.author != nil, replacement: version.hash, dates: dates,
+                        folded: folded))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version
         }
-        return overwritten.suffix(32)
+        return overwritten
     }
 
     /// Whether one content went into another on this device, and not the other way round too.

@@ -34,10 +34,13 @@ extension SharedWorkspace {
                     "\(self.rootURL.path) is gone, or most of its files are: nothing is folded until they are back")
             }
             var conflicts = try self.conflicts(in: look.listing)
-            let overwritten = try self.archive.index().files.filter { $1.content != nil && !$1.overwritten.isEmpty }
+            let files = try self.archive.index().files
+            let overwritten = files.filter { $1.content != nil }.mapValues(\.overwritten).filter { !$1.isEmpty }
             let logs = try conflicts.isEmpty && overwritten.isEmpty ? LineageLogs() : self.lineageLogs()
-            for (path, file) in overwritten where conflicts[path] == nil {
-                if try !self.lost(file, at: path, logs).isEmpty { conflicts[path] = [] }
+            for (path, overwritten) in overwritten where conflicts[path] == nil {
+                if try !self.lost(overwritten, replacedBy: files[path]?.content, at: path, logs).isEmpty {
+                    conflicts[path] = []
+                }
             }
             let folded = try conflicts.sorted { $0.key < $1.key }.map { path, copies in
                 try self.fold(path, copies.sorted(), knowing: logs, isPreview: isPreview)
@@ -69,11 +72,11 @@ extension SharedWorkspace {
 
     /// The contents of a file that a sync service lost and this device keeps.
     private func lost(
-        _ file: VersionIndex.File, at path: WorkspacePath, _ logs: LineageLogs
+        _ overwritten: [VersionIndex.File.Overwritten], replacedBy current: ContentHash?, at path: WorkspacePath,
+        _ logs: LineageLogs
     ) throws -> Set<ContentHash> {
-        guard let content = file.content else { return [] }
-        let lost = Set(
-            logs.lost(file.overwritten, at: path, replacedBy: content, within: Self.longestDelay))
+        guard let current else { return [] }
+        let lost = Set(logs.lost(overwritten, at: path, replacedBy: current, within: Self.longestDelay))
         return lost.isEmpty ? [] : Set(try archive.sizes(of: lost).keys)
     }
 
@@ -132,7 +135,7 @@ extension SharedWorkspace {
         let versions = try main == nil ? [] : provider.conflictVersions(of: path)
         let all = try versions + files.flatMap { try provider.conflictVersions(of: $0.path) }
         let file = try main == nil ? nil : archive.index().files[path]
-        let lost = try file.map { try self.lost($0, at: path, logs) } ?? []
+        let lost = try file.map { try self.lost($0.overwritten, replacedBy: $0.content, at: path, logs) } ?? []
         let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
         // What a twin of another spelling holds came of no version of this file.

@@ -115,6 +115,37 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test("row 5: a content that lost and of which no copy was ever seen is folded if both came of one content")
+    func lostWithoutCopies() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await left.workspace.append(line, to: path)
+            _ = try await left.workspace.status()
+        }
+        let theirs = try await there.workspace.read(path).text
+        try await here.see(theirs, at: "notes.md")
+        // A gap in the logs proves nothing.
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try here.takeLineage(of: there)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.merged])
+        #expect(try await here.files() == ["notes.md": "- start\n- mine\n- theirs\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
+    @Test("row 5: what another device took back before it wrote on stays taken back, though its log does not tell")
+    func takenBackUnseen() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await here.workspace.append("- mine\n", to: path)
+        // There an editor puts the old content back before a look.
+        try await here.see("- start\n", at: "notes.md")
+        try await there.workspace.append("- theirs\n", to: path)
+        _ = try await there.workspace.status()
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
+    }
+
     @Test(
         "row 5: a fold that was lost is folded again only if it has what the present content does not",
         arguments: [true, false])
