@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Runs the turns of conversations: chooses who answers, keeps what the user says, gives the agent what was said before, and keeps
+/// Runs the turns of conversations: chooses the agent, saves the user's message, gives the agent the history, and saves
 /// the reply while it streams.
 ///
 /// ```swift
@@ -10,22 +10,23 @@ import RecollectCore
 /// }
 /// ```
 ///
-/// Any store with the four methods of `ChatStorage` will do. What a turn leaves there is two messages, the user's and the reply, with
-/// tool calls and their results as parts of the reply:
+/// Any store with the four methods of `ChatStorage` will do. A turn saves two messages, the user's and the reply. Tool
+/// calls and their results are parts of the reply:
 ///
 /// - The user's message is saved before the agent runs. If that fails, the agent does not run.
-/// - A reply that ends is saved before `final` tells it. One that is stopped or fails is saved as far as it had come, marked with
-///   `isInterrupted`; cancellation does not reach that save.
-/// - A store that is a `DraftingChatStorage` (`DeviceChatStorage`) has the reply on the disk while it streams: if the process is
-///   killed, the reply is there, interrupted. Over other stores the user's message is there, and the agent's next turn in the session closes it
-///   with an empty, interrupted reply, so that the next message is not taken for a repetition and dropped.
-/// - An agent is never given half of a tool exchange, whatever a stopped turn has left.
+/// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was received,
+///   marked with `isInterrupted`. Cancellation does not affect this save.
+/// - With a `DraftingChatStorage` (`DeviceChatStorage`), the reply is on the disk while it streams. If the process is
+///   killed, the reply is there, interrupted. With other stores, only the user's message is there. The agent's next
+///   turn in the session then adds an empty, interrupted reply. Otherwise the next message would be dropped as a
+///   repetition.
+/// - An agent never gets half of a tool exchange, even after a stopped turn.
 ///
-/// Turns of one session run one after the other, in the order of the calls of `route`; sessions run side by side. That holds within
-/// one orchestrator: make one and share it. Where others talk in the session all the same, take a store that keeps drafts, or one made with
-/// `sameRole: .keep`. All methods may be called from any task.
+/// Turns of one session run one after another, in the order of the calls of `route`. Sessions run concurrently. This
+/// holds within one orchestrator: make one and share it. If other programs write in the same session, use a store with
+/// drafts, or one made with `sameRole: .keep`. All methods may be called from any task.
 public final class Orchestrator: Sendable {
-    /// The agents; the first one answers where no other is chosen.
+    /// The agents. The first one is the default.
     public let agents: [any AgentProtocol]
 
     private let classifier: (any Classifier)?
@@ -35,14 +36,15 @@ public final class Orchestrator: Sendable {
 
     /// Makes an orchestrator.
     ///
-    /// - Precondition: there is an agent, and no two have the same id: they would share a history.
+    /// - Precondition: There is at least one agent, and all have different ids. Agents with the same id would share a
+    ///   history.
     /// - Parameters:
-    ///   - agents: Those who may answer, the default one first.
-    ///   - classifier: Chooses among them. Without one, or with one agent alone, the first agent answers, and no merged history is
-    ///     read.
-    ///   - store: Where the history is kept; `nil` keeps nothing, and every turn is the first.
-    ///   - maxMessages: How many messages an agent is given of its past, and a store that trims keeps; rounded down to even, `nil` for
-    ///     all. A classifier is given the whole session.
+    ///   - agents: The available agents, the default one first.
+    ///   - classifier: Chooses the agent. Without a classifier, or with a single agent, the first agent answers, and no
+    ///     merged history is read.
+    ///   - store: The store for the history. With `nil`, nothing is kept, and every turn is the first.
+    ///   - maxMessages: The number of past messages for an agent, and the limit for a trimming store; rounded down to
+    ///     even, `nil` for all. A classifier gets the whole session.
     public init(
         agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,
         maxMessages: Int? = ChatStorageDefaults.maxMessages
@@ -55,29 +57,31 @@ public final class Orchestrator: Sendable {
         self.maxMessages = maxMessages
     }
 
-    /// Runs a turn, and tells what happens in it.
+    /// Runs a turn and streams its events.
     ///
-    /// The turn is queued at once, whether or not anybody iterates the stream. First comes `began`, when the user's message is saved;
-    /// last `final`, when the reply is, also where the reply was interrupted; then the stream ends, or throws what the agent, the
-    /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent. Where the store drops
-    /// one of the two for a message of somebody else in the session, the stream throws `notKept` instead of telling it.
+    /// The turn is queued at once, even if the stream is never iterated. The first event is `began`, after the user's
+    /// message is saved. The last is `final`, after the reply is saved, interrupted or not. Then the stream ends, or
+    /// throws the error of the agent, the classifier or the store. If the classifier fails, the user's message is saved
+    /// with the first agent. If the store drops one of the two messages because of another program's message in the
+    /// session, the stream throws `notKept` instead of sending the event.
     ///
-    /// Ending the iteration, or its task, before that stops the turn; so does `stop`, after which the stream still tells how the reply
-    /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
-    /// `CancellationError`, or what the store throws where it is cancelled.
+    /// Ending the iteration, or cancelling its task, stops the turn. `stop` does, too, but then the stream still sends
+    /// the saved reply. A turn stopped while it waits for another turn, or before its question is saved, keeps nothing.
+    /// Its stream throws `CancellationError`, or the store's error on cancellation.
     ///
-    /// A turn that an agent or a tool begins inside a turn of the same session would wait for itself: its stream throws `invalidArgument`.
-    /// So does one that two sessions, each inside a turn of its own, begin in each other.
-    /// That is known of tasks that inherit their task-local values, which detached ones do not.
+    /// A turn begun inside another turn (by its agent or a tool) must not wait for the outer turn: neither would end.
+    /// Its stream throws `invalidArgument`. This applies to turns of the same session, and to turns of sessions waiting
+    /// for each other: if two turns each begin a turn in the other's session, the second one throws. Detection needs
+    /// task-local values, so it does not work in detached tasks.
     ///
-    /// An input with a known id goes to the agent of the earlier turn. A complete reply is returned as it was kept; after an interrupted or
-    /// empty reply, the agent is asked again. So it is if the reply is no longer among the last `maxMessages` messages. A client may send a
-    /// request twice.
+    /// A client may send a request twice. An input with a known id goes to the agent of the earlier turn. A complete
+    /// reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty, or not among the
+    /// last `maxMessages` messages (at least two).
     /// - Parameters:
-    ///   - input: What the user says.
-    ///   - userId: Who says it.
-    ///   - sessionId: In which of their sessions.
-    ///   - params: What else agents and tools are given in `AgentContext`; it is not kept.
+    ///   - input: The user's message.
+    ///   - userId: The user's id.
+    ///   - sessionId: The session's id.
+    ///   - params: Values for agents and tools in `AgentContext`; not kept.
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
@@ -102,7 +106,7 @@ public final class Orchestrator: Sendable {
             return events
         }
         continuation.onTermination = { reason in
-            // A stream that nobody iterates is released at once, and its turn runs to the end.
+            // A stream without iteration is released at once. Its turn runs to the end.
             if case .cancelled = reason, isIterated.withLock({ $0 }) { task.cancel() }
         }
         return AsyncThrowingStream {
@@ -119,7 +123,8 @@ public final class Orchestrator: Sendable {
                 + "end; ask in another session, or when the turn has ended")
     }
 
-    /// Repeats the turn of a saved message after an interrupted or empty reply; returns a complete reply as it was kept.
+    /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it was
+    /// saved.
     ///
     /// Reads the message, then runs a turn: see `route`.
     /// - Parameters:
@@ -142,12 +147,13 @@ public final class Orchestrator: Sendable {
         throw RecollectError(.notFound, "no agent of session \(sessionId) was asked the message \(inputId)")
     }
 
-    /// Stops a session's turn, and those that wait behind it; returns when what was said is kept. Other sessions go on.
+    /// Stops a session's current turn and the turns waiting behind it. Returns after their messages are saved. Other
+    /// sessions continue.
     public func stop(userId: String, sessionId: String) async {
         await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
     }
 
-    /// Returns when no turn is left, of those queued meanwhile too: before the process ends, say.
+    /// Returns when no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
     public func waitUntilIdle() async {
         await turns.waitUntilIdle()
     }

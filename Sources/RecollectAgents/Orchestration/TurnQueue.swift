@@ -1,10 +1,10 @@
 import RecollectCore
 
-/// Lets the turns of one session run one after the other, those of different sessions side by side. A session without turns takes no
-/// room.
+/// Runs the turns of one session one after another, and different sessions concurrently. A session without turns uses
+/// no memory.
 final class TurnQueue: Sendable {
     private struct State {
-        /// The turns of each session that have not ended, in order; never empty.
+        /// The unfinished turns of each session, by number in queue order. No inner dictionary is empty.
         var sessions: [ConversationID: [Int: Entry]] = [:]
         var last: [ConversationID: Int] = [:]
         var count = 0
@@ -12,14 +12,14 @@ final class TurnQueue: Sendable {
 
     private let state = Locked(State())
 
-    /// A turn that has not ended.
+    /// An unfinished turn.
     private struct Entry {
         let task: Task<Void, Never>
-        /// The turns inside which it was begun.
+        /// The turns around the call of `add`, outermost first.
         let surroundings: [Surrounding]
     }
 
-    /// A turn that the current task is part of, and that may have ended.
+    /// A turn containing the current task. It may have ended.
     private struct Surrounding: Hashable, Sendable {
         let queue: ObjectIdentifier
         let conversation: ConversationID
@@ -28,8 +28,9 @@ final class TurnQueue: Sendable {
 
     @TaskLocal private static var surroundings: [Surrounding] = []
 
-    /// Queues a turn behind the session's others. Cancelling the task reaches the turn, not its place: it still waits.
-    /// - Returns: `nil` if the turn would wait for one that the current task is part of, so that neither would ever end.
+    /// Queues a turn behind the session's other turns. Cancelling the returned task cancels the turn, but the turn
+    /// still waits for its predecessors.
+    /// - Returns: `nil` if the turn would wait for a turn containing the current task: neither would end.
     func add(
         to conversation: ConversationID, _ turn: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>? {
@@ -52,8 +53,8 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Whether a session's turns wait for any of some turns, or are among them. A turn waits for those before it in its session, and for
-    /// those that were begun inside it.
+    /// Whether turns of a session wait for one of the given turns, directly or indirectly, or are among them. A turn
+    /// waits for earlier turns of its session, and for turns begun inside it.
     private func isAwaited(
         by conversation: ConversationID, anyOf surroundings: [Surrounding], in state: State
     ) -> Bool {
@@ -89,7 +90,8 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Cancels the turns of a session, the last one first, so that none begins because another has ended; waits for their ends.
+    /// Cancels the turns of a session, and waits for their ends. The last turn is cancelled first, so that no turn
+    /// begins when another ends.
     func stop(_ conversation: ConversationID) async {
         let tasks = state.withLock { state in
             (state.sessions[conversation] ?? [:]).sorted { $0.key > $1.key }.map(\.value.task)
@@ -98,7 +100,7 @@ final class TurnQueue: Sendable {
         for task in tasks { await task.value }
     }
 
-    /// Waits until there is no turn.
+    /// Waits until no turn is left.
     func waitUntilIdle() async {
         while let task = state.withLock({ $0.sessions.first?.value.first?.value.task }) { await task.value }
     }

@@ -78,7 +78,8 @@
             }
         }
 
-        /// Erases what was deleted as long as this gets on, some seconds at most: a reader of an older state is not waited for.
+        /// Waits while the erasure makes progress, 5 seconds at most. Does not wait for readers of an older state.
+        /// - Returns: Whether the erasure is complete.
         private func isErased(_ history: SQLiteHistoryStore) async throws -> Bool {
             let end = ContinuousClock.now + .seconds(5)
             var left = try await history.waitUntilErased(atMost: .milliseconds(100))
@@ -100,7 +101,7 @@
             }
         }
 
-        /// What goes with a session.
+        /// The session's name, and the numbers of its messages, agents and branches.
         private func described(_ session: Conversation, in history: any HistoryStore) async throws -> String {
             var facts = [Format.count(session.messageCount, "message")]
             if session.agents.count > 1 { facts.append(Format.count(session.agents.count, "agent")) }

@@ -1,23 +1,23 @@
 import Foundation
 
-/// Finds the messages in the bytes of a JSON array, without reading what is in them.
+/// Finds the messages in the bytes of a JSON array without decoding them.
 ///
-/// White space is free in JSON, and the stores here give it a meaning of their own: every message that they append begins a
-/// line, so that after damage the next message is found for certain, whatever the damaged one holds.
+/// The stores give white space a meaning: each appended message begins a line. After damage, the next message can
+/// therefore be found reliably, whatever the damaged message contains.
 enum MessageArray {
-    /// What a whole array holds: where its messages lie and where it is closed.
+    /// The layout of a whole array: the ranges of its messages, and the position of its closing bracket.
     struct Layout {
         var messages: [Range<Int>] = []
         var closing = 0
     }
 
-    /// The layout of bytes that are one array of objects with white space around it; `nil` for anything else.
+    /// The layout of an array of objects, with white space around it; `nil` for anything else.
     static func layout(of bytes: [UInt8]) -> Layout? {
         guard let start = skippingSpace(in: bytes, from: 0), bytes[start] == Byte.openingBracket else { return nil }
         return layout(ofRest: bytes, from: start + 1, begun: false)
     }
 
-    /// The layout of the rest of an array, from behind its opening bracket or a message on.
+    /// The layout of the rest of an array, after its opening bracket or after a message.
     /// - Parameter begun: Whether there is a message before, so that a comma must come first.
     static func layout(ofRest bytes: [UInt8], from start: Int, begun: Bool) -> Layout? {
         var layout = Layout()
@@ -43,7 +43,7 @@ enum MessageArray {
         return nil
     }
 
-    /// An array of messages given as JSON, each at the beginning of a line.
+    /// Joins JSON messages into an array, each at the beginning of a line.
     static func joined(_ messages: [ArraySlice<UInt8>]) -> [UInt8] {
         var text = [Byte.openingBracket]
         text.reserveCapacity(messages.reduce(2) { $0 + $1.count + 2 })
@@ -56,14 +56,14 @@ enum MessageArray {
         return text
     }
 
-    /// Where the messages lie that can be read in damaged bytes, in order.
+    /// The ranges of the readable messages in damaged bytes, in order.
     ///
-    /// What was appended but never joined to the array (bytes behind its closing bracket that end in the middle) belongs to a
-    /// save that was not finished, and is left out whole.
+    /// Bytes after the closing bracket are messages of a save not yet joined to the array. If they are incomplete, the
+    /// save was not finished, and all of them are left out.
     static func salvage(_ bytes: [UInt8], isMessage: (Range<Int>) -> Bool) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var candidate = nextObject(in: bytes, from: 0)
-        // Whether the message that is damaged began a line; set while none has been found behind it.
+        // Whether the damaged message began a line; `nil` while no message is damaged.
         var damagedLine: Bool?
         while let start = candidate {
             guard let end = endOfObject(in: bytes, at: start), isMessage(start..<end) else {
@@ -80,13 +80,13 @@ enum MessageArray {
             }
             candidate =
                 follower(of: end, in: bytes)
-                // The next object may be a part of a message that lost its brace.
+                // The next object may be part of a message with a missing brace.
                 ?? nextMessageStart(in: bytes, after: end - 1, byLines: beginsLine(start, in: bytes))
         }
         return found
     }
 
-    /// Where the object that begins at `start` ends; `nil` if there is none, if it does not end, or is nested too deep.
+    /// The end of the object beginning at `start`; `nil` if there is none, it does not end, or it is nested too deeply.
     static func endOfObject(in bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start] == Byte.openingBrace else { return nil }
         return bytes.withUnsafeBufferPointer { bytes in
@@ -104,7 +104,7 @@ enum MessageArray {
                 case Byte.quote: inString = true
                 case Byte.openingBrace, Byte.openingBracket:
                     depth += 1
-                    // The decoders stop there too; it keeps a search through garbage from growing with its square.
+                    // The decoders have this limit, too. It keeps a search through garbage from taking quadratic time.
                     if depth > 512 { return nil }
                 case Byte.closingBrace, Byte.closingBracket:
                     depth -= 1
@@ -116,7 +116,7 @@ enum MessageArray {
         }
     }
 
-    /// The object behind the comma that follows a message; `nil` if anything else follows.
+    /// The object after the comma behind a message; `nil` if there is something else.
     private static func follower(of end: Int, in bytes: [UInt8]) -> Int? {
         guard let comma = skippingSpace(in: bytes, from: end), bytes[comma] == Byte.comma,
             let next = skippingSpace(in: bytes, from: comma + 1), bytes[next] == Byte.openingBrace
@@ -128,8 +128,9 @@ enum MessageArray {
         bytes[start...].firstIndex(of: Byte.openingBrace)
     }
 
-    /// Where the next message may begin behind damage: at the beginning of a line, or, because other programs put everything in
-    /// one line, at any object that is not a member's value.
+    /// The possible beginning of the next message after damage. With `byLines`, this is an object at the beginning of a
+    /// line. Otherwise it is also any object other than a member's value, because other programs write everything in
+    /// one line.
     private static func nextMessageStart(in bytes: [UInt8], after start: Int, byLines: Bool) -> Int? {
         var candidate = nextObject(in: bytes, from: start + 1)
         while let position = candidate {
@@ -141,14 +142,14 @@ enum MessageArray {
         return nil
     }
 
-    /// Whether a line begins at a position, or did before the line end became another byte: our messages have nothing between a comma
-    /// and an object.
+    /// Whether a line begins at a position, or did before damage to its line end: the stores write exactly one byte
+    /// between a comma and an object.
     private static func beginsLine(_ position: Int, in bytes: [UInt8]) -> Bool {
         mark(before: position, in: bytes) == Byte.newline
             || position >= 3 && bytes[position - 2] == Byte.comma && bytes[position - 3] == Byte.closingBrace
     }
 
-    /// The last byte before a position that is no blank.
+    /// The last byte before a position, ignoring spaces.
     private static func mark(before position: Int, in bytes: [UInt8]) -> UInt8? {
         bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
     }
@@ -167,7 +168,7 @@ enum MessageArray {
     }
 }
 
-/// The bytes that give JSON its shape.
+/// The structural bytes of JSON.
 enum Byte {
     static let openingBracket = UInt8(ascii: "[")
     static let closingBracket = UInt8(ascii: "]")

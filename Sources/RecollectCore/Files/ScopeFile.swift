@@ -1,28 +1,29 @@
 import Foundation
 
-/// What is known of a scope's file, so that a save neither reads nor writes again what is there.
+/// The known state of a scope's file, so that a save neither reads nor rewrites existing messages.
 ///
-/// The file is a JSON array. A save writes its messages behind the closing bracket, waits until they are on the disk, and
-/// then joins them to the array by making that bracket a comma: one byte, the moment of commitment. A trim makes white space
-/// of what it removes; when there is more of that than of messages, the messages that are left move to a new file.
+/// The file is a JSON array. A save writes its messages after the closing bracket and waits until they are on the disk.
+/// Then it replaces the bracket with a comma: this single byte commits the save. A trim overwrites messages with white
+/// space. If there is more white space than messages, the remaining messages move to a new file.
 struct ScopeFile {
     struct Entry {
-        /// Where the message begins in the file.
+        /// The offset of the message in the file.
         var offset: Int
         let id: ByteString
-        /// Where the message's id stands, from its beginning on.
+        /// The range of the message's id, relative to `offset`.
         let idPlace: Range<Int>
     }
 
     private(set) var entries: [Entry] = []
-    /// The same ids, to look them up.
+    /// The ids of the entries, for lookups.
     private(set) var ids: Set<ByteString> = []
     private(set) var lastRole: Role?
-    /// Where the array's closing bracket is.
+    /// The offset of the array's closing bracket.
     private(set) var closing = 1
-    /// The last bytes before that bracket, at most 256: after another process moved the messages to a new file they differ.
+    /// The last bytes before that bracket, at most 256. They differ after another process has moved the messages to a
+    /// new file.
     private var lastBytes: [UInt8] = []
-    /// Where the last message stood that was trimmed and not moved away.
+    /// The offset of the last trimmed message; `nil` if there is none, or the messages have moved to a new file since.
     private var lastTrimmed: Int?
 
     /// A file that holds an empty array, `[]`.
@@ -30,17 +31,18 @@ struct ScopeFile {
         lastBytes = [Byte.openingBracket]
     }
 
-    /// Reads what a file holds; `nil` where it is not one array of messages.
+    /// Reads a file's bytes; `nil` if they are not a single array of messages.
     init?(_ bytes: [UInt8]) {
         guard let layout = MessageArray.layout(of: bytes) else { return nil }
         closing = layout.closing
         guard take(layout.messages, of: bytes, at: 0) else { return nil }
     }
 
-    /// Learns what other processes did since: reads what they appended, forgets what they trimmed.
+    /// Takes in the changes of other processes: reads appended messages, drops trimmed ones.
     ///
-    /// `false` where the file is not a continuation of what is known and must be read from the start: another process may have
-    /// moved the messages to a new file. An id is one message, so one that stands where it stood has not been moved.
+    /// Returns `false` if the file does not continue the known state and must be read from the start: another process
+    /// may have moved the messages to a new file. An id is unique, so an id at its old offset proves that its message
+    /// has not moved.
     mutating func follow(_ file: OpenFile) throws -> Bool {
         let start = closing - lastBytes.count
         let size = try file.size()
@@ -48,7 +50,7 @@ struct ScopeFile {
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
         if let last = entries.last, try !isThere(last, in: file) { return false }
-        // An older content was put back.
+        // An earlier content of the file was restored.
         if let lastTrimmed, try file.read(at: lastTrimmed, count: 1) == [Byte.openingBrace] { return false }
         if mark != Byte.closingBracket {
             let wasEmpty = entries.isEmpty
@@ -67,15 +69,15 @@ struct ScopeFile {
         return try entries.first.map { try isThere($0, in: file) } ?? true
     }
 
-    /// Whether a message stands in the file where it is known to stand.
+    /// Whether a message is still at its known offset.
     private func isThere(_ entry: Entry, in file: OpenFile) throws -> Bool {
         let bytes = try file.read(at: entry.offset + entry.idPlace.lowerBound, count: entry.idPlace.count)
-        // Bytes that are no string are no id either.
+        // Bytes other than a string are not an id.
         let id = try? bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.string() } }
         return id.map { ByteString($0) } == entry.id
     }
 
-    /// The bytes of the last messages as an array of their own.
+    /// The bytes of the last messages, as a JSON array.
     func bytes(ofLast count: Int, from file: OpenFile) throws -> [UInt8] {
         guard count > 0, !entries.isEmpty else { return [Byte.openingBracket, Byte.closingBracket] }
         let start = entries[max(0, entries.count - count)].offset
@@ -86,17 +88,18 @@ struct ScopeFile {
         return bytes
     }
 
-    /// Appends messages; `isDurable` waits until they are on the disk, past power loss.
+    /// Appends messages. With `isDurable`, waits until they are on the disk, safe from power loss.
     mutating func append(_ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool) throws {
         guard let last = messages.last else { return }
-        // Other programs end the file with a line break: white space, or the file would not be a whole array.
+        // Other programs may end the file with a line break. Bytes after the bracket are white space, because the file
+        // was read as a whole array.
         if try file.size() > closing + 1 { try file.truncate(to: closing + 1) }
         try write(messages, behind: closing, of: file)
         if isDurable { try file.orderWrites() }
         try file.write([entries.isEmpty ? Byte.space : Byte.comma], at: closing)
         if isDurable { try file.synchronize() }
 
-        // Each message stands behind two bytes: the bracket or comma before it, and a line break.
+        // Two bytes precede each message: the bracket or comma, and a line break.
         var end = closing
         for message in messages {
             add(message.message, idPlace: message.idPlace, offset: end + 2)
@@ -106,7 +109,8 @@ struct ScopeFile {
         remember(end: last.bytes[...])
     }
 
-    /// Writes messages and a closing bracket behind a byte: small ones together, a large one from where it is, not copied.
+    /// Writes messages and a closing bracket after an offset. Small messages are joined; messages of 1 MiB or more are
+    /// not copied.
     private func write(_ messages: [EncodedMessage], behind end: Int, of file: OpenFile) throws {
         var place = end + 1
         var text: [UInt8] = []
@@ -131,18 +135,18 @@ struct ScopeFile {
         try flush()
     }
 
-    /// Begins a file that is made and not yet written.
+    /// Writes an empty array if the file is empty.
     func begin(_ file: OpenFile) throws {
         if try file.size() == 0 { try file.write([Byte.openingBracket, Byte.closingBracket], at: 0) }
     }
 
-    /// Where the array ends, to go back to after an append that failed. It does not hold on to the rest, which would be
-    /// copied by the append.
+    /// The array's end, for undoing a failed append. It holds no reference to the entries, because the append would
+    /// then copy them.
     struct End {
         fileprivate let closing: Int
         fileprivate let isNew: Bool
 
-        /// Makes the file what it was.
+        /// Restores the file.
         func restore(_ file: OpenFile) throws {
             if isNew {
                 try file.truncate(to: 0)
@@ -156,12 +160,12 @@ struct ScopeFile {
 
     var end: End { End(closing: closing, isNew: entries.isEmpty && closing == 1) }
 
-    /// What a trim to `count` messages has to do.
+    /// The work for a trim to `count` messages.
     enum Trim {
         case nothing
-        /// Make white space of what is removed.
+        /// Overwrite the removed messages with white space.
         case blank
-        /// Move what is left to a new file.
+        /// Move the remaining messages to a new file.
         case move
     }
 
@@ -172,9 +176,10 @@ struct ScopeFile {
         return head > max(live, 1 << 14) ? .move : .blank
     }
 
-    /// Removes all but the last messages by making white space of the others.
+    /// Removes all but the last messages by overwriting the others with white space.
     ///
-    /// It is on the disk with the next save at the latest: a power cut before that brings trimmed messages back.
+    /// The change is on the disk with the next save at the latest. A power cut before then brings the trimmed messages
+    /// back.
     mutating func blank(to count: Int, in file: OpenFile) throws {
         guard let first = entries.first?.offset else { return }
         let end = offset(ofLast: count)
@@ -185,7 +190,7 @@ struct ScopeFile {
         }
     }
 
-    /// Copies the last messages as they are into an empty file, which this then describes.
+    /// Copies the last messages unchanged into an empty file. `self` then describes the new file.
     mutating func move(last count: Int, from file: OpenFile, to newFile: OpenFile) throws {
         let start = offset(ofLast: count)
         try newFile.write([Byte.openingBracket], at: 0)
@@ -208,7 +213,7 @@ struct ScopeFile {
         count > 0 ? entries[max(0, entries.count - count)].offset : closing
     }
 
-    /// Takes in messages found in bytes that begin at `offset` of the file; `false` if one cannot be read.
+    /// Adds messages found in bytes beginning at `offset` of the file; `false` if one is unreadable.
     private mutating func take(_ ranges: [Range<Int>], of bytes: [UInt8], at offset: Int) -> Bool {
         for range in ranges {
             guard let (message, idPlace) = EncodedMessage.read(bytes[range]) else { return false }
@@ -236,7 +241,7 @@ struct ScopeFile {
     private static let remembered = 256
 
     private mutating func remember(end bytes: ArraySlice<UInt8>) {
-        // No more than the last message, which stays whatever another process trims.
+        // At most the last message: no trim by another process changes it.
         let last = entries.last.map { closing - $0.offset } ?? Self.remembered
         lastBytes = Array(bytes.suffix(min(last, Self.remembered)))
     }

@@ -6,27 +6,30 @@
     import RecollectAgents
     import RecollectCore
 
-    /// A client of servers that speak OpenAI's chat completions: OpenAI, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and others.
+    /// A client for servers with OpenAI's chat-completions API: OpenAI, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter
+    /// and others.
     ///
     /// ```swift
     /// let local = ChatCompletionsClient(baseURL: URL(string: "http://127.0.0.1:11434/v1")!, model: "qwen3")
-    /// let openAI = ChatCompletionsClient(model: "gpt-5-mini", apiKey: ProcessInfo.processInfo.environment["OPENAI_API_KEY"])
+    /// let openAI = ChatCompletionsClient(
+    ///     model: "gpt-5-mini", apiKey: ProcessInfo.processInfo.environment["OPENAI_API_KEY"])
     /// ```
     ///
-    /// Calls may be made from any task, many at once. Pieces are given on as they come. Ending the iteration, or the task that
-    /// iterates, closes the connection. An answer that breaks off is an error, never a short answer. Everything thrown is a
-    /// `ModelError`, or `CancellationError`. Nothing is logged.
+    /// Calls may be made from any task, many at once. Events are sent as they arrive. Ending the iteration, or
+    /// cancelling its task, closes the connection. An incomplete answer is an error, never a short answer. All errors
+    /// are a `ModelError` or `CancellationError`. The client logs nothing.
     ///
-    /// The history is first rid of halves of tool exchanges, and put into an order that servers accept. An interrupted reply ends
-    /// with words that tell the model so. Redirects are not followed: neither key nor conversation goes to another server.
+    /// Before a request, half tool exchanges are removed from the history, and messages get an order accepted by
+    /// servers. An interrupted reply ends with a note for the model. Redirects are not followed: neither key nor
+    /// conversation goes to another server.
     public struct ChatCompletionsClient: LLMClient {
-        /// How long to wait.
+        /// Time limits.
         public struct Timeouts: Hashable, Sendable {
-            /// The longest silence, before the first byte and between two; keep-alives break it.
+            /// The longest time without a byte, before the first one and between two. Keep-alives count as bytes.
             public var idle: Duration
-            /// The longest time for a request with its retries and all of its answer; `nil` for no limit.
+            /// The longest time for a request with its retries and its whole answer; `nil` for no limit.
             public var total: Duration?
-            /// How long a connection is kept for the end of a body behind the end of the answer, for tests.
+            /// The time a connection stays open for the end of the body after the end of the answer. Tests change it.
             package var end = Duration.milliseconds(200)
 
             /// Makes limits.
@@ -36,9 +39,9 @@
             }
         }
 
-        /// The address under which the server has `chat/completions`.
+        /// The base address of `chat/completions` on the server.
         public let baseURL: URL
-        /// The model that is asked, as the server names it.
+        /// The model's name on the server.
         public let model: String
 
         private let apiKey: String?
@@ -50,26 +53,26 @@
         private let address: ServerAddress
         private let http: HTTPClient
         private let waiting: Waiting
-        /// Whether the server has refused `stream_options`: it is then not asked again for the usage.
+        /// Whether the server has refused `stream_options`. Requests then no longer ask for the usage.
         private let refusesUsage = Locked(false)
 
-        /// Makes a client; nothing is sent yet.
+        /// Makes a client. It sends nothing yet.
         /// - Parameters:
-        ///   - baseURL: The address under which the server has `chat/completions`, mostly ending in `/v1`. A query stays; a user and a
-        ///     password are sent as basic authentication.
-        ///   - model: The model, as the server names it.
-        ///   - apiKey: Sent as a bearer token, without white space around it; `nil` or empty for none. It cannot be sent beside a
-        ///     user in the base URL: requests then throw.
-        ///   - headers: Sent with every request, in place of the client's own of the same name.
-        ///   - extraBody: Members of the request's body, added or put in place of the client's own: `["temperature": 0]`, say.
-        ///     `null` takes one out.
-        ///   - timeouts: How long to wait. Connecting takes 10 seconds at most.
-        ///   - retries: When to try again.
-        ///   - maxReplyBytes: How many bytes of UTF-8 the model may say in one completion: prose, reasoning, and the names and
-        ///     arguments of tool calls. A longer answer is cut off there and ends with the reason `length`; arguments that were cut
-        ///     off come as a string. The rest is not read.
-        ///   - httpClient: Sends the requests; the caller shuts it down. It brings its own rules for connecting, redirects and
-        ///     silence, in addition to those here. `nil` for the one that all clients share.
+        ///   - baseURL: The base address of `chat/completions` on the server, usually ending in `/v1`. A query is kept.
+        ///     A user and a password are sent as basic authentication.
+        ///   - model: The model's name on the server.
+        ///   - apiKey: A bearer token; white space around it is removed. `nil` or empty for none. With a user in the
+        ///     base URL, requests throw.
+        ///   - headers: Headers for every request. They replace the client's headers of the same name.
+        ///   - extraBody: Members for the request's body. They replace the client's members of the same name:
+        ///     `["temperature": 0]`, for example. `null` removes a member.
+        ///   - timeouts: Time limits. Connecting takes 10 seconds at most.
+        ///   - retries: The policy for retries.
+        ///   - maxReplyBytes: The limit for one completion, in bytes of UTF-8: prose, reasoning, and the names and
+        ///     arguments of tool calls. A longer answer is cut off there and ends with the reason `length`. Arguments
+        ///     cut off this way are returned as a string. The rest is not read.
+        ///   - httpClient: The HTTP client for requests; the caller shuts it down. Its rules for connections, redirects
+        ///     and silence apply in addition. With `nil`, all `ChatCompletionsClient`s share one.
         public init(
             baseURL: URL = Self.openAI, model: String, apiKey: String? = nil, headers: [String: String] = [:],
             extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(), retries: RetryPolicy = RetryPolicy(),
@@ -116,7 +119,8 @@
                     do {
                         try await run(request) { event in
                             stream.yield(event)
-                            // What comes behind the end frees the connection; nobody has to wait for that.
+                            // Reading continues after the end only to free the connection. The stream does not wait for
+                            // this.
                             if case .done = event { stream.finish() }
                         }
                         stream.finish()
@@ -141,7 +145,7 @@
             try failures.check(names: headers.keys)
             try failures.check(allHeaders)
             if apiKey != nil, address.authorization != nil { throw failures.twoCredentials() }
-            // NIO ends the process for a port that is none.
+            // NIO traps on an invalid port.
             if let port = baseURL.port, !(0...65_535).contains(port) { throw failures.noPort(port) }
             guard let total = timeouts.total else { return try await tryAgain(request, failures, yield) }
             do {
@@ -151,7 +155,7 @@
             }
         }
 
-        /// Sends the request until it succeeds, fails for good, or has given something on.
+        /// Sends the request until it succeeds, fails for good, or has sent an event.
         private func tryAgain(
             _ request: LLMRequest, _ failures: ModelFailures, _ yield: @escaping @Sendable (LLMStreamEvent) -> Void
         ) async throws {
@@ -208,7 +212,7 @@
             ModelFailures(
                 server: address.name, model: model, hasKey: apiKey != nil, hasUser: address.authorization != nil,
                 request: request,
-                // What is short is no secret, and would hide every sentence.
+                // Short values are not secrets, and would suppress every message from the server.
                 secrets: ([apiKey].compactMap { $0 } + headers.values + address.secrets).filter { $0.count >= 8 })
         }
     }
@@ -225,7 +229,7 @@
 
     // MARK: - Surroundings
 
-    /// Time and chance, which tests bring themselves.
+    /// Time and randomness, replaceable in tests.
     struct Waiting: Sendable {
         var sleep: @Sendable (Duration) async throws -> Void
         var now: @Sendable () -> Date
@@ -237,14 +241,14 @@
     }
 
     extension HTTPClient {
-        /// The client that all share, never shut down. Unlike `HTTPClient.shared` it follows no redirects, does not cut long
-        /// silences, and tells at once when nobody listens.
+        /// The shared client, never shut down. Unlike `HTTPClient.shared`, it does not follow redirects, does not end
+        /// long silences, and reports a refused connection at once.
         fileprivate static let recollect: HTTPClient = {
             var configuration = HTTPClient.Configuration(
                 redirectConfiguration: .disallow, timeout: HTTPClient.Configuration.Timeout(connect: .seconds(10)),
                 decompression: .enabled(limit: .ratio(100)))
             configuration.connectionPool.retryConnectionEstablishment = false
-            // As many sessions as like to may stream at once: the server limits them.
+            // Any number of sessions may stream at once. The server sets the limit.
             configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1_024
             configuration.networkFrameworkWaitForConnectivity = false
             return HTTPClient(eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)

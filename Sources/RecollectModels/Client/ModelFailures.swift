@@ -6,21 +6,21 @@
     import RecollectAgents
     import RecollectCore
 
-    /// Makes errors that a person can act on, for one request to one server.
+    /// Makes actionable errors for one request to one server.
     struct ModelFailures {
-        /// The server as people know it: scheme, host and port.
+        /// The server's name in messages: scheme, host and port.
         let server: String
         let model: String
         let hasKey: Bool
         /// Whether the base URL has a user and a password.
         let hasUser: Bool
         let request: LLMRequest
-        /// What must not stand in any error.
+        /// The strings to keep out of all errors.
         let secrets: [String]
 
         // MARK: Before an answer
 
-        /// The error for what `HTTPClient` threw before there was a response.
+        /// The error for an `HTTPClient` failure before a response.
         func notSent(_ error: any Error) -> ModelError {
             switch error as? HTTPClientError {
             case .remoteConnectionClosed?, .requestStreamCancelled?, .uncleanShutdown?:
@@ -40,9 +40,9 @@
             }
         }
 
-        /// The error for a connection that ended too early.
+        /// The error for a connection closed too early.
         func lost(_ cause: (any Error)? = nil) -> ModelError {
-            // The type belongs to a package that this one does not depend on by name.
+            // The error's type belongs to a package not among this package's direct dependencies.
             if let cause, String(reflecting: type(of: cause)).contains("Decompression") {
                 return ModelError(
                     .unreadable,
@@ -55,7 +55,7 @@
                 cause: cause)
         }
 
-        /// The error for a server that is too slow.
+        /// The error for a slow server.
         func timedOut(_ limit: String, cause: (any Error)? = nil) -> ModelError {
             ModelError(
                 .timedOut,
@@ -63,7 +63,7 @@
                 cause: cause)
         }
 
-        /// The error for two credentials where one can be sent.
+        /// The error for two credentials: only one can be sent.
         func twoCredentials() -> ModelError {
             ModelError(
                 .cannotConnect,
@@ -71,12 +71,12 @@
                     + "sent: leave the other out")
         }
 
-        /// The error for a number that no port has.
+        /// The error for an invalid port number.
         func noPort(_ port: Int) -> ModelError {
             ModelError(.cannotConnect, "\(port) in the base URL of \(server) is no port; ports end at 65535")
         }
 
-        /// Refuses header names outside of HTTP's tokens (RFC 9110, section 5.6.2). `HTTPHeaders` ends the process for some of them.
+        /// Refuses header names other than HTTP tokens (RFC 9110, section 5.6.2). `HTTPHeaders` traps on some of them.
         func check(names: some Sequence<String>) throws {
             let marks = Set("!#$%&'*+-.^_`|~".utf8)
             func isToken(_ name: String) -> Bool {
@@ -93,7 +93,7 @@
                 "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
         }
 
-        /// Refuses headers that cannot be sent, before `HTTPClient` does: its error quotes them, and keys with them.
+        /// Refuses invalid header values before `HTTPClient` does, because its error quotes them, including keys.
         func check(_ headers: HTTPHeaders) throws {
             guard
                 let header = headers.first(where: { $0.value.utf8.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } })
@@ -103,15 +103,15 @@
                 .cannotConnect, "the header \(header.name) holds a line break or another control character" + key)
         }
 
-        // MARK: A status that says no
+        // MARK: Refusals
 
-        /// The error for a response that is none of the 2xx.
+        /// The error for a response with a status other than 2xx.
         func refusal(status: Int, body: [UInt8], retryAfter: Duration? = nil, location: String? = nil) -> ModelError {
             let json = try? body.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
             return refusal(status: status, error: json ?? .null, retryAfter: retryAfter, location: location)
         }
 
-        /// The error for a failure in the middle of a stream; many servers give it a status of its own.
+        /// The error for a failure in the middle of a stream. Many servers include a status.
         func failure(_ error: JSONValue) -> ModelError {
             let code = error["code"]?.integerValue ?? error["status"]?.integerValue
             guard let code, (400..<600).contains(code) else {
@@ -132,7 +132,7 @@
                 message = "\(server) redirects to \(host); nothing was sent there: give that base URL if you trust it"
             case 401, 403:
                 code = .unauthorized
-                // What servers say here quotes the key.
+                // Servers quote the key in this case, so their message is left out.
                 message =
                     hasUser
                     ? "\(server) does not accept the user and the password in the base URL, or they may not use \(model)"
@@ -166,10 +166,10 @@
             return words.isEmpty ? "" : "; it says: \(words)"
         }
 
-        // MARK: An answer that is none
+        // MARK: Unreadable answers
 
-        /// The error for a body that is no completion.
-        /// - Parameter contentType: what the server calls it.
+        /// The error for a body other than a completion.
+        /// - Parameter contentType: The body's type according to the server.
         func unreadable(contentType: String?, cause: (any Error)? = nil) -> ModelError {
             let kind = contentType.map { "an answer of the type \($0)" } ?? "an answer without a type"
             return ModelError(
@@ -178,7 +178,7 @@
                 cause: cause)
         }
 
-        /// The error for an event or a body that is longer than the limit.
+        /// The error for an event or a body over the limit.
         func tooLong(limit: Int) -> ModelError {
             ModelError(.unreadable, "\(server) sent more than \(limit) bytes in one piece; nothing more was read")
         }

@@ -1,19 +1,19 @@
 #if Models
     import RecollectAgents
 
-    /// The body of an answer: an event stream, or one whole object of JSON.
+    /// The body of an answer: an event stream, or a single JSON object.
     ///
-    /// Its first byte tells which: an object begins with a brace, and no line of an event stream does. Types that servers give are often
-    /// wrong.
+    /// The first byte decides: an object begins with a brace, and no line of an event stream does. Content types from
+    /// servers are often wrong.
     struct CompletionAnswer {
         var reader: CompletionReader
         private var events = ServerSentEventParser(limit: CompletionAttempt.sizeLimit)
-        /// What came of an object.
+        /// The received bytes of a JSON object.
         private var bytes: [UInt8] = []
-        /// Whether it is an object; `nil` before the first byte that tells.
+        /// Whether the body is a JSON object; `nil` before the first byte other than white space.
         private var isWhole: Bool?
 
-        /// - Parameter maxReplyBytes: how many bytes of UTF-8 the model may say.
+        /// - Parameter maxReplyBytes: The limit for the reply, in bytes of UTF-8.
         init(maxReplyBytes: Int) {
             reader = CompletionReader(maxBytes: maxReplyBytes)
         }
@@ -41,7 +41,7 @@
             }
         }
 
-        /// Blanks, ends of lines, and the bytes of a byte order mark.
+        /// White space, and the bytes of a byte order mark.
         private static let leading: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF]
     }
 #endif

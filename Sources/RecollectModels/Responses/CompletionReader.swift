@@ -2,9 +2,9 @@
     import RecollectAgents
     import RecollectCore
 
-    /// Makes events of a model's answer: of the chunks of a stream, or of one whole body.
+    /// Turns a model's answer into events: the chunks of a stream, or a single whole body.
     struct CompletionReader {
-        /// What a server says went wrong, in the middle of an answer: its JSON.
+        /// An error reported by the server in the middle of an answer, as JSON.
         struct ServerFailure: Error {
             let error: JSONValue
         }
@@ -14,33 +14,33 @@
         private var reason: FinishReason?
         private var usage: TokenUsage?
         private var model: String?
-        /// Whether the server has said that it is done.
+        /// Whether the server has sent the end mark.
         private var isAtEnd = false
-        /// Whether anything came that belongs to a completion.
+        /// Whether any part of a completion was received.
         private(set) var hasBegun = false
 
-        /// - Parameter maxBytes: how many bytes of UTF-8 the model may say.
+        /// - Parameter maxBytes: The limit for the reply, in bytes of UTF-8.
         init(maxBytes: Int = .max) {
             room = ReplyRoom(bytes: maxBytes)
         }
 
-        /// Whether the model has said more than it may: what there was room for has been given.
+        /// Whether the reply exceeds its limit. The part within the limit was sent.
         var isCutOff: Bool { room.isOver }
 
-        /// Whether nothing more is to be read.
+        /// Whether reading is finished.
         var isDone: Bool { isAtEnd || isCutOff }
 
-        /// Whether all has been said; the usage may still come.
+        /// Whether the reply is complete. The usage may follow.
         var isComplete: Bool { isDone || reason != nil }
 
-        /// Reads an event and gives what it says.
-        /// - Throws: `RecollectError` where its data is no JSON object, `ServerFailure` where the server reports one.
+        /// Reads an event and yields its content.
+        /// - Throws: `RecollectError` if the data is not a JSON object, `ServerFailure` if the server reports an error.
         mutating func read(_ event: ServerSentEvent, _ yield: (LLMStreamEvent) -> Void) throws {
             guard !event.name.elementsEqual("error".utf8) else { throw ServerFailure(error: Self.failure(event.data)) }
             try read(event.data, yield)
         }
 
-        /// What an event of the name `error` says, in whatever shape.
+        /// The content of an event named `error`, in any form.
         private static func failure(_ data: [UInt8]) -> JSONValue {
             do {
                 let value = try data.withUnsafeBytes { bytes in try JSONParser.read(bytes) { try $0.value() } }
@@ -50,8 +50,8 @@
             }
         }
 
-        /// Reads the data of one event and gives what it says.
-        /// - Throws: `RecollectError` where it is no JSON object, `ServerFailure` where the server reports one.
+        /// Reads the data of one event and yields its content.
+        /// - Throws: `RecollectError` if the data is not a JSON object, `ServerFailure` if the server reports an error.
         mutating func read(_ data: [UInt8], _ yield: (LLMStreamEvent) -> Void) throws {
             guard !isDone else { return }
             if Self.isEnd(data) {
@@ -62,7 +62,7 @@
                 try JSONParser.read(bytes, replacesLoneSurrogates: true) { try $0.object() }
             }
             if let error = chunk["error"], error != .null { throw ServerFailure(error: error) }
-            // vLLM sends its errors bare.
+            // vLLM sends the error object itself, without an `error` member around it.
             if chunk["object"] == "error" || chunk["type"] == "error" { throw ServerFailure(error: .object(chunk)) }
             if let model = chunk["model"]?.stringValue, !model.isEmpty { self.model = model }
             if let usage = chunk["usage"].flatMap(TokenUsage.init(chatCompletions:)) { self.usage = usage }
@@ -76,7 +76,7 @@
             }
         }
 
-        /// Whether the data are the mark of the end; some servers put blanks around it.
+        /// Whether the data is the end mark. Some servers add spaces or tabs around it.
         private static func isEnd(_ data: [UInt8]) -> Bool {
             let mark = Array("[DONE]".utf8)
             let rest = data.drop { $0 == 0x20 || $0 == 0x09 }
@@ -94,15 +94,15 @@
                 if !fitting.isEmpty { yield(.textDelta(fitting)) }
             }
             for call in delta["tool_calls"]?.arrayValue ?? [] { calls.add(call, &room) }
-            // The shape of a call from before there could be several.
+            // The older form of a single tool call.
             if let call = delta["function_call"], call != .null { calls.add(["function": call], &room) }
         }
 
-        /// Gives the tool calls and the end.
+        /// Yields the tool calls and the end.
         func finish(_ yield: (LLMStreamEvent) -> Void) {
             calls.events().forEach(yield)
             var reason = reason ?? .stop
-            // Not every server tells the one from the other.
+            // Some servers give `stop` as the reason for tool calls.
             if !calls.isEmpty, reason == .stop || reason.rawValue == "function_call" { reason = .toolCalls }
             if isCutOff { reason = .length }
             yield(.done(LLMCompletion(reason: reason, usage: usage, model: model)))
@@ -110,14 +110,14 @@
     }
 
     extension JSONValue {
-        /// The text of a `content`: a string, or an array of parts of which some have text.
+        /// The text of a `content`: a string, or the text parts of an array.
         fileprivate var prose: String? {
             stringValue ?? arrayValue?.compactMap { $0["text"]?.stringValue }.joined()
         }
     }
 
     extension TokenUsage {
-        /// Reads `usage`: what came from a cache is part of `prompt_tokens` there.
+        /// Reads `usage`. Its `prompt_tokens` include cached tokens.
         init?(chatCompletions usage: JSONValue) {
             guard let prompt = usage["prompt_tokens"]?.integerValue else { return nil }
             let cached = usage["prompt_tokens_details"]?["cached_tokens"]?.integerValue ?? 0

@@ -3,14 +3,14 @@
     import RecollectAgents
     import RecollectCore
 
-    /// Puts tool calls together from the pieces that a server streams.
+    /// Assembles tool calls from streamed pieces.
     struct ToolCallPieces {
         private struct Call {
             var index: Int64?
             var id = ""
             var name = ""
             var text = ""
-            /// Arguments that came as JSON instead of as text.
+            /// Arguments received as JSON instead of text.
             var value: JSONValue?
         }
 
@@ -18,10 +18,10 @@
 
         var isEmpty: Bool { calls.isEmpty }
 
-        /// What a call takes besides its id, its name and its arguments, in bytes.
+        /// The size of a call without its id, name and arguments, in bytes.
         private static let frame = 64
 
-        /// Adds an element of `tool_calls`, as far as there is room for it.
+        /// Adds an element of `tool_calls`, as far as the limit allows.
         mutating func add(_ piece: JSONValue, _ room: inout ReplyRoom) {
             guard !room.isOver else { return }
             let function = piece["function"]
@@ -49,8 +49,8 @@
             }
         }
 
-        /// Which call a piece belongs to. Servers that send whole calls may give all of them the index 0, or none: there an id
-        /// of its own, with a name, begins another call.
+        /// Finds the call of a piece. Some servers send whole calls, all with the index 0 or without an index. There, a
+        /// new id together with a name begins another call.
         private mutating func place(index: Int64?, id: String, name: String) -> Int {
             let candidate = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
             if let candidate {
@@ -66,7 +66,7 @@
             return calls.count - 1
         }
 
-        /// The calls, in the order in which they began, each with an id of its own.
+        /// The calls in the order of their beginnings, each with a unique id.
         func events() -> [LLMStreamEvent] {
             var used: Set<String> = [""]
             return calls.map { call in
@@ -76,7 +76,7 @@
             }
         }
 
-        /// No arguments at all are an empty object; what is no JSON that a history keeps stays as the model wrote it.
+        /// Missing arguments become an empty object. Text other than storable JSON stays as the model wrote it.
         private static func arguments(_ text: String) -> JSONValue {
             text.allSatisfy(\.isWhitespace) ? [:] : JSONValue(fromOutside: text)
         }

@@ -3,15 +3,16 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// A copy of another program's SQLite database as it stood at one moment, in a folder that goes with the last reference to it; what a
-/// killed process left goes with the next copy.
+/// A snapshot of another program's SQLite database, in a temporary folder. The folder is removed with the last
+/// reference. Making a copy also removes leftovers of killed processes.
 ///
-/// The other program may go on writing meanwhile: SQLite's backup reads under its locks, and reads its log. All calls block.
+/// The other program may write meanwhile: SQLite's backup reads under its locks, and reads its write-ahead log. All
+/// calls block.
 final class DatabaseCopy: Sendable {
     private let folder: String
-    /// Locked as long as the copy is used. Only held: nobody calls it, from whatever thread.
+    /// Locked for the life of the copy. `nonisolated(unsafe)` is safe because nothing calls its methods after `init`.
     private nonisolated(unsafe) let lock: OpenFile
-    /// Where the copy lies.
+    /// The path of the copy.
     let path: String
     /// The database's size in bytes.
     let byteCount: Int64
@@ -32,7 +33,7 @@ final class DatabaseCopy: Sendable {
             self.path = path
             self.folder = folder
         } catch {
-            // What failed is told; an empty folder among the temporary ones is the system's to remove.
+            // The error above is thrown. The next copy or the system removes a folder left behind.
             try? FileManager.default.removeItem(atPath: folder)
             if let error = error as? DatabaseError { throw RecollectError(error, store: original) }
             guard let error = error as? RecollectError else {
@@ -45,11 +46,11 @@ final class DatabaseCopy: Sendable {
     private static let prefix = "recollect-copy-"
     private static let lockName = "lock"
 
-    /// Removes the copies of processes that have ended: those of this user with a lock that nobody holds. One that was made in the
-    /// last minute may not have its lock yet.
+    /// Removes the copies of ended processes: this user's folders with a free lock. A lock file younger than a minute
+    /// is skipped, because its process may not have locked it yet.
     private static func removeLeftovers() {
         let temporary = FileManager.default.temporaryDirectory
-        // What cannot be looked at or removed is the system's to remove.
+        // The system removes folders left behind by an error here.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: temporary.path)) ?? []
         where name.hasPrefix(prefix) {
             let path = temporary.appendingPathComponent(name).path
@@ -64,7 +65,7 @@ final class DatabaseCopy: Sendable {
     }
 
     deinit {
-        // As above.
+        // The next copy or the system removes a folder left behind.
         try? FileManager.default.removeItem(atPath: folder)
     }
 
@@ -73,12 +74,12 @@ final class DatabaseCopy: Sendable {
         try ForeignDatabase(uri: Self.uri(path, "mode=rw"), isReadOnly: false)
     }
 
-    /// Whether a regular file begins as SQLite databases do.
+    /// Whether a path is a regular file with the header of an SQLite database.
     static func isDatabase(_ path: String) -> Bool {
         header(of: path).map(DatabaseHeader.isDatabase) ?? false
     }
 
-    /// The beginning of a database; `nil` where there is none.
+    /// The header of a database file; `nil` if there is none.
     private static func header(of path: String) -> [UInt8]? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -90,8 +91,9 @@ final class DatabaseCopy: Sendable {
     private static func copy(_ original: String, to path: String, in folder: String) throws {
         let isLogged = header(of: original)?[18] == 2
         let (hasLog, hasIndex) = (exists(original + "-wal"), exists(original + "-shm"))
-        // A database with a log is open somewhere if its index is there too. A log alone was left by a crash, and no log at all
-        // means that nobody has it open: both are read without the files that a connection would make beside the original.
+        // A write-ahead log with an index means an open database. A log alone was left by a crash. Without a log, no
+        // program has the database open. The last two cases are read without a normal connection, because it would
+        // create files beside the original.
         if isLogged, hasLog, !hasIndex {
             return try copyFiles(original, to: path, in: folder)
         }
@@ -102,7 +104,7 @@ final class DatabaseCopy: Sendable {
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
-            // A crash left a journal that only a writer can roll back: that happens in the copy.
+            // A crash left a journal, and only a writer can roll it back. The copy is the place for this.
             try copyFiles(original, to: path, in: folder)
         }
     }
@@ -120,7 +122,7 @@ final class DatabaseCopy: Sendable {
         return lstat(path, &status) == 0 && status.st_size > 0
     }
 
-    /// A URI of a file with parameters for SQLite.
+    /// A file's URI with parameters for SQLite.
     static func uri(_ path: String, _ parameters: String) -> String {
         let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
         return "file:\(escaped)?\(parameters)"

@@ -2,21 +2,21 @@ import Foundation
 import RecollectCore
 
 extension ChatProjection {
-    /// Merges versions of a chat; the order of the versions does not matter.
+    /// Merges versions of a chat. The order of the versions does not matter.
     ///
-    /// The result has the messages of all versions. A message is missing in the result only if a version lists it as deleted. The
-    /// title, each member that is not of the format, and of each message its content, its agent and its place merge by
-    /// themselves: a value that the base does not have counts, and of two such values the greater one by its bytes.
+    /// The result has the messages of all versions, except messages listed as deleted by a version. These values merge
+    /// independently: the title, each unknown member of the file, and the content, agent and `after` of each message. A
+    /// value different from the base's wins. Of several such values, the greatest in byte order wins.
     /// - Parameters:
-    ///   - base: A common ancestor; `nil` if none is known or it cannot be read.
+    ///   - base: A common ancestor; `nil` if none is known or it is unreadable.
     ///   - versions: At least one.
-    /// - Returns: `nil` if a version is no chat of this format, or is another conversation's.
+    /// - Returns: `nil` if a version is not a chat of this format, or the versions belong to different conversations.
     static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]]) -> WorkspaceMerge.Result? {
-        // A base that cannot be read tells nothing.
+        // An unreadable base is ignored: the merge runs without one.
         let base = base.flatMap { try? ChatProjection(bytes: $0) }
         var read: [ChatProjection] = []
         for version in versions {
-            // What is no chat makes the merge impossible, whatever is wrong with it.
+            // An unreadable version makes the merge impossible, for any error.
             guard let projection = try? ChatProjection(bytes: version) else { return nil }
             read.append(projection)
         }
@@ -50,7 +50,7 @@ extension ChatProjection {
             entries: entries, deleted: versions.flatMap(\.deleted), others: others)
     }
 
-    /// Of several values the greatest that the base does not have, else the base's; `nil` if there are no values.
+    /// The greatest value different from the base's; the base's if there is no other; `nil` for no values.
     private static func newest<Value>(
         _ values: [Value], base: Value?, by bytes: (Value) -> ByteString
     ) -> Value? {
@@ -59,9 +59,9 @@ extension ChatProjection {
         return (all.filter { $0.bytes != known }.max { $0.bytes < $1.bytes } ?? all.first)?.value
     }
 
-    // MARK: What a merge dropped
+    // MARK: Dropped changes
 
-    /// Whether a merged chat has all that a version changed.
+    /// Whether a merged chat contains all changes of a version.
     private func holds(_ version: ChatProjection, base: ChatProjection?) -> Bool {
         let (merged, old) = (entriesByID, base?.entriesByID ?? [:])
         let gone = Set(deleted.map { ByteString($0) })
@@ -71,7 +71,7 @@ extension ChatProjection {
         return version.entries.allSatisfy { entry in
             let id = ByteString(entry.message.id)
             guard let there = merged[id] else {
-                // Without a base a deletion is taken at its word.
+                // Without a base entry, the deletion wins over any content.
                 return gone.contains(id) && (old[id].map { $0.message.json == entry.message.json } ?? true)
             }
             return isKept(entry.message, there.message, old[id]?.message, by: \.json)
@@ -80,13 +80,13 @@ extension ChatProjection {
             && version.others.allSatisfy { isKept($1, others[$0], base?.others[$0], by: \.json) }
     }
 
-    /// The texts of a version's messages that a merged chat does not have because another version lists them as deleted.
+    /// The texts of a version's messages missing in a merged chat because another version lists them as deleted.
     private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
         let gone = Set(deleted.map { ByteString($0) })
         return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message.text)
     }
 
-    /// The entries by the bytes of their messages' ids.
+    /// The entries by the bytes of their message ids.
     var entriesByID: [ByteString: Entry] {
         Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
     }

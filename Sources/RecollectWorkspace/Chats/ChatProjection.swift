@@ -1,10 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// A conversation as a file that people and other programs read: `Chats/{conversationId}.json`.
+/// A conversation as a file for people and other programs: `Chats/{conversationId}.json`.
 ///
-/// It is canonical: two devices that know the same messages write the same bytes, each message in a line of its own. The history stays what
-/// counts; the file follows it, and what a person changes in the file is told by its checksum and taken in.
+/// The file is canonical: devices with the same messages write the same bytes, each message on its own line. The
+/// history is the source of truth, and the file follows it. A checksum detects edits by people; their changes are
+/// imported into the history.
 ///
 /// ```json
 /// {"format":"recollect.chat/1","conversation":"moby-dick","title":"Whales","messages":[
@@ -13,11 +14,11 @@ import RecollectCore
 /// ],"heads":["2"],"sha256":"…"}
 /// ```
 public struct ChatProjection: Equatable, Sendable {
-    /// A message with what places it.
+    /// A message and its position in the conversation.
     public struct Entry: Equatable, Sendable {
-        /// The agent whose scope holds it.
+        /// The agent with the message in its scope.
         public var agentId: String
-        /// The id of the message that it was said after; `nil` for the first.
+        /// The id of the preceding message; `nil` for the first.
         public var after: String?
         /// The message.
         public var message: ConversationMessage
@@ -32,20 +33,21 @@ public struct ChatProjection: Equatable, Sendable {
 
     /// The session's id.
     public let conversation: String
-    /// Its title, where it has one.
+    /// The session's title; `nil` if it has none.
     public var title: String?
-    /// The messages, each behind the one it was said after; what was said apart after one message stands in the order of its time.
+    /// The messages, each below its preceding message. Messages with the same preceding message are in the order of
+    /// their timestamps, then of the bytes of their ids.
     public let entries: [Entry]
-    /// The ids of messages that were deleted, in the order of their bytes: none of them comes back from another device's file.
+    /// The ids of deleted messages, in byte order. Another device's file cannot bring these messages back.
     public let deleted: [String]
-    /// Members of the file that are not of its format: kept as they are, and never taken into the history.
+    /// Unknown members of the file: preserved unchanged, and never imported into the history.
     public let others: [String: JSONValue]
-    /// Whether the bytes it was read from were those that Recollect writes.
+    /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     public let isIntact: Bool
-    /// Whether the file had messages that are not among `entries`: a second one of an id, or one that it lists as deleted.
+    /// Whether the file had messages missing in `entries`: a repeated id, or a message listed as deleted.
     let hasOtherMessages: Bool
 
-    /// Makes a projection; of entries of one id the first counts, and those that were deleted are left out.
+    /// Makes a projection. Of entries with the same id, the first is kept. Entries listed in `deleted` are dropped.
     public init(
         conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
         others: [String: JSONValue] = [:]
@@ -77,7 +79,7 @@ public struct ChatProjection: Equatable, Sendable {
         let followers = Dictionary(grouping: all) { $0.after.map { ByteString($0) } }
         var ordered: [Entry] = []
         var placed: Set<ByteString> = []
-        // What says to follow a message that is not there begins a line of its own, and so does one of a ring.
+        // A message after an unknown one begins a thread. So does the first message of a cycle.
         let roots = all.filter { entry in entry.after.map { !known.contains(ByteString($0)) } ?? true }
         for root in roots + all where !placed.contains(ByteString(root.message.id)) {
             var waiting = [root]
@@ -132,14 +134,14 @@ extension ChatProjection {
         return writer.text
     }
 
-    /// The ids of the messages that no other one was said after.
+    /// The ids of the messages without a following message, in byte order.
     public var heads: [String] {
         let followed = Set(entries.compactMap { $0.after.map { ByteString($0) } })
         return entries.map { ByteString($0.message.id) }.filter { !followed.contains($0) }.sorted().map(\.string)
     }
 
-    /// Reads a file, also one that a person has changed.
-    /// - Throws: `unreadable` where it is no projection; `newerSchema` for one of a newer format, which stays as it is.
+    /// Reads a file, edited or not.
+    /// - Throws: `unreadable` if it is not a projection; `newerSchema` for a newer format. The file is left unchanged.
     public init(bytes: [UInt8]) throws {
         let fields = try bytes.withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {

@@ -1,7 +1,7 @@
-/// A file of a workspace's lineage folder, in which devices record the parents of file contents for each other.
+/// A file in a workspace's lineage folder. With these files, devices share the parents of file contents.
 ///
-/// The folder is `.recollect` in the root. A workspace does not list it. Each device writes only its own files and reads all of
-/// them, so they never conflict.
+/// The folder is `.recollect` in the root. A workspace does not list it. Each device writes only its own files and
+/// reads all of them, so they never conflict.
 public struct LineageFile: Hashable, Sendable {
     /// The file's name in the folder.
     public let name: String
@@ -16,6 +16,6 @@ public struct LineageFile: Hashable, Sendable {
 
     /// The name of the folder.
     public static let folderName = ".recollect"
-    /// The most bytes that a file may have. Larger ones are not read.
+    /// The maximum size in bytes. Larger files are not read.
     public static let largest = 65_536
 }

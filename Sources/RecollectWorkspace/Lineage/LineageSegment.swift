@@ -4,8 +4,8 @@ import RecollectCore
 
 /// One file of a device's lineage log, oldest line first.
 ///
-/// The first line has the format, the device and the segment's number; the last line has the SHA-256 of all lines before it. A
-/// file without a valid last line is incomplete and is ignored: services deliver files in parts.
+/// The first line has the format, the device and the segment's number. The last line has the SHA-256 of all lines
+/// before it. A file without a valid last line is incomplete and is ignored, because services deliver files in parts.
 ///
 /// ```
 /// recollect-lineage 1 4f1c… 12

@@ -7,9 +7,9 @@ struct LineageWriter: Codable {
     private(set) var device = UUID().uuidString.lowercased()
     /// The number of the current segment.
     private(set) var number = 0
-    /// Whether the segment's file existed at the last look. If it is gone, the root may be a different folder.
+    /// Whether the segment's file existed at the last look. If it is missing now, the root may be a different folder.
     private(set) var wasThere = false
-    /// The position in the archive's log up to which lines were copied; `nil` before the first line.
+    /// The position in the archive's log up to the last copied line; `nil` before the first line.
     var moment: VersionLog.Moment?
     /// The segment's lines, for detecting writes by another device.
     private var lines = ""
@@ -28,12 +28,13 @@ struct LineageWriter: Codable {
         return segment
     }
 
-    /// Adds lines. A full segment is followed by a new one.
+    /// Adds lines. A full segment is followed by a new one. Keeps the last 16 segments.
     /// - Parameter file: The current content of the segment's file; `nil` if there is none.
     /// - Returns: The segments to write, and the names of expired segments to remove.
     mutating func add(_ added: [VersionLine], file: [UInt8]?) -> (written: [LineageSegment], removed: [String]) {
         wasThere = file != nil
-        // Another device writes under this name: it has a copy of this state folder. Its file stays.
+        // Another device has a copy of this state folder and writes under this name. Its file stays; this device takes
+        // a new name.
         if let file, let theirs = LineageSegment(file), !segment.lines.starts(with: theirs.lines) {
             self = LineageWriter(moment: moment)
             wasThere = true
@@ -56,7 +57,7 @@ struct LineageWriter: Codable {
         return (written.suffix(Self.mostSegments), removed.map { LineageSegment.name(device: device, number: $0) })
     }
 
-    /// The limits of a log: 256 KB in all, some 1,000 changes.
+    /// The limits of a log: 256 KB in all, about 1,000 changes.
     private static let largestSegment = 16_384
     private static let mostSegments = 16
     private static let mostLines = 1_000

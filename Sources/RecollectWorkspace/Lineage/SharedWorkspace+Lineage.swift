@@ -18,8 +18,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// Whether the lineage folder is gone although this device has seen it. The root may then be a different folder or an unmounted
-    /// mount point. Blocks.
+    /// Whether the lineage folder is missing although this device has seen it. The root may then be a different folder
+    /// or an unmounted mount point. Blocks.
     func isLineageMissing() throws -> Bool {
         try archive.lineageWriter().wasThere && provider.lineageFiles().isEmpty
     }

@@ -1,9 +1,10 @@
 import RecollectCore
 
-/// The changes of a version to the lines of a section: which lines of the base it keeps, and what it inserts after each.
+/// The changes of a version to the lines of a section: the kept lines of the base, their order, and the insertions
+/// after each line.
 ///
-/// A line that is unique in both is the same line at any position: a version may keep lines in another order. Repeated lines are
-/// matched by their neighbors, and the rest in order.
+/// A line unique in both base and version is the same line at any position, so a version may move lines. Repeated lines
+/// are matched by their neighbors, and the rest in order.
 struct GapChanges: Hashable {
     typealias Unit = MarkdownSection.Unit
     typealias Piece = MarkdownSection.Piece
@@ -12,11 +13,11 @@ struct GapChanges: Hashable {
     struct Writing: Hashable {
         /// Runs of lines, each with the largest number of blank lines before it.
         var runs: [String: Int] = [:]
-        /// The runs that were alternatives in blocks.
+        /// The runs from the alternatives of blocks.
         var alternatives: Set<String> = []
-        /// The lists after the runs, one for each version.
+        /// The lists of items after the runs.
         var lists: Set<[String]> = []
-        /// The most blank lines before such a list, and between its items.
+        /// The largest number of blank lines before such a list, and between its items.
         var listSpacing = 0
         var itemSpacing = 0
 
@@ -29,13 +30,13 @@ struct GapChanges: Hashable {
         }
     }
 
-    /// Whether each of the base's lines is kept.
+    /// For each line of the base, whether the version keeps it.
     private var isKept: [Bool]
-    /// The places of the kept lines in the version's order.
+    /// The places of the kept lines, in the version's order.
     private var order: [Int] = []
-    /// The insertions by the place of the line before them; -1 for the beginning.
+    /// The insertions, by the place of the line before them; -1 for the beginning.
     private var writings: [Int: Writing] = [:]
-    /// The most blank lines before each of the base's lines that is kept.
+    /// The number of blank lines before each kept line.
     private var spacing: [Int]
 
     /// Reads a version's changes.
@@ -59,7 +60,7 @@ struct GapChanges: Hashable {
             case .block(let block):
                 note(run, at: anchor, beside: base)
                 run = []
-                // As they would be written outside of a block, where another merge may put them.
+                // The runs have the form outside of a block, because another merge may put them there.
                 let runs = Dictionary(block.alternatives.map { (MarkdownSection($0, as: base.syntax).lone, 1) }) {
                     first, _ in first
                 }
@@ -69,7 +70,7 @@ struct GapChanges: Hashable {
         note(run, at: anchor, beside: base)
     }
 
-    /// Whether a version deletes, inserts and moves nothing, blank lines included.
+    /// Whether a version has no change: no deletion, no insertion, no move, and no added blank line.
     static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
         guard version.count == base.count else { return false }
         if version == base { return true }
@@ -78,7 +79,7 @@ struct GapChanges: Hashable {
             && zip(changes.spacing, base).allSatisfy { $0 <= $1.spacing }
     }
 
-    /// Takes note of lines that stand together: items at their end are a list of their own.
+    /// Records a run of adjacent lines. Items at its end become a list.
     private mutating func note(_ run: [Unit], at anchor: Int, beside base: Places) {
         var writing = Writing()
         let items = run.reversed().prefix(while: \.isItem).reversed()
@@ -98,8 +99,8 @@ struct GapChanges: Hashable {
         writings[anchor, default: Writing()].unite(writing)
     }
 
-    /// The places of the lines that the version may have moved: all but those in each of the longest sequences that are in the base's
-    /// order.
+    /// The places of the lines possibly moved by the version: all except those in every longest increasing subsequence
+    /// of `order`.
     private var moved: Set<Int> {
         if zip(order, order.dropFirst()).allSatisfy({ $0 < $1 }) { return [] }
         let before = Self.lengths(order)
@@ -111,9 +112,9 @@ struct GapChanges: Hashable {
         return Set(order.indices.filter { !isIn[$0] || counts[before[$0]] > 1 }.map { order[$0] })
     }
 
-    /// The length of the longest ascending sequence that ends at each number.
+    /// For each number, the length of the longest increasing subsequence ending there.
     private static func lengths(_ numbers: [Int]) -> [Int] {
-        // By the length of a sequence, the least number at the end of one.
+        // By length, the least last number of an increasing subsequence.
         var ends: [Int] = []
         return numbers.map { number in
             var (low, high) = (0, ends.count)
@@ -126,7 +127,8 @@ struct GapChanges: Hashable {
         }
     }
 
-    /// The insertions, those after a line that another version deleted at the last line before that is kept.
+    /// The insertions, by the place of the nearest line before them in this version, among the lines kept by all
+    /// versions.
     private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
         var anchored: [Int: Writing] = [:]
         var anchor = -1
@@ -139,10 +141,11 @@ struct GapChanges: Hashable {
 
     // MARK: - Merging
 
-    /// A version inserted something beside a line that another version moved: nobody can tell whether it belongs to the line.
+    /// A version has an insertion beside a line possibly moved by another version. The insertion may belong to the line
+    /// or to its old place.
     struct InsertionBesideMove: Error {}
 
-    /// The lines of several versions as one.
+    /// Merges the lines of several versions.
     static func merged(
         base: [Piece]?, versions: [[Piece]], as syntax: MarkdownSection.Syntax
     ) throws(InsertionBesideMove) -> [Piece] {
@@ -175,7 +178,7 @@ struct GapChanges: Hashable {
         return pieces
     }
 
-    /// The lines with which all versions begin, whatever blank lines stand before each.
+    /// The common prefix of all versions, ignoring blank lines.
     private static func commonPrefix(of versions: [[Piece]]) -> [Piece] {
         guard let first = versions.first else { return [] }
         let count = versions.dropFirst().reduce(first.count) { count, version in
@@ -184,7 +187,7 @@ struct GapChanges: Hashable {
         return Array(first.prefix(count))
     }
 
-    /// The lines of a base, and where each stands.
+    /// The lines of a base, indexed by their text.
     struct Places {
         /// The identity of a piece: its text without the blank lines before it.
         enum Name: Hashable {
@@ -204,7 +207,7 @@ struct GapChanges: Hashable {
         private let numbering: Numbering<Name>
         /// The number of each piece's name.
         private let numbers: [Int]
-        /// The places in the order of their numbers, and where those of each number begin.
+        /// The places grouped by the number of their name, and the start of each group.
         private var ordered: [Int]
         private var starts: [Int]
 
@@ -283,7 +286,8 @@ extension GapChanges.Writing {
         return pieces + items.map { .unit($0) }
     }
 
-    /// The runs that no other one contains, line by line in the same order.
+    /// The runs not contained in another run. A run contains the lines of another as a subsequence, ignoring blank
+    /// lines. Of runs different only in blank lines, the first in byte order is kept.
     private var largestRuns: Set<String> {
         guard runs.count > 1 else { return Set(runs.keys) }
         let lines = Dictionary(uniqueKeysWithValues: runs.keys.map { ($0, $0.lines.filter { !$0.isBlank }) })
@@ -296,12 +300,12 @@ extension GapChanges.Writing {
             })
     }
 
-    /// A run as units that are read back as the same run; `nil` if they would be read as something else.
+    /// A run as units; `nil` if they would not be read back as the same run.
     private func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
         let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in
             guard case .unit(let unit) = piece else { return nil }
-            // Outside of its block it would be taken for the base's line.
+            // Outside of its block, the unit would be read as the base's line.
             return alternatives.contains(run) && base.contains(GapChanges.Places.Name(piece)) ? nil : unit
         }
         guard section.children.isEmpty, units.count == section.pieces.count, units.last?.isItem == false else {
@@ -312,7 +316,7 @@ extension GapChanges.Writing {
 }
 
 extension [String] {
-    /// Whether the lines stand in others, in their order.
+    /// Whether the lines are a subsequence of other lines.
     fileprivate func isContained(in others: [String]) -> Bool {
         var rest = self[...]
         for other in others where other == rest.first { rest.removeFirst() }

@@ -2,26 +2,26 @@ import RecollectCore
 
 /// Merges versions of a Markdown or plain text.
 ///
-/// A version is read as a set of changes to the base: deleted lines, and lines inserted after a line of the base. Merging is the union of
-/// these sets, and reading the merged text gives the union back. So merging is commutative and idempotent: devices that merge the
-/// same versions in any order end with the same bytes. It is associative except for the order of insertions, repeated lines, and
-/// texts without a base.
+/// A version is read as a set of changes to the base: deleted lines, and lines inserted after a line of the base.
+/// Merging is the union of these sets, and reading the merged text gives the union back. So merging is commutative and
+/// idempotent: devices with the same versions in any order write the same bytes. It is associative except for the order
+/// of insertions, repeated lines, and texts without a base.
 ///
 /// - Sections are identified by their headings. A section deleted in one version and changed in another stays.
 /// - A line deleted in one version is deleted. A changed line is a deletion and an insertion.
 /// - Different insertions at the same place are all kept: list items as one list, everything else in a `LabelledBlock`.
-/// - Two lines or sections of the base change places if they did so in any version. Insertions stand after the line that they
-///   follow in their version.
-/// - New sections and items keep the order that they have in all versions, else the order of their bytes.
+/// - Two lines or sections of the base change places if they did so in any version. Insertions stay after the line
+///   before them in their version.
+/// - New sections and items keep the order of their versions, else the order of their bytes.
 /// - Without a base, the common prefix of all versions is the base.
 enum MarkdownMerge {
     /// Merges versions of a text.
     /// - Parameters:
     ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
-    ///   - syntax: How the texts are read.
-    /// - Returns: `nil` if one section has a heading twice, so that headings do not identify sections, and if a version inserted
-    ///   something beside a line that another version moved.
+    ///   - syntax: The syntax of the texts.
+    /// - Returns: `nil` if a heading repeats in one section, because headings do not identify sections then; also `nil`
+    ///   for an insertion beside a line possibly moved by another version.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
@@ -42,14 +42,14 @@ enum MarkdownMerge {
         return LineSpelling(of: changed.map(\.text), base: base).spelled(text)
     }
 
-    /// Merges one section; `nil` stands for a version without that section.
+    /// Merges one section. `nil` stands for a version without the section.
     /// - Returns: `nil` if the section is deleted.
     static func merged(
         base: MarkdownSection?, versions: [MarkdownSection?], as syntax: MarkdownSection.Syntax
     ) throws(GapChanges.InsertionBesideMove) -> MarkdownSection? {
         let there = versions.compactMap { $0 }
         guard let first = there.first else { return nil }
-        // Most sections were changed nowhere.
+        // A shortcut: most sections are equal in all versions.
         if there.count == versions.count, base == nil || base == first, there.allSatisfy({ $0 == first }) {
             return first
         }
@@ -72,20 +72,20 @@ enum MarkdownMerge {
         var all: [MarkdownSection] = []
         for heading in OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order) {
             let there = sections.map { $0[heading] }
-            // A section that the base does not have was deleted nowhere.
+            // A section missing in the base was not deleted in any version.
             let versions = old[heading] == nil ? there.filter { $0 != nil } : there
-            // A base that has no such section has nothing in this place.
+            // If the base lacks the section, the base is an empty section, not an unknown one.
             let base = old[heading] ?? base.map { _ in MarkdownSection(heading: heading) }
             if let section = try merged(base: base, versions: versions, as: syntax) { all.append(section) }
         }
-        // A section below one of a higher level would be read as a part of it.
+        // A section below a section of a higher level would be read as its child.
         let byLevel = Dictionary(grouping: all, by: \.level)
         return byLevel.keys.sorted(by: >).flatMap { byLevel[$0] ?? [] }
     }
 }
 
 extension MarkdownSection {
-    /// Whether a version differs from the base in more than its blank lines being fewer.
+    /// Whether a version differs from the base. Removed blank lines do not count.
     fileprivate func differs(from base: MarkdownSection, as syntax: Syntax) -> Bool {
         if self == base { return false }
         guard pieces.count == base.pieces.count, children.count == base.children.count, spacing <= base.spacing,

@@ -1,39 +1,39 @@
 import Foundation
 
-/// A text as it is merged: a tree of sections by their headings, in each the lines that stand under it. Sections of one heading
-/// in one place are one.
+/// A text for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the same
+/// parent are one section.
 struct MarkdownSection: Hashable {
-    /// What of a text is read as Markdown.
+    /// The Markdown constructs recognized in a text.
     enum Syntax {
-        /// Headings, lists, blocks of code.
+        /// Headings, lists, fenced code blocks.
         case markdown
-        /// The same, but headings are lines like others.
+        /// The same, but headings are ordinary lines.
         case withoutHeadings
-        /// Lines and nothing else.
+        /// Lines only.
         case plain
     }
 
-    /// What is merged as a whole: a line, a list item with what belongs to it, a fenced block of code.
+    /// The smallest unit of merging: a line, a list item with its indented lines, or a fenced code block.
     struct Unit: Hashable {
         let text: String
-        /// Whether it is an item of a list without an order.
+        /// Whether the unit is an item of an unordered list.
         let isItem: Bool
-        /// How many blank lines stand before it.
+        /// The number of blank lines before the unit.
         var spacing: Int
     }
 
-    /// What stands in a section, in order.
+    /// An element of a section, in order.
     enum Piece: Hashable {
         case unit(Unit)
-        /// A block of alternatives that an earlier merge left.
+        /// A block of alternatives from an earlier merge.
         case block(LabelledBlock)
 
-        /// How many blank lines stand before it.
+        /// The number of blank lines before the piece.
         var spacing: Int {
             if case .unit(let unit) = self { unit.spacing } else { 1 }
         }
 
-        /// The piece with at least so many blank lines before it.
+        /// The piece with at least this number of blank lines before it.
         func with(spacing: Int) -> Piece {
             guard case .unit(var unit) = self else { return self }
             unit.spacing = max(unit.spacing, spacing)
@@ -41,13 +41,13 @@ struct MarkdownSection: Hashable {
         }
     }
 
-    /// The line of the heading; empty for the text before the first one.
+    /// The heading's line; empty for the text before the first heading.
     var heading = ""
     var spacing = 0
     var pieces: [Piece] = []
     var children: [MarkdownSection] = []
 
-    /// How many marks its heading begins with; 0 for the text before the first one.
+    /// The heading's level; 0 for the text before the first heading.
     var level: Int { Self.level(of: heading) ?? 0 }
 
     private static func level(of line: String) -> Int? {
@@ -62,7 +62,7 @@ struct MarkdownSection: Hashable {
         Dictionary(uniqueKeysWithValues: children.map { ($0.heading, $0) })
     }
 
-    /// Sections of one parent, united by heading. Content of later sections goes behind content of the first.
+    /// Unites the sections of one parent by heading. The content of later sections follows the content of the first.
     private static func united(_ sections: [MarkdownSection]) -> [MarkdownSection] {
         var united: [MarkdownSection] = []
         var places: [String: Int] = [:]
@@ -90,9 +90,10 @@ extension MarkdownSection {
         self = Self.read(text, as: syntax).section
     }
 
-    /// Reads a text, and says whether a heading repeats in a section of it or of an alternative in a block.
+    /// Reads a text. Also returns whether a heading repeats in one section of the text or of a block's alternative.
     static func read(_ text: String, as syntax: Syntax) -> (section: MarkdownSection, hasRepeatedHeadings: Bool) {
-        // Composed, so that `==` is equality of bytes: two spellings of a letter would else be one in a set and two in a file.
+        // Composed, so that `==` compares bytes. Otherwise two spellings of a letter are equal in a set and different
+        // in a file.
         var reader = Reader(lines: text.composed.lines[...], syntax: syntax)
         let section = reader.section(deeperThan: 0)
         return (section, reader.hasRepeatedHeadings)
@@ -113,7 +114,7 @@ extension MarkdownSection {
             syntax == .markdown ? MarkdownSection.level(of: line) : nil
         }
 
-        /// Reads what stands up to the next heading, and the sections below it.
+        /// Reads the pieces up to the next heading, and the sections below this one.
         mutating func section(deeperThan level: Int) -> MarkdownSection {
             var section = MarkdownSection()
             while let line = lines.first {
@@ -149,8 +150,8 @@ extension MarkdownSection {
             return section
         }
 
-        /// The blank lines before a text. An indented one has some, so that it never becomes a part of an item that comes to stand
-        /// above it.
+        /// The number of blank lines before a text: at least one before an indented text. Otherwise a merge could place
+        /// it right below an item and make it part of the item.
         private mutating func takeSpacing(before text: String = "") -> Int {
             defer { spacing = 0 }
             return max(spacing, syntax != .plain && Self.isIndented(text) ? 1 : 0)
@@ -162,14 +163,14 @@ extension MarkdownSection {
                 return Unit(text: block.text, isItem: false, spacing: takeSpacing(before: block.text))
             }
             let count = itemCount()
-            // A mark of a block that is none would make one of what a merge puts below it.
+            // A stray block marker would turn the lines below it into a block after a merge, so it is escaped.
             let text = lines.prefix(count ?? 1).map(LabelledBlock.harmless).joined(separator: "\n")
             lines.removeFirst(count ?? 1)
             return Unit(text: text, isItem: count != nil, spacing: takeSpacing(before: text))
         }
 
-        /// The fenced block of code that begins here. One that goes to the end of the text is closed: what a merge puts below it would
-        /// else be in it.
+        /// The fenced code block beginning here. A block without an end is closed: otherwise a merge could put lines
+        /// into it.
         private func fencedBlock() -> (text: String, count: Int)? {
             guard syntax != .plain, let fence = lines.first.flatMap(Self.fence) else { return nil }
             let closing = lines.dropFirst().firstIndex { line in
@@ -180,7 +181,8 @@ extension MarkdownSection {
             return (text, block.count)
         }
 
-        /// How many lines a list item takes that begins here: the lines right below that are indented belong to it.
+        /// The number of lines of a list item beginning here, with the indented lines right below it; `nil` if there is
+        /// no item.
         private func itemCount() -> Int? {
             guard syntax != .plain, let first = lines.first, Self.isItem(first) else { return nil }
             return 1 + lines.dropFirst().prefix { Self.isIndented($0) && !$0.isBlank }.count
@@ -193,7 +195,7 @@ extension MarkdownSection {
                 && rest.dropFirst().first == UInt8(ascii: " ")
         }
 
-        /// Whether a line below an item belongs to it.
+        /// Whether a line below an item is part of the item.
         private static func isIndented(_ line: String) -> Bool {
             line.utf8.starts(with: "  ".utf8) || line.utf8.first == UInt8(ascii: "\t")
         }
@@ -204,7 +206,7 @@ extension MarkdownSection {
                 return nil
             }
             let fence = rest.prefix { $0 == mark }
-            // What has more marks of its kind behind it is code in a line (CommonMark 4.5).
+            // A line with more backticks after the fence is inline code (CommonMark 4.5).
             if mark == "`", rest.dropFirst(fence.count).contains("`") { return nil }
             return fence.count >= 3 ? String(fence) : nil
         }
@@ -222,7 +224,7 @@ extension String {
 // MARK: - Writing
 
 extension MarkdownSection {
-    /// The text, with one line end at its end; empty for a section of nothing.
+    /// The text, with a single line end at its end; empty for an empty section.
     var text: String {
         var writer = Writer()
         writer.write(self)

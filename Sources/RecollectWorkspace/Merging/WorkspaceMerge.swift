@@ -1,38 +1,41 @@
 import Foundation
 import RecollectCore
 
-/// Folds several contents of one file into one, the same on every device.
+/// Merges several contents of one file, with the same result on every device.
 public enum WorkspaceMerge {
-    /// The content that all of some versions become.
+    /// Merges versions of a file.
     ///
-    /// The order of the versions does not matter. Folding a result with one of its versions changes nothing. A day of the
-    /// journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by lines. Research, other
-    /// files, and text that is not UTF-8 are never merged. Neither are texts if a check of the result finds a line missing
-    /// that no version deleted, or lines moved that no version moved. Markdown is merged by lines alone if a merge by headings
-    /// does not pass this check or repeats lines.
+    /// The order of the versions does not matter. Merging a result with one of its versions gives the same result. A
+    /// day of the journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by lines.
+    /// Research, other files, and text with invalid UTF-8 are never merged. The result of a text merge is checked. The
+    /// merge fails if a line is missing without a deletion in a version, or lines moved without a move in a version.
+    /// Markdown is merged by lines alone if the merge by headings fails this check or repeats lines. Contradicting
+    /// changes in a chat do not fail the merge: the result has one of them.
     /// - Parameters:
-    ///   - base: What the versions came from, where that is known: what it holds and a version does not, was deleted there.
+    ///   - base: A common ancestor, if one is known. Content of the base missing in a version was deleted there.
     ///   - versions: The contents, at least one.
-    ///   - path: Whose contents: decides by which structure they unite.
-    /// - Returns: `nil` where the versions cannot be one.
+    ///   - path: The file's path. It determines the structure for the merge.
+    /// - Returns: `nil` if the versions cannot be merged.
     public static func merged(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> [UInt8]? {
         mergedAndChecked(base: base, versions: versions, at: path)?.bytes
     }
 
-    /// A merge's result, and what it does not hold.
+    /// A merge's result, and the content missing in it.
     struct Result {
         let bytes: [UInt8]
-        /// The lines of the versions that were taken for deleted.
+        /// The lines assumed deleted: lines of the versions missing in the result. For a chat, the texts of deleted
+        /// messages.
         let deleted: [String]
-        /// The versions of which the result lacks something that nobody deleted.
+        /// The versions with a change or a message missing in the result. They are kept beside the file. Only chats
+        /// have such versions.
         var apart: [[UInt8]] = []
     }
 
-    /// `merged`, and what the result does not hold.
+    /// `merged`, and the content missing in the result.
     static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> Result? {
         let different = Set(versions)
         guard different.count > 1 else { return different.first.map { Result(bytes: $0, deleted: []) } }
-        // In one order, so that devices decide alike.
+        // Sorted, so that all devices get the same result.
         let ordered = different.sorted { $0.lexicographicallyPrecedes($1) }
         let structure = Structure(of: path)
         guard structure != .chat else { return ChatProjection.mergedAndChecked(base: base, versions: ordered) }
@@ -53,7 +56,7 @@ public enum WorkspaceMerge {
         }
     }
 
-    /// The first merge that passes the check and repeats no lines, else the first that passes.
+    /// The first merge to pass the check without repeating lines, else the first to pass.
     private static func merged(
         base: String?, _ versions: [String], as syntaxes: [MarkdownSection.Syntax]
     ) -> Result? {
@@ -69,7 +72,7 @@ public enum WorkspaceMerge {
         return repeating
     }
 
-    /// A merged text; Markdown below its front matter.
+    /// Merges texts. Markdown is merged below its front matter.
     private static func text(base: String?, _ versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         if syntax == .plain { return MarkdownMerge.merged(base: base, versions: versions, as: syntax) }
         let (root, parts) = (base.map(FrontMatter.init), versions.map(FrontMatter.init))
@@ -78,7 +81,7 @@ public enum WorkspaceMerge {
         }
     }
 
-    /// Whether a content has the structure by which its file is merged: text, or a chat that can be read.
+    /// Whether a content has the structure of its file: text, or a readable chat.
     static func canMerge(_ bytes: [UInt8], at path: WorkspacePath) -> Bool {
         switch Structure(of: path) {
         case .journal, .markdown, .lines: String(validUTF8: bytes).map { !$0.hasEndlessLetters } ?? false
@@ -87,7 +90,7 @@ public enum WorkspaceMerge {
         }
     }
 
-    /// What holds a file's content together.
+    /// The structure of a file's content.
     enum Structure {
         case journal, chat, markdown, lines, opaque
 
@@ -110,7 +113,7 @@ public enum WorkspaceMerge {
 }
 
 extension String {
-    /// The text of bytes that are UTF-8. (`String(validating:as:)` needs iOS 18.)
+    /// The text of valid UTF-8 bytes. (`String(validating:as:)` needs iOS 18.)
     init?(validUTF8 bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }
@@ -119,8 +122,8 @@ extension String {
 }
 
 extension String {
-    /// Whether a letter has so many marks that composing it takes time without end. (Unicode's stream-safe text has 30 at most:
-    /// UAX #15, 13.)
+    /// Whether a letter has too many combining marks: composing them takes time without bound. (Unicode's stream-safe
+    /// text has at most 30: UAX #15, 13.)
     var hasEndlessLetters: Bool {
         var marks = 0
         for scalar in unicodeScalars {

@@ -1,16 +1,16 @@
 import Foundation
 import RecollectCore
 
-/// The name that a content gets beside the file that it could not be folded into: `name (kept 1a2b3c4d).md`.
+/// The name for a content kept beside a file: `name (kept 1a2b3c4d).md`. The content could not be merged into the file.
 ///
-/// The content alone decides it, so that all devices make one file of it, and no sync service names its copies like
-/// that.
+/// The name depends only on the content, so all devices create the same file. No sync service names its copies this
+/// way.
 enum KeptName {
-    /// How many digits of the hash a name may have: more where somebody has another content under the shorter name.
+    /// The numbers of hash digits in a name. Longer ones are used if another content has the shorter name.
     static let lengths = [8, 16, 64]
 
-    /// Where a content may lie beside a file, the first place first: in the file's folder, or in the nearest one above it in which the
-    /// place has a path that is not too long.
+    /// The possible paths for a content beside a file, in order of preference. They are in the file's folder, or in its
+    /// nearest parent with room for the path.
     static func places(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
         lengths.map { digits in
             var folder = path.parent ?? .root
@@ -23,14 +23,14 @@ enum KeptName {
         }
     }
 
-    /// The name that a content gets beside a file of some name, up to 255 bytes.
+    /// The name for a content beside a file, up to 255 bytes.
     static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
         let mark = mark(hash, digits)
-        // All but a character of the name has room to go.
+        // Dropping all but one character of the name always leaves enough room.
         return shortened(name, adding: mark, room: 255) ?? mark
     }
 
-    /// The name that a content gets in a folder; `nil` where its path would be too long.
+    /// The name for a content in a folder; `nil` if its path would be too long.
     static func name(
         for name: String, holding hash: ContentHash, digits: Int, in folder: WorkspacePath
     ) -> String? {
@@ -39,8 +39,8 @@ enum KeptName {
         return shortened(name, adding: mark(hash, digits), room: room)
     }
 
-    /// A name with a mark before its extension; of what is too long the end of what stands before the mark is left out.
-    /// - Returns: `nil` where there is no room for a character of the name, the mark and the extension.
+    /// A name with a mark before its extension. If it is too long, characters before the mark are dropped from the end.
+    /// - Returns: `nil` without room for one character of the name, the mark and the extension.
     static func shortened(_ name: String, adding mark: String, room: Int) -> String? {
         let dot = name.lastIndex(of: ".") ?? name.endIndex
         let suffix = name[dot...].utf8.count <= 32 && dot > name.startIndex ? name[dot...] : ""
@@ -52,7 +52,7 @@ enum KeptName {
         return stem + mark + suffix
     }
 
-    /// Whether a name without its extension ends with such a mark.
+    /// Whether a name without its extension ends with a mark of `KeptName`.
     static func isMarked(_ stem: String) -> Bool {
         guard stem.hasSuffix(")"), let start = stem.range(of: " (kept ", options: .backwards)?.upperBound else {
             return false

@@ -2,21 +2,21 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// Any id as a name in a workspace: of a book's folder in `Research`, of a conversation's file in `Chats`.
+/// Encodes any id as a name in a workspace: of a book's folder in `Research`, or of a conversation's file in `Chats`.
 ///
-/// Characters stay as they are, so that people can read the name. As few as needed are `%XX`: `%` itself, what
-/// `WorkspacePath` refuses, letters in decomposed form (NFD), and one in each name that would be taken for a conflict
-/// copy (`moby 2` is `moby%202`, for a file `moby 2` is what iCloud makes of a second `moby`) or for what a conflict left
-/// (`moby (kept 1a2b3c4d)`). The empty id is `%`. The id comes back byte for byte, except from a name that would be over 120 bytes, which is cut and ends with `%-` and a
-/// hash.
+/// Most characters stay unchanged, for readability. As few as possible are escaped as `%XX`: `%` itself, characters
+/// refused by `WorkspacePath`, and letters in decomposed form (NFD). A character is also escaped in a name with the
+/// form of a conflict copy (`moby 2` becomes `moby%202`, because iCloud names a second `moby` `moby 2`) or of a file
+/// kept after a conflict (`moby (kept 1a2b3c4d)`). The empty id becomes `%`. `id(of:)` returns the id byte for byte,
+/// except for names over 120 bytes. These are cut and end with `%-` and a hash.
 ///
-/// Different ids have different names. Ids that differ only in case, or in what joins their letters, may have names that
-/// differ only so, and with them one `WorkspacePath.key`: on a system that ignores that they are one place.
+/// Different ids have different names. Ids different only in case or in joining characters may have names with the same
+/// `WorkspacePath.key`: systems without this distinction treat them as one place.
 public enum PlaceName {
-    /// The name of an id's place; the same everywhere and for ever.
+    /// The name for an id; the same everywhere and forever.
     public static func name(for id: String) -> String {
         guard !id.isEmpty else { return "%" }
-        // What is too long as it is need not be looked at whole.
+        // Longer ids are too long in any encoding, so they are not encoded whole.
         if id.utf8.count <= longest {
             let name = acceptable(id.map(Piece.init), ending: "")
             if name.utf8.count <= longest { return name }
@@ -30,7 +30,7 @@ public enum PlaceName {
         }
     }
 
-    /// The id of a name that `name(for:)` made; `nil` for a hashed one and for any other.
+    /// Decodes a name made by `name(for:)`; `nil` for a hashed name and for any other.
     public static func id(of name: String) -> String? {
         if name == "%" { return "" }
         var bytes: [UInt8] = []
@@ -48,18 +48,18 @@ public enum PlaceName {
             rest = rest.dropFirst(2)
         }
         let id = String(decoding: bytes, as: UTF8.self)
-        // A name that is not the one of its id belongs to somebody else.
+        // A name not equal to the encoding of its id is not from `name(for:)`.
         return self.name(for: id).hasSameBytes(as: name) ? id : nil
     }
 
     private static let longest = 120
 
-    /// A character of an id with its marks, and how much of it is written as `%XX`: the marks go with what they stand on,
-    /// for on an escape's last letter they would make another one of it.
+    /// A character of an id with its marks, and its form. Marks are escaped together with their base character: on the
+    /// last letter of an escape, they would change the escape.
     private struct Piece {
         enum Form {
             case plain
-            /// All but what is ASCII and stands in names.
+            /// ASCII characters allowed in names stay; everything else is escaped.
             case escapedMarks
             case escaped
         }
@@ -95,16 +95,17 @@ public enum PlaceName {
         }
     }
 
-    /// The name of some characters, with more of them escaped until it is one that a place can have.
+    /// Escapes more characters until the name is acceptable.
     private static func acceptable(_ pieces: [Piece], ending: String) -> String {
         var pieces = pieces
         func name() -> String { pieces.reduce(into: "") { $0 += $1.text } + ending }
         if !isComposed(name()) {
-            // Characters that become one with their neighbours.
+            // Characters composed with their neighbors.
             for index in pieces.indices where !pieces[index].isASCII { pieces[index].form = .escaped }
         }
         while case let tried = name(), !isAcceptable(tried), tried.utf8.count <= longest {
-            // Punctuation from the end on, then letters from the start on: the first that alone makes it good.
+            // Candidates: punctuation from the end, then letters and digits from the start. The first to make the name
+            // acceptable alone wins.
             let left = pieces.indices.filter { pieces[$0].form != .escaped }
             let candidates =
                 left.reversed().filter { !pieces[$0].isLetterOrDigit } + left.filter { pieces[$0].isLetterOrDigit }

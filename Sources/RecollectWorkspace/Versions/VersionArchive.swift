@@ -1,42 +1,43 @@
 import Foundation
 import RecollectCore
 
-/// Every content that was seen or written in a workspace on this device, and a log of what became of which file.
+/// All contents seen or written in a workspace on this device, and a log of the changes to each file.
 ///
-/// Lies in a folder of its own that is never synced: contents in `objects` (`KeptContents`), each on the disk before a line names
-/// it, and `log` (`VersionLog`), to which lines are only added. Processes share it: a line is added under the folder's lock, which is never
-/// held while something waits for a provider; lines that others added are taken in before every answer. A change of a file is
-/// written down before it is made and after, so that a process killed in between leaves nothing that could be taken for
-/// somebody else's change.
+/// The archive is a folder of its own, never synced. It has the contents in `objects` (`KeptContents`), and `log`
+/// (`VersionLog`). Lines are only appended to the log; pruning and repair replace it. A content is on the disk before a
+/// line names it. Processes share the archive: they append lines under the folder's lock, never held during a wait for
+/// a provider, and read the lines of other processes before every answer. A change to a file is recorded before and
+/// after it is made. So a change by a killed process is never taken for a foreign one.
 ///
 /// All calls block, and throw `RecollectError`.
 final class VersionArchive: Sendable {
     typealias Moment = VersionLog.Moment
 
-    /// Where it lies.
+    /// The folder's path.
     let path: String
     private let log = Locked(VersionLog())
     private let events: StoreEvents?
 
-    /// - Parameter events: Where damage that was healed is told.
+    /// - Parameter events: Receives an event for each repair.
     init(path: String, events: StoreEvents? = nil) {
         self.path = path
         self.events = events
     }
 
-    // MARK: What is known
+    // MARK: Reading
 
-    /// What the log says now.
+    /// The current state of the log.
     func index() throws -> VersionIndex {
         try reading { $0.index }
     }
 
-    /// What the log says now, and a name for this moment.
+    /// The current state of the log, and its position.
     func snapshot() throws -> (index: VersionIndex, moment: Moment) {
         try reading { ($0.index, $0.moment) }
     }
 
-    /// The versions of a path, newest first; those whose writer was killed before it knew whether they were made are `begun`.
+    /// The versions of a path, newest first. Changes with an unknown outcome, except removals, are included as `begun`:
+    /// their writer is at work or was killed.
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
         try reading { log in
             guard let file = log.index.files[path] else { return [] }
@@ -50,7 +51,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The bytes of a content; `nil` where it is not kept.
+    /// The bytes of a content; `nil` if it is not in the archive.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return nil }
@@ -58,7 +59,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// How many bytes each of some contents has; those that are not kept are left out.
+    /// The sizes of contents in bytes. Contents missing in the archive are left out.
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
         try explaining("look at", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
@@ -67,7 +68,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The bytes of a content; `nil` where it is not kept, or not any more as it was.
+    /// The bytes of a content; `nil` if it is missing or damaged in the archive.
     func wholeBytes(of hash: ContentHash) throws -> [UInt8]? {
         do {
             return try bytes(of: hash)
@@ -78,9 +79,10 @@ final class VersionArchive: Sendable {
 
     // MARK: Changes on this device
 
-    /// Writes down changes that are about to be made, on the disk when this returns, after the contents that they begin or end.
-    /// - Returns: The changes as they are written down, for `finish` and `withdraw`: a millisecond later where a file had a change that is
-    ///   the same in every field.
+    /// Records changes before they are made. On return, the lines are on the disk, after the new and the replaced
+    /// contents.
+    /// - Returns: The changes as recorded, for `finish` and `withdraw`. A change equal to an earlier one of its file in
+    ///   every field is dated one or more milliseconds later.
     @discardableResult
     func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws -> [VersionLine] {
         try locked { folder, log in
@@ -90,7 +92,7 @@ final class VersionArchive: Sendable {
             do {
                 try log.append(changes, in: folder, durably: true)
             } catch {
-                // They may be there all the same, and nobody makes them now.
+                // Some lines may be in the log despite the error. The changes are not made.
                 try? log.append(changes.map { $0.marked(.withdrawn) }, in: folder, durably: false)
                 throw error
             }
@@ -98,31 +100,32 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Writes down that changes were made, and so was what they replaced, where that was only begun.
+    /// Records changes as made. Begun changes are recorded as made, too, if these changes replaced their content.
     func finish(_ changes: [VersionLine]) throws {
         try locked { folder, log in
             let lines = changes.flatMap { log.index.settled(by: $0) + [$0] }
-            // Should this be lost, the change is recognized by what was begun.
+            // If this line is lost, the next look finds the content of the `begun` line in the file.
             try log.append(lines.map { $0.marked(.done) }, in: folder, durably: false)
         }
     }
 
-    /// Writes down that changes were refused.
+    /// Records changes as refused.
     func withdraw(_ changes: [VersionLine]) throws {
         try locked { folder, log in
             try log.append(changes.map { $0.marked(.withdrawn) }, in: folder, durably: false)
         }
     }
 
-    // MARK: What was found
+    // MARK: Found changes
 
-    /// Takes in what files were found to have, each file once.
+    /// Records the contents found in files, each file once.
     ///
-    /// What is to be kept is on the disk, all of it, before the first line that names any of it.
+    /// All contents to keep are on the disk before the first line naming one of them. If a file has the content of a
+    /// begun change, the change is recorded as made.
     /// - Parameters:
-    ///   - contents: What was found; of a file of which something was written down since the moment, nothing is concluded.
-    ///   - moment: When the first of the files was about to be read.
-    ///   - now: When they were found.
+    ///   - contents: The contents found. Files with a line recorded since `moment` are ignored.
+    ///   - moment: The log's position before the first of the files was read.
+    ///   - now: The time of the look.
     func found(_ contents: [FoundContent], since moment: Moment, now: Date) throws {
         guard !contents.isEmpty else { return }
         try locked { folder, log in
@@ -143,7 +146,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Takes in that contents went into one that a file has already.
+    /// Records a fold into a content already in the file.
     func folded(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
         try locked { folder, log in
             let version = WorkspaceVersion(
@@ -153,7 +156,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Takes in that files were found gone.
+    /// Records files as removed.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
@@ -174,7 +177,7 @@ final class VersionArchive: Sendable {
 
     // MARK: Small files beside the log
 
-    /// The bytes of a file beside the log; `nil` where there is none.
+    /// The bytes of a file beside the log; `nil` if there is none.
     func note(_ name: String) throws -> [UInt8]? {
         try explaining("read", path) {
             try ifThere {
@@ -195,20 +198,20 @@ final class VersionArchive: Sendable {
         }
     }
 
-    // MARK: What other devices are told
+    // MARK: Lineage log
 
-    /// What this device has written of its lineage log.
+    /// The state of this device's lineage log.
     func lineageWriter() throws -> LineageWriter {
         // An unreadable note is replaced: the device then writes a new log under a new name, and the old one stays.
         try note(Self.lineageName).flatMap { try? JSONDecoder().decode(LineageWriter.self, from: Data($0)) }
             ?? LineageWriter()
     }
 
-    /// Adds the changes that were written down since the last call to the lineage log.
+    /// Adds the changes since the last call to the lineage log.
     ///
-    /// What is returned here and not written, because the process is killed or the provider refuses, is missing in the log: others
-    /// know less then, and nothing wrong.
-    /// - Parameter file: The content of the segment's file; `nil` where there is none.
+    /// Segments are missing in the log if they are returned here and never written, because the process is killed or
+    /// the provider refuses them. Other devices then know less, but nothing false.
+    /// - Parameter file: The content of the segment's file; `nil` if there is none.
     /// - Returns: The segments to write, and the names of the files to remove.
     func addToLineage(over file: [UInt8]?) throws -> (written: [LineageSegment], removed: [String]) {
         try locked { folder, log in
@@ -217,7 +220,7 @@ final class VersionArchive: Sendable {
             var versions: [WorkspacePath: [WorkspaceVersion: WorkspaceVersion]] = [:]
             for path in Set(changes.map(\.path)) {
                 guard let file = log.index.files[path] else { continue }
-                // Of two that are the same in every field, within one millisecond, the last one is told.
+                // Of versions equal in every field, including the millisecond, the last one is published.
                 versions[path] = Dictionary(zip(file.versions, file.lineage), uniquingKeysWith: { _, last in last })
             }
             let told = changes.compactMap { line -> VersionLine? in
@@ -240,7 +243,7 @@ final class VersionArchive: Sendable {
 
     // MARK: Size
 
-    /// How many contents are kept, and their bytes in all.
+    /// The number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
         try explaining("list", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return (0, 0) }
@@ -248,9 +251,10 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Forgets versions older than a moment, except the content that each file has and the last one from elsewhere, and removes the contents
-    /// that no version has any more, and what writers that were killed left. Begun changes stay for a day: they may be under way. Once the log
-    /// was damaged, what no version has stays until `recover` gave it one.
+    /// Forgets versions older than a moment, except the current content of each existing file and its last content from
+    /// elsewhere. Then removes contents without a version, and leftovers of killed writers. Begun changes stay for a
+    /// day, because they may be in progress. After damage to the log, contents without a version stay until `recover`
+    /// gives them one.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
@@ -269,7 +273,7 @@ final class VersionArchive: Sendable {
     /// The longest time between the lines `begun` and `done` of a change, in seconds.
     private static let longestChange: TimeInterval = 86_400
 
-    // MARK: Taking turns
+    // MARK: Locking
 
     private func reading<Result>(_ body: (VersionLog) throws -> Result) throws -> Result {
         try log.withLock { log in
@@ -303,10 +307,10 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Begins the log anew with what can be read of it. The damaged one stays beside it, and contents that no line names any more stay too.
+    /// Begins the log anew with its readable lines. The damaged log stays beside it. Contents without a line stay, too.
     private func heal(_ log: inout VersionLog, in folder: OpenFolder) throws {
         let aside = Self.damagedLogPrefix + UUID().uuidString
-        // First of all: contents that nothing protects go with the next pruning.
+        // This comes first: without the note, the next pruning removes contents without a line.
         _ = try folder.replace(Self.unnamedName) { _ in }
         let lines = log.index.lines(keeping: { _ in true }, isOpen: { _ in true })
         try log.begin(anew: lines, keepingOldAs: aside, in: folder)
@@ -314,6 +318,6 @@ final class VersionArchive: Sendable {
     }
 
     static let damagedLogPrefix = "log.damaged-"
-    /// A note that says that there may be contents which no line names, because the log was damaged.
+    /// A note: the log was damaged, so contents without a line may exist.
     static let unnamedName = "unnamed"
 }

@@ -2,25 +2,32 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Folds the versions of every file that two devices changed into one, and removes the copies.
+    /// Folds the versions of each conflicted file into one, and removes the copies.
     ///
-    /// Every version is in the archive before anything is written. Then, whichever comes first: all are the same; one was written by
-    /// somebody who knew the others; they are merged (`WorkspaceMerge`), against what they came from where the devices' lineage logs tell
-    /// that; both are kept, in a labelled block or, where a file has no structure to merge, as files side by side. The result depends
-    /// on the contents alone, so that two devices which fold the same conflict write the same bytes.
+    /// Contents lost by a sync service and archived on this device are folded, too. Each version is archived before it
+    /// is replaced or removed. The first case to apply decides:
     ///
-    /// Each conflict is folded by compare-and-swap writes of its own: killed in between, or contradicted by another writer, no version
-    /// is lost, and folding again goes on. One that cannot be folded does not keep the others from it.
-    /// - Returns: What became of each conflict, in the order of the paths.
-    /// - Throws: `unavailable` while the folder is gone or so much is missing that nothing is concluded from it.
+    /// - All versions are the same: one stays.
+    /// - One version descends from all others: it stays.
+    /// - The versions can be merged (`WorkspaceMerge`), against a common ancestor if the devices' lineage logs prove
+    ///   one. Different texts at one place are kept in a labelled block.
+    /// - Otherwise: one version stays, and the others are kept in files beside it.
+    ///
+    /// The result depends only on the contents and their known lineage, from the logs and the archive. So devices with
+    /// the same logs and archive write the same bytes.
+    ///
+    /// Each conflict is folded with its own compare-and-swap writes. If the process is killed, or another writer
+    /// interferes, no version is lost, and the next call continues. A failed conflict does not stop the others.
+    /// - Returns: The outcome of each conflict, sorted by path.
+    /// - Throws: `unavailable` if the folder or most of its files are missing.
     @discardableResult
     public func resolveConflicts() async throws -> [FoldedConflict] {
         try await folding(isPreview: false)
     }
 
-    /// What `resolveConflicts()` would do with the files as they are, without changing any of them.
-    /// - Returns: What would become of each conflict, in the order of the paths; `kept` are the files that it would make.
-    /// - Throws: as `resolveConflicts()`.
+    /// Returns the outcomes of `resolveConflicts()` for the current files, without any change to them.
+    /// - Returns: The outcome of each conflict, sorted by path. `kept` has the files to be created.
+    /// - Throws: As `resolveConflicts()`.
     public func previewConflicts() async throws -> [FoldedConflict] {
         try await folding(isPreview: true)
     }
@@ -52,25 +59,25 @@ extension SharedWorkspace {
         }
     }
 
-    /// The files that have copies, with them, and those of which the provider keeps other versions.
+    /// The conflicted files with their copies. A file with other versions at the provider may have no copies.
     private func conflicts(in listing: WorkspaceListing) throws -> [WorkspacePath: [WorkspacePath]] {
         var copies: [WorkspacePath: [WorkspacePath]] = [:]
         if !listing.originals.isEmpty {
             let there = Set(listing.items.map(\.path))
-            // Where the original is gone a name that people give too is just a name.
+            // If the original is missing, an ambiguous name is an ordinary name.
             for (copy, original) in listing.originals where there.contains(original) || isCertain(copy) {
                 copies[original, default: []].append(copy)
             }
         }
         for item in listing.items
         where !item.isFolder && listing.conflicted.contains(item.path) && copies[item.path] == nil {
-            // What goes wrong with them is told by folding them.
+            // Folding reports any error.
             if (try? provider.conflictVersions(of: item.path))?.isEmpty != true { copies[item.path] = [] }
         }
         return copies
     }
 
-    /// The contents of a file that a sync service lost and this device keeps.
+    /// The contents of a file lost by a sync service and archived on this device.
     private func lost(
         _ overwritten: [VersionIndex.File.Overwritten], replacedBy current: ContentHash?, at path: WorkspacePath,
         _ logs: LineageLogs
@@ -83,18 +90,18 @@ extension SharedWorkspace {
     private func isCertain(_ copy: WorkspacePath) -> Bool {
         copy.names.contains { ConflictName($0)?.isCertain == true }
             || copy.names.dropLast().indices.contains { index in
-                // What lies in a folder that was made twice belongs into the first one, also where that has no such file.
+                // A file in a duplicate folder belongs in the original folder, even if there is no file of this name.
                 ConflictCopies.originalFolder(of: WorkspacePath(checked: Array(copy.names[...index]))) != nil
             }
     }
 
-    /// Removes the folders that were made twice, once nothing is left in them, the innermost first.
+    /// Removes empty duplicate folders, innermost first.
     private func removeFolders(among items: [WorkspaceItem]) throws {
         for item in items.reversed() where item.isFolder && ConflictCopies.originalFolder(of: item.path) != nil {
             do {
                 try provider.removeFolder(item.path)
             } catch let error as RecollectError where error.isOfOneFile {
-                // It stays, and is empty.
+                // The folder stays, empty.
             }
         }
     }
@@ -114,7 +121,7 @@ extension SharedWorkspace {
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
-                // What cannot be asked for now is asked for at the next folding: until then the conflict waits, and says so.
+                // If a request fails, the next folding repeats it. The conflict waits until then.
                 for path in [path] + copies { try? provider.requestDownload(of: path) }
                 return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
             } catch let error as RecollectError where error.isOfOneFile {
@@ -138,7 +145,7 @@ extension SharedWorkspace {
         let lost = try file.map { try self.lost($0.overwritten, replacedBy: $0.content, at: path, logs) } ?? []
         let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
-        // What a twin of another spelling holds came of no version of this file.
+        // The content of a twin with another spelling does not descend from this file's versions.
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
         let fold =
             try isFolder
@@ -162,10 +169,10 @@ extension SharedWorkspace {
             if let whole = fold.whole, whole != main?.bytes {
                 _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .folded, parents: parents)
             } else if let main, !lost.isEmpty {
-                // Else the next folding would find the same contents lost.
+                // Otherwise the next folding would find the same contents lost.
                 try archive.folded(path, into: main.version, parents: parents, now: configuration.now())
             }
-            // Only what went into the file, or lies beside it, is removed: a copy that somebody wrote meanwhile stays.
+            // Only a copy with the folded content is removed. A copy changed since stays.
             for file in files { try discard(file.path, file, by: .recollect) }
             try provider.resolve(versions, of: path)
             return kept
@@ -176,20 +183,22 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
-    /// What a copy held before, since there was no file of its name: services name copies by the second, and write another one over the
-    /// first. What is not kept here any more is left out.
+    /// The earlier contents of a copy, since there was no file of its name. Services name copies by the second, and may
+    /// overwrite one copy with another. Contents missing in the archive are left out.
     private func contentsBefore(_ copy: WorkspaceFile) throws -> [[UInt8]] {
         let versions = try archive.index().files[copy.path]?.versions ?? []
         let since = versions.reversed().prefix { !$0.kind.isAbsence }
         return try Set(since.map(\.hash)).subtracting([copy.version]).compactMap { try archive.wholeBytes(of: $0) }
     }
 
-    /// Brings back the versions that went into a file when it was last folded here, as files beside it. The file itself stays as it is.
+    /// Restores the versions of the last fold of a file on this device, as files beside it. The file itself does not
+    /// change.
     ///
-    /// A version that is brought back already, or is the file's content, is not written again. Ended in the middle, some are there;
-    /// the next call goes on.
+    /// A version already restored, or equal to the file's content, is not written again. If the call is interrupted,
+    /// some of the files exist, and the next call continues.
     /// - Returns: The files, in the order of their contents' hashes.
-    /// - Throws: `notFound` where the file was not folded on this device, or a version is not kept any more; what a disk throws.
+    /// - Throws: `notFound` if the file was not folded on this device, or a version is missing in the archive; errors
+    ///   of the disk.
     @discardableResult
     public func restoreConflict(
         _ path: WorkspacePath, by author: WorkspaceAuthor = .user
@@ -201,7 +210,7 @@ extension SharedWorkspace {
             }
             let current = try self.fileIfThere(at: path)?.version
             let wanted = fold.parents.filter { $0 != current && $0 != fold.hash }
-            // All are looked for first: where one cannot come back, none does.
+            // All versions are read first: if one is missing, none is restored.
             let contents = try wanted.map { version in
                 guard let bytes = try self.archive.bytes(of: version) else {
                     throw RecollectError(
@@ -214,9 +223,9 @@ extension SharedWorkspace {
         }
     }
 
-    /// Writes a content that could not be merged beside its file, blocking, and says where.
-    /// - Throws: `notLocal` where what lies there is not here; its download is asked for. `FileChangedError` where each of the names is
-    ///   somebody else's.
+    /// Writes a content beside its file, and returns the path. Blocks.
+    /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if each
+    ///   possible name has another content.
     func keep(
         _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
         as kind: WorkspaceVersion.Kind = .folded
@@ -235,29 +244,30 @@ extension SharedWorkspace {
                 let parents = kind == .folded ? [hash] : []
                 return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
             }
-            // The same content is there already where another device has folded this; another one where somebody has changed it since.
+            // The content is the same if another device folded this conflict, and different if the kept file was
+            // edited.
             if there.version == hash { return place }
             taken = FileChangedError(path: place, current: there)
         }
         throw taken
     }
 
-    /// Whether a copy may have come before the content that it lost against, or before the file that it stands for goes.
+    /// Whether a copy may have arrived before the winning content, or before the removal of its file.
     ///
-    /// A service makes a copy of what lost. Where it lost on this device, the file is still the same as the copy until the winner comes,
-    /// and overwrites it; and a folder that was made twice may have some of its files in the one and some in the other. If the
-    /// copy were gone then, nobody would see that content again.
+    /// A service makes a copy of the losing content. If this device lost, the file equals the copy until the winning
+    /// content arrives and overwrites the file. A duplicate folder may have some of the files, and the original folder
+    /// the others. If the copy were removed then, its content would be lost.
     private func isAhead(_ copy: WorkspacePath, of path: WorkspacePath) throws -> Bool {
         let files = try archive.index().files
         guard let file = files[path]?.versions.last, let arrival = files[copy]?.versions.last else { return false }
-        // A clock that was set back makes nobody wait for longer.
+        // A clock set back does not extend the wait.
         return file.date <= arrival.date && abs(configuration.now().timeIntervalSince(arrival.date)) < Self.longestDelay
     }
 
-    /// How long after a copy what it stands against is waited for, in seconds.
+    /// The maximum delay between a copy and the winning content, in seconds.
     static var longestDelay: TimeInterval { 600 }
 
-    /// Takes versions that a provider keeps apart into the archive, before they are resolved, or go with their file.
+    /// Archives the versions of a file at its provider before they are resolved, or removed with their file.
     func keep(_ versions: [ConflictVersion], of main: WorkspaceFile?) throws {
         guard let main, !versions.isEmpty else { return }
         for bytes in versions.map(\.bytes) + [main.bytes] {
@@ -268,21 +278,21 @@ extension SharedWorkspace {
 }
 
 extension WorkspaceAuthor {
-    /// Recollect itself, where it folds conflicts and publishes chats.
+    /// Recollect itself, as the author of folds and published chats.
     public static let recollect = WorkspaceAuthor.agent("recollect")
 }
 
-/// What the versions of a file become: decided from their contents alone, and from what this device knows of where they came from.
+/// The result of a conflict, decided only from the contents and their lineage known to this device.
 struct ConflictFold {
     /// The file's new content.
     let whole: [UInt8]?
-    /// Contents that can go into no other one, in the order of their hashes.
+    /// The contents not merged into `whole`, in the order of their hashes.
     let apart: [[UInt8]]
     let outcome: FoldedConflict.Outcome
-    /// Lines of the versions that were taken for deleted.
+    /// The lines assumed deleted.
     let deleted: [String]
 
-    /// Of copies whose name a folder has: of a file here that was a folder on another device.
+    /// For a file on this device and a folder of the same name on another: all contents are kept beside the folder.
     init(apart contents: Set<[UInt8]>) {
         whole = nil
         apart = Self.ordered(contents)
