@@ -8,10 +8,12 @@ extension MergeCheck {
         return hasBlocks || keepsMoves(of: isShared) && keepsInsertions(between: isShared)
     }
 
-    /// Whether one line stands before another in the result, or in all versions; both occur once there.
+    /// Whether one line stands before another in the result.
     private func precedes(_ left: Int, _ right: Int) -> Bool {
         (merged.places[left] ?? .max) < (merged.places[right] ?? .min)
     }
+
+    /// Whether one line stands before another in all versions.
     private func precedesEverywhere(_ left: Int, _ right: Int) -> Bool {
         versions.allSatisfy { ($0.places[left] ?? .max) < ($0.places[right] ?? .min) }
     }

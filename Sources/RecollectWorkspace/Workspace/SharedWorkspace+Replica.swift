@@ -108,7 +108,8 @@ extension SharedWorkspace {
             return nil
         }
         let bytes = try base.flatMap { try source.archive.bytes(of: $0) }
-        guard let both = WorkspaceMerge.merged(base: bytes, versions: [mine.bytes, file.bytes], at: path) else {
+        let versions = [mine.bytes, file.bytes]
+        guard let merged = WorkspaceMerge.mergedAndChecked(base: bytes, versions: versions, at: path) else {
             // What was kept beside it before and was changed or removed there since stays so.
             let places = KeptName.places(for: file.version, beside: path)
             if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
@@ -119,11 +120,12 @@ extension SharedWorkspace {
             return try keep(file.bytes, beside: path, by: author, as: .written)
         }
         try refuseCredential(in: file.bytes, replacing: mine.bytes, at: path)
+        let kept = try merged.apart.map { try keep($0, beside: path) }
         let parents = [mine.version, file.version].sorted { $0.rawValue < $1.rawValue }
         _ = try put(
-            both, to: path, replacing: mine.version, by: .recollect, as: .folded, parents: parents,
+            merged.bytes, to: path, replacing: mine.version, by: .recollect, as: .folded, parents: parents,
             keeping: [file.bytes])
-        return nil
+        return kept.first
     }
 }
 
@@ -153,7 +155,7 @@ extension VersionIndex {
 public struct ReplicaMerge: Sendable {
     /// Files that were taken, now or before a merge was ended: what is here now has all that they held, but what was removed since.
     public internal(set) var merged: [WorkspacePath] = []
-    /// Files that could not be merged, and where they lie here.
+    /// Files that could not be merged, or not completely, and the file here that keeps the rest.
     public internal(set) var kept: [WorkspacePath: WorkspacePath] = [:]
     /// Files that stayed in the replica, and why; and folders there into which nobody could look.
     public internal(set) var left: [WorkspacePath: any Error] = [:]

@@ -132,6 +132,18 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test("row 5: a part of a file that was still arriving is no lost content")
+    func arrivingPart() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await there.workspace.append("- theirs\n", to: path)
+        _ = try await there.workspace.status()
+        try await here.see("- sta", at: "notes.md")
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
+    }
+
     @Test("row 5: what another device took back before it wrote on stays taken back, though its log does not tell")
     func takenBackUnseen() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }

@@ -83,6 +83,22 @@ import Testing
         #expect(try await test.open().versions(of: place).map(\.author) == [.agent("ahab")])
     }
 
+    @Test("of two texts of one message, the one that gives way lies beside the chat")
+    func changedMessage() async throws {
+        let name = "Chats/moby-dick.json"
+        let (ours, theirs) = (
+            RandomChats.sample.replacing("Call me.", with: "AAA"), RandomChats.sample.replacing("Call me.", with: "BBB")
+        )
+        try await replica.write(ours, to: path(name), replacing: nil)
+        cloud.put(theirs, at: name)
+        let result = try await test.open().mergeReplica()
+        let kept = try #require(result.kept[try path(name)])
+        let files = cloud.state.withLock { $0.files.mapValues { String(decoding: $0.bytes, as: UTF8.self) } }
+        #expect(try files.count == 2 && files[path(name)]?.contains("BBB") == true)
+        #expect(files[kept]?.contains("AAA") == true)
+        #expect(try await test.isMerged())
+    }
+
     @Test("what another program wrote in the replica is not said to be an agent's")
     func handEdited() async throws {
         try await replica.write("- ahab's\n", to: path("notes.md"), replacing: nil, by: .agent("ahab"))
