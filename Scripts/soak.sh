@@ -30,6 +30,7 @@ failures="$logs/failures"
 rm -rf "$logs"
 mkdir -p "$logs"
 : >"$failures"
+: >"$logs/seeds"
 
 # Says what failed in a round: the commands that repeat seeds, tests without seeds, and seeds that ran when the process ended early.
 failed() {
@@ -55,7 +56,8 @@ while left=$((end - $(date +%s))) && [ "$left" -gt 0 ]; do
     if RECOLLECT_SOAK_SECONDS=$((left < 120 ? left : 120)) RECOLLECT_SOAK_FOLDER=$running \
         SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=48 \
         swift test --skip-build --traits CommandLine $filters >"$log" 2>&1; then
-        printf 'Round %s: %s\n' "$round" "$(grep 'Test run with' "$log" | tail -n 1)"
+        printf 'Round %s: %s\n' "$round" "$(grep -a 'Test run with' "$log" | tail -n 1)"
+        grep -a '^Seeds: ' "$log" | sort >>"$logs/seeds"
         rm -f "$log"
     else
         printf 'Round %s failed (all of it is in %s)\n' "$round" "$log"
@@ -69,4 +71,7 @@ if [ -s "$failures" ]; then
     cat "$failures"
     exit 1
 fi
-printf '\nPassed: rounds: %s, minutes: %s.\n' "$round" "$minutes"
+printf '\n'
+awk '{ count = $2; $1 = $2 = $3 = ""; counts[$0] += count } END { for (test in counts) print "Seeds:", counts[test], test }' "$logs/seeds" |
+    sort
+printf 'Passed: rounds: %s, minutes: %s.\n' "$round" "$minutes"

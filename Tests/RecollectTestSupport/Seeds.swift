@@ -4,8 +4,8 @@ import Testing
 
 /// The seeds of every test of random input.
 ///
-/// `make test` runs the same seeds each time. `make soak` draws new ones until its time is over, by `RECOLLECT_SOAK_SECONDS`.
-/// `RECOLLECT_SEED` runs one seed alone. An issue names its seed and the command that repeats it.
+/// `make test` runs the same seeds each time. `make soak` draws new ones until its time is over, by `RECOLLECT_SOAK_SECONDS`,
+/// and prints how many each test has run. `RECOLLECT_SEED` runs one seed alone. An issue names its seed and the command that repeats it.
 package enum Seeds {
     /// Runs a check once for each seed, in order, and stops at the first seed with an issue.
     ///
@@ -26,7 +26,10 @@ package enum Seeds {
         case .one(let seed):
             _ = await passes(seed, check)
         case .soak(let end):
+            var count = 0
+            defer { print("Seeds: \(count) of \(Test.current?.displayName ?? "a test")") }
             repeat {
+                count += 1
                 guard await passes(.random(in: 0 ... .max), check) else { return }
             } while ContinuousClock.now < end
         }

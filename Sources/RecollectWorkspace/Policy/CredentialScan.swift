@@ -26,7 +26,12 @@ struct CredentialScan {
                     run = place + 1
                 }
                 if kind & Self.beginsKey != 0, !isInWord, let name = key(at: place) { return (name, place) }
-                if kind & Self.parts != 0, let found = valueAfter(place) { return found }
+                if kind & Self.parts != 0, let found = value(after: place) { return found }
+                if bytes[place] == Self.wideColon[2], place >= 2, has(Self.wideColon, at: place - 2),
+                    let found = value(after: place, ofNameBefore: place - 2)
+                {
+                    return found
+                }
                 isInWord = kind & Self.isWord != 0
             }
             return encoded(from: run, to: count, &endOfDecoded)
@@ -36,9 +41,9 @@ struct CredentialScan {
     // MARK: Values behind a name
 
     /// A credential after `:` or `=`.
-    private func valueAfter(_ place: Int) -> (name: String, place: Int)? {
+    private func value(after place: Int, ofNameBefore end: Int? = nil) -> (name: String, place: Int)? {
         if has(Self.authority, at: place) { return passwordOfAddress(after: place) }
-        guard let name = CredentialName(endingAt: place, in: bytes) else { return nil }
+        guard let name = CredentialName(endingAt: end ?? place, in: bytes) else { return nil }
         switch name.kind {
         case .authorization: return isAuthorization(after: place) ? ("an authorization header", name.start) : nil
         case .assigned(let words): return isSecret(after: place) ? (words, name.start) : nil
@@ -100,6 +105,8 @@ struct CredentialScan {
         return end
     }
 
+    /// The colon of Chinese and Japanese.
+    private static let wideColon = Array("\u{FF1A}".utf8)
     private static let authority = Array("://".utf8)
 
     /// The password of `scheme://user:password@host`.
