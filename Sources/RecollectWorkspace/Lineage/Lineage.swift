@@ -2,11 +2,11 @@ import RecollectCore
 
 /// The version graph of one file, from the logs of all devices.
 ///
-/// A **write** by Recollect compares the content that it replaces, so its parents are facts. A content that a device **found** in place of
-/// another came from an editor on that device or from the sync service. A service replaces only versions that the other device knew;
-/// it keeps others as conflict copies. So a found content descends from the one that it replaced, unless that one was a conflict copy on
-/// any device at any time. If several logs record a content, it has the ancestors that all of them agree on. If no log records
-/// it, it has none: a gap in the logs proves nothing.
+/// A **write** by Recollect compares the replaced content, so its parents are facts. A **found** content replaced another one without
+/// a write by Recollect: it came from an editor on that device, or from the sync service. A service replaces only versions known to
+/// the other device, and keeps others as conflict copies. So a found content descends from the replaced one, unless the replaced one
+/// was a conflict copy on any device at any time. If several logs record a content, its ancestors are those in all of them. If no
+/// log records it, it has none: a gap in the logs proves nothing.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {

@@ -1,34 +1,34 @@
 import Foundation
 import RecollectCore
 
-/// What the lines of an archive's log say, taken together.
+/// The state of an archive, built from the lines of its log.
 struct VersionIndex {
-    /// What is known of one path.
+    /// The history of one path.
     struct File {
-        /// Its versions, in the order in which they came to be, which may differ from the order in which the log tells of them.
+        /// The versions in the order of the changes, which may differ from their order in the log.
         fileprivate(set) var versions: [WorkspaceVersion] = []
-        /// What the versions are ordered by, for each of them: where in the log its `begun` line ends, or else its only line.
+        /// The sort key of each version: the offset in the log where its `begun` line ends, or else its only line.
         ///
-        /// A writer reads the file, begins, and replaces what it has read or nothing. So of two writes that were made the one that began
-        /// first was made first, whichever is told first.
+        /// A writer reads the file, logs `begun`, and replaces the content it has read, or fails. So of two completed writes, the one
+        /// that began first came first, in whichever order the log has their `done` lines.
         fileprivate var orders: [Int] = []
-        /// Changes that were begun and of which nobody knows yet whether they were made.
+        /// Changes that were begun, with an unknown result.
         var begun: [VersionLine] = []
-        /// The versions that were made on this device, for whoever made one and whoever found it made may both say so.
+        /// The versions made on this device. Both the writer and a later look may log the same change.
         fileprivate var own: Set<WorkspaceVersion> = []
-        /// Where in the log its last line ends.
+        /// The offset in the log where the last line about this file ends.
         var end = 0
-        /// The content that it has; `nil` where it is not there.
+        /// The present content; `nil` without a file.
         var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
-        /// Where in the log the lines of `begun` end.
+        /// The offsets in the log where the lines of `begun` end.
         fileprivate var begunEnds: [WorkspaceVersion: Int] = [:]
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
-    /// The content that each file has that is there.
+    /// The present content of each existing file.
     private(set) var contents: [WorkspacePath: ContentHash] = [:]
 
-    /// All contents that a line has.
+    /// The contents in all lines.
     var hashes: Set<ContentHash> {
         files.values.reduce(into: []) { hashes, file in
             hashes.formUnion(file.versions.map(\.hash))
@@ -36,14 +36,14 @@ struct VersionIndex {
         }
     }
 
-    /// Takes in a line that ends at an offset of the log.
+    /// Applies a line of the log.
+    /// - Parameter end: The offset in the log where the line ends.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
         contents[line.path] = files[line.path]?.content
     }
 
-    /// The change, or where its file had one that is the same in every field, one that is a millisecond later: nobody who tells of one
-    /// of them tells of the other.
+    /// The change, dated later by milliseconds if the file already has an equal one: otherwise both would count as one change.
     func unlikeOthers(_ change: VersionLine) -> VersionLine {
         guard let file = files[change.path] else { return change }
         var change = change
@@ -53,10 +53,10 @@ struct VersionIndex {
         return change
     }
 
-    /// The changes that were begun and must have been made, because a change that was made replaced what came of them, in the order
-    /// in which they were made.
+    /// The begun changes that must have been completed, because a completed change replaced their contents. In the order of the
+    /// changes.
     ///
-    /// Each may itself have replaced what came of one that was only begun.
+    /// A change found in this way may itself have replaced the content of another begun change.
     func settled(by change: VersionLine) -> [VersionLine] {
         guard let file = files[change.path] else { return [] }
         var open = file.begun.filter { !$0.version.kind.isAbsence && !$0.isSameChange(as: change) }
@@ -72,8 +72,10 @@ struct VersionIndex {
         return settled
     }
 
-    /// The lines that a log must have to say the same without some versions.
-    /// - Parameter isOpen: Whether a begun change may be under way.
+    /// The lines of a shorter log with the same state, without some versions.
+    /// - Parameters:
+    ///   - isKept: Whether a version stays in the log.
+    ///   - isOpen: Whether a begun change may still be in progress.
     func lines(
         keeping isKept: (WorkspaceVersion) -> Bool, isOpen: (WorkspaceVersion) -> Bool
     ) -> [VersionLine] {
@@ -112,8 +114,8 @@ extension VersionIndex.File {
 
     private mutating func add(_ version: WorkspaceVersion, orderedBy order: Int) {
         var order = order
-        // What replaced the newest version's content, or made the file where there was none, is newer even if it began first: others
-        // may have brought the content back that its writer knew.
+        // A version that replaced the newest content, or created the file, is newer even if it began first: another program may have
+        // restored the content that its writer had read.
         let isNewest = content.map(version.replaced.contains) ?? version.replaced.isEmpty
         if isNewest, let newest = orders.last { order = max(order, newest) }
         let place = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
@@ -121,7 +123,7 @@ extension VersionIndex.File {
         orders.insert(order, at: place)
     }
 
-    /// The versions in order, each that was found with the content in place of which it was found.
+    /// The versions in order. The parent of a found version is the content before it.
     var lineage: [WorkspaceVersion] {
         var before: ContentHash?
         return versions.map { version in
@@ -163,7 +165,7 @@ extension VersionIndex.File {
         return overwritten
     }
 
-    /// Whether one content went into another on this device, and not the other way round too.
+    /// Whether one content is an ancestor of another by the writes on this device, and not also the reverse.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)
     }
