@@ -7,6 +7,8 @@ struct LineageLogs {
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
     /// The contents of conflict copies of each file, and when each was first found.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
+    /// The contents of other files with names like copies of each file: `notes (1).md`.
+    private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
 
     init() {}
 
@@ -42,6 +44,8 @@ struct LineageLogs {
             // A copy that went was there before.
             let found = line.version.kind.isAbsence ? known ?? .distantPast : line.version.date
             copied[original, default: [:]][line.version.hash] = min(known ?? .distantFuture, found)
+        } else if let original = ConflictCopies.possibleOriginal(of: line.path) {
+            copiedPerhaps[original, default: []].insert(line.version.hash)
         }
         changes[line.path, default: [:]][device, default: []].append(line)
     }
@@ -55,7 +59,7 @@ struct LineageLogs {
     /// Sync services lose contents in this way. Syncthing names a copy by the second and the device that won, so two devices that
     /// lose in the same second have the same name for their copies, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has seen a copy of it, and if the present content does not descend from it by complete
+    /// A content counts as lost if no device has seen a copy of it, not even under a name that people give, too, and if the present content does not descend from it by complete
     /// records of writes. In addition, a device must have seen a copy of a third content while the file had the lost one, or soon
     /// after, unless all of this holds:
     ///
@@ -72,7 +76,8 @@ struct LineageLogs {
         within delay: TimeInterval
     ) -> [ContentHash] {
         let copied = copied[path] ?? [:]
-        let candidates = overwritten.filter { copied[$0.hash] == nil }
+        let copiedPerhaps = copiedPerhaps[path] ?? []
+        let candidates = overwritten.filter { copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash) }
         let isWritten = changes[path, default: [:]].values.joined().contains {
             $0.version.hash == current && $0.version.author != nil
         }
@@ -105,9 +110,10 @@ struct LineageLogs {
 }
 
 extension VersionLine {
-    /// Whether other devices need a change: it has parents, or records a conflict copy.
+    /// Whether other devices need a change: it has parents, or records a conflict copy, or a file with a name like one.
     var tellsOthers: Bool {
         guard !version.kind.isAbsence else { return false }
         return version.author != nil || !version.parents.isEmpty || ConflictCopies.original(of: path) != nil
+            || ConflictCopies.possibleOriginal(of: path) != nil
     }
 }

@@ -20,6 +20,12 @@ enum ConflictCopies {
         return isCopy ? try? WorkspacePath(names.joined(separator: "/")) : nil
     }
 
+    /// The file beside a file with a name like a copy's, whether or not people give such names, too.
+    static func possibleOriginal(of path: WorkspacePath) -> WorkspacePath? {
+        guard let parent = path.parent, let name = ConflictName(path.name) else { return nil }
+        return try? parent.appending(name.original)
+    }
+
     /// The copies among some items, with the file that each contradicts.
     ///
     /// Where a service takes names that differ in case alone for one, it gives the second of them a copy's name, and the file that it

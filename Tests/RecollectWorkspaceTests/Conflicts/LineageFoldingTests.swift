@@ -132,6 +132,19 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test("row 5: a content beside the file, under a name that people give too, is not lost")
+    func copyNamedLikeAFile() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        for (left, line) in [(here, "- mine\n"), (there, "- theirs\n")] {
+            try await left.workspace.append(line, to: path)
+            _ = try await left.workspace.status()
+        }
+        try here.leave("- start\n- mine\n", at: "notes (1).md")
+        try here.takeLineage(of: there)
+        try await here.see("- start\n- theirs\n", at: "notes.md")
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+    }
+
     @Test("row 5: a part of a file that was still arriving is no lost content")
     func arrivingPart() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }

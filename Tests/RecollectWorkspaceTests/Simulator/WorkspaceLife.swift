@@ -257,6 +257,9 @@ final class WorkspaceLife {
             ledger.note("  refused: \(error.path) has changed")
         } catch is FileNotYetAvailableError {
             ledger.note("  refused: not local")
+        } catch is UnconfirmedChangeError {
+            // The disk is full, and another program wrote the same.
+            ledger.note("  unconfirmed")
         } catch let error as RecollectError
             where [.unavailable, .notLocal, .notFound, .diskFull, .busy, .timedOut].contains(error.code)
         {
