@@ -63,9 +63,8 @@ struct LineageLogs {
     /// records of writes. In addition, a device must have seen a copy of a third content while the file had the lost one, or soon
     /// after, unless all of this holds:
     ///
-    /// - Recollect wrote the content. Other contents may be parts of a file that was still arriving.
-    /// - The records lead to common ancestors of both. If they lead to the beginning of a file, it may have been written anew after
-    ///   a deletion.
+    /// - Complete records lead from both contents to common ancestors. A content without records may be a part of a file that was
+    ///   still arriving, and a file from its beginning may have been written anew after a deletion.
     /// - No older content of the file replaced it. If one did, a device may have reverted it.
     /// - Parameters:
     ///   - overwritten: The contents that this device found replaced.
@@ -78,10 +77,7 @@ struct LineageLogs {
         let copied = copied[path] ?? [:]
         let copiedPerhaps = copiedPerhaps[path] ?? []
         let candidates = overwritten.filter { copied[$0.hash] == nil && !copiedPerhaps.contains($0.hash) }
-        let isWritten = changes[path, default: [:]].values.joined().contains {
-            $0.version.hash == current && $0.version.author != nil
-        }
-        guard !candidates.isEmpty, isWritten else { return [] }
+        guard !candidates.isEmpty else { return [] }
         var lineage = lineage(of: path, contradicting: [])
         return candidates.filter { candidate in
             let isInConflict = copied.values.contains { date in
@@ -93,7 +89,8 @@ struct LineageLogs {
                 case .unlessDeleted: isInConflict
                 case .proved:
                     isInConflict
-                        || candidate.isWritten && !lineage.equalsAncestor(candidate.replacement, of: candidate.hash)
+                        || lineage.independence(of: candidate.hash, from: current) == .proved
+                            && !lineage.equalsAncestor(candidate.replacement, of: candidate.hash)
                 }
             }
             return isLost(candidate.hash) && !lineage.isAncestor(current, of: candidate.hash)

@@ -136,8 +136,6 @@ extension VersionIndex.File {
     /// A content that was found replaced with another one.
     struct Overwritten {
         let hash: ContentHash
-        /// Whether Recollect wrote the content on this device. If not, it may be part of a file that was still arriving.
-        let isWritten: Bool
         let replacement: ContentHash
         /// From the date of the content's version to the date of the replacement.
         let dates: ClosedRange<Date>
@@ -155,9 +153,7 @@ extension VersionIndex.File {
                 let folded = before.kind == .folded ? before.parents : []
                 if overwritten.count == 32 { overwritten.removeFirst() }
                 overwritten.append(
-                    Overwritten(
-                        hash: before.hash, isWritten: before.author != nil, replacement: version.hash, dates: dates,
-                        folded: folded))
+                    Overwritten(hash: before.hash, replacement: version.hash, dates: dates, folded: folded))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version

@@ -145,16 +145,33 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("row 5: a part of a file that was still arriving is no lost content")
-    func arrivingPart() async throws {
+    @Test(
+        "row 5: a part of a file that was still arriving is no lost content, not even with an addition",
+        arguments: [false, true])
+    func arrivingPart(hasAddition: Bool) async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
         try await there.workspace.append("- theirs\n", to: path)
         _ = try await there.workspace.status()
         try await here.see("- sta", at: "notes.md")
+        if hasAddition { try await here.workspace.append("\n- mine\n", to: path) }
         try here.takeLineage(of: there)
         try await here.see("- start\n- theirs\n", at: "notes.md")
         #expect(try await here.workspace.resolveConflicts().isEmpty)
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
+    }
+
+    @Test("row 5: a content that lost against one that an editor put back is folded if the service made a copy")
+    func lostAgainstReverted() async throws {
+        for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
+        try await here.workspace.append("- mine\n", to: path)
+        try await there.workspace.append("- theirs\n", to: path)
+        for text in ["- start\n- theirs\n", "- start\n"] { try await there.see(text, at: "notes.md") }
+        pass(on: here, there)
+        try here.leave("- others\n", at: Self.copy)
+        try here.takeLineage(of: there)
+        try await here.see("- start\n", at: "notes.md")
+        try await here.workspace.resolveConflicts()
+        #expect(try await here.workspace.read(path).text.contains("- mine\n"))
     }
 
     @Test("row 5: what another device took back before it wrote on stays taken back, though its log does not tell")
