@@ -44,22 +44,13 @@ package struct SessionPlace {
                 let session = try folder(
                     in: user.folder, for: conversation.sessionId, known: found?.session, making: making)
             else { return nil }
-            try lock(session.folder, exclusively: exclusively)
+            try explaining("lock", session.folder.path) {
+                try session.folder.lock(exclusively: exclusively, patience: patience)
+            }
             // Somebody may have removed the folder while this waited for its lock.
             if try session.folder.isStill(at: session.name, in: user.folder) {
                 found = (user.name, session.name)
                 return session.folder
-            }
-        }
-    }
-
-    private func lock(_ folder: OpenFolder, exclusively: Bool) throws {
-        try explaining("lock", folder.path) {
-            do {
-                try folder.lock(exclusively: exclusively, patience: patience)
-            } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
-                throw RecollectError(
-                    .busy, "another process has held \(folder.path) for too long; end it if it hangs", cause: failure)
             }
         }
     }
