@@ -146,15 +146,26 @@ final class SessionFiles {
             var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
             if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
             try append(messages, to: file, &state, name, in: folder)
-            switch state.trim(to: window ?? .max) {
-            case .nothing: break
-            case .blank: try state.blank(to: window ?? .max, in: file)
-            case .move: _ = try move(&state, last: window ?? .max, from: file, name, in: folder)
+            do {
+                try trim(&state, to: window ?? .max, file, name, in: folder)
+                known[name] = state
+            } catch is POSIXFailure {
+                // The batch is kept all the same: the next save reads the file anew, and trims it. Its name may not be on the disk.
+                settled.remove(name)
             }
         }
-        known[name] = state
         doubtful.remove(name)
         return admission
+    }
+
+    private func trim(
+        _ state: inout ScopeFile, to window: Int, _ file: OpenFile, _ name: String, in folder: OpenFolder
+    ) throws {
+        switch state.trim(to: window) {
+        case .nothing: break
+        case .blank: try state.blank(to: window, in: file)
+        case .move: _ = try move(&state, last: window, from: file, name, in: folder)
+        }
     }
 
     /// Puts on the disk what a batch repeats: the process that saved it first may have ended before it was there.
