@@ -48,7 +48,10 @@ package struct SessionPlace {
                 try session.folder.lock(exclusively: exclusively, patience: patience)
             }
             // Somebody may have removed the folder while this waited for its lock.
-            if try session.folder.isStill(at: session.name, in: user.folder) {
+            let isStill = try explaining("look at", session.folder.path) {
+                try session.folder.isStill(at: session.name, in: user.folder)
+            }
+            if isStill {
                 found = (user.name, session.name)
                 return session.folder
             }

@@ -293,6 +293,27 @@ struct FileProcessTests {
     }
 
     @Test(
+        "a failed look at a folder is an error with a code, whichever look it is",
+        .enabled(if: strace != nil, "needs strace"))
+    func failingLook() async throws {
+        let strace = try #require(strace)
+        try await store.save([ConversationMessage(id: "1", role: .system, text: "")])
+        let user = folder.url.appendingPathComponent("u").path
+        var failures = 0
+        for count in 1...20 {
+            let options = ["-f", "-qq", "-o", "/dev/null", "-P", user, "-e", "trace=newfstatat"]
+            let fault = ["-e", "inject=newfstatat:error=EIO:when=\(count)"]
+            let worker = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options + fault)
+            let lines = await worker.finish()
+            #expect(worker.endedWell)
+            if lines == ["saved 0"] { break }
+            failures += 1
+            #expect(lines == ["failed 0 inputOutput", "saved 0"], "look \(count)")
+        }
+        #expect((1..<20).contains(failures))
+    }
+
+    @Test(
         "a damaged file on a read-only disk is read as far as it can be",
         .enabled(if: TinyDisk.isPossible, "needs root and mount"))
     func readOnlyDamage() async throws {
