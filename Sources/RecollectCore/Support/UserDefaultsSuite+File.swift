@@ -12,8 +12,10 @@
             private var values: [String: Any] = [:]
             /// The file that the values were read from, if another change of it would show.
             private var stamp: FileStamp?
-            /// The file's folder during a step, locked where the file system has locks; `nil` where there is none.
+            /// The file's folder during a step; `nil` where there is none.
             private var folder: OpenFolder?
+            /// Whether the folder is locked: not every file system has locks.
+            private var isLocked = false
 
             init(of suite: String) {
                 self.suite = suite
@@ -27,7 +29,7 @@
                 let folder = try explaining("open", path) {
                     making ? try OpenFolder.make(path: path) : try ifThere { try OpenFolder(path: path) }
                 }
-                try explaining("lock", path) { _ = try folder?.lockAgainstWriters() }
+                isLocked = try explaining("lock", path) { try folder?.lockAgainstWriters() ?? false }
                 try explaining("read", url.path) { try read(url.lastPathComponent, in: folder) }
                 self.folder = folder
             }
@@ -49,9 +51,9 @@
                     for (key, value) in changes { changed[key] = value }
                     let data = try PropertyListSerialization.data(
                         fromPropertyList: changed, format: .binary, options: 0)
-                    _ = try (folder ?? OpenFolder.make(path: path)).replace(url.lastPathComponent) {
-                        try $0.write(Array(data), at: 0)
-                    }
+                    let folder = try folder ?? OpenFolder.make(path: path)
+                    if isLocked { try folder.removeLeftovers(among: folder.names()) }
+                    _ = try folder.replace(url.lastPathComponent) { try $0.write(Array(data), at: 0) }
                     values = changed
                 }
                 stamp = nil

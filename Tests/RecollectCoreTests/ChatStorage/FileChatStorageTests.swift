@@ -213,10 +213,16 @@ struct FileChatStorageTests {
     @Test("what a process left half written goes with the next save")
     func leftovers() async throws {
         try await store.save(turn(1))
-        try Data("half".utf8).write(
-            to: folder.file().deletingLastPathComponent().appendingPathComponent(".recollect-0"))
+        let session = folder.file().deletingLastPathComponent()
+        try Data("half".utf8).write(to: session.appendingPathComponent(".recollect-\(UUID().uuidString)"))
+        let theirs = [".recollect-\(UUID().uuidString)", ".recollect-x"].sorted()
+        for name in theirs {
+            try FileManager.default.createDirectory(
+                at: session.appendingPathComponent(name), withIntermediateDirectories: false)
+        }
+        try Data("theirs".utf8).write(to: session.appendingPathComponent(".recollect-notes"))
         try await store.save(turn(2))
-        #expect(try folder.names() == ["a.json"])
+        #expect(try folder.names() == theirs.dropLast() + [".recollect-notes", ".recollect-x", "a.json"])
     }
 
     @Test("many sessions, more than are remembered")

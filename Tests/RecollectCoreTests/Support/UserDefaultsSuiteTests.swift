@@ -133,6 +133,21 @@
             #expect(try UserDefaultsSuite.file(of: "suite", environment: environment).path == folder + "/suite.plist")
         }
 
+        @Test("what a killed save left beside it goes with the next one, and nothing else does")
+        func leftovers() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            let config = url.deletingLastPathComponent()
+            let store = UserDefaultsChatStorage(suiteName: name)
+            try await store.save(turn(1))
+            let half = config.appendingPathComponent(".recollect-\(UUID().uuidString)")
+            let theirs = config.appendingPathComponent(".recollect-of-\(name)")
+            defer { for file in [url, half, theirs] { try? FileManager.default.removeItem(at: file) } }
+            for file in [half, theirs] { try Data("half".utf8).write(to: file) }
+            try await store.save(turn(2))
+            #expect(!FileManager.default.fileExists(atPath: half.path))
+            #expect(FileManager.default.fileExists(atPath: theirs.path))
+        }
+
         @Test("whose name no file can have is told", arguments: ["../x", String(repeating: "x", count: 251)])
         func names(_ name: String) async throws {
             let error = await #expect(throws: RecollectError.self) {
