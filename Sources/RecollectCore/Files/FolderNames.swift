@@ -13,14 +13,14 @@ struct FolderNames {
         self.suffix = suffix
     }
 
-    /// The name that is there for an id. The one that Recollect gives comes before the one that Agent Squad gives, so that what
-    /// has been saved here stays in sight whatever another program adds.
+    /// The name that is there for an id. Those that Recollect alone gives come before those that other programs give too, and of these
+    /// the one that Agent Squad gives comes last, so that what has been saved here stays in sight whatever another program adds.
     func existing(for id: String) -> String? {
         Self.candidates(for: id).lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
     }
 
     private static func candidates(for id: String) -> [String] {
-        [EscapedName.escaped(id), EscapedName.agentSquad(id), EscapedName.fullyEscaped(id), EscapedName.hashed(id)]
+        [EscapedName.hashed(id), EscapedName.fullyEscaped(id), EscapedName.escaped(id), EscapedName.agentSquad(id)]
     }
 
     /// The name that is there for an id in a folder, without listing it where the file system tells names apart by their case.
