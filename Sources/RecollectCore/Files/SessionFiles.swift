@@ -16,6 +16,8 @@ final class SessionFiles {
     /// before they did.
     private var settled: Set<String> = []
     private var hasToldOfForeign = false
+    /// The files that have been told of because nothing says whose they are.
+    private var lost: Set<String> = []
 
     init(_ place: SessionPlace, durability: Durability, events: StoreEvents) {
         self.place = place
@@ -142,7 +144,11 @@ final class SessionFiles {
         // Until all of this has succeeded nothing is known of the file.
         known[name] = nil
         try explaining("save to", folder.path(of: name)) {
-            if existing == nil { try names.keep(agentId, of: name, in: folder) }
+            do {
+                try names.keep(agentId, of: name, in: folder)
+            } catch is POSIXFailure where existing != nil {
+                // The file is found by the agent's id all the same; who reads all agents is told.
+            }
             var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
             if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
             try append(messages, to: file, &state, name, in: folder)
@@ -274,7 +280,17 @@ final class SessionFiles {
     /// The agents that have a file in a folder, each with the one that is theirs.
     private func agents(in folder: OpenFolder, _ names: FolderNames) throws -> [(agentId: String, name: String)] {
         try explaining("read", folder.path) {
-            try names.all.compactMap { name in try names.id(of: name, in: folder).map { ($0, name) } }
+            try names.all.compactMap { name in
+                do {
+                    return try names.id(of: name, in: folder).map { ($0, name) }
+                } catch let error as RecollectError where error.code == .damaged {
+                    if lost.insert(name).inserted {
+                        let scope = place.conversation.scope(agentId: "")
+                        events.post(StoreEvent(kind: .missingFile, scope: scope, failure: error))
+                    }
+                    return nil
+                }
+            }
         }
     }
 

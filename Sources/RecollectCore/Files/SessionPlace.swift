@@ -70,7 +70,12 @@ package struct SessionPlace {
         guard making || existing != nil else { return nil }
         let name = try existing ?? newName(for: id, in: parent)
         return try explaining("open", parent.path(of: name)) {
-            if existing == nil { try parent.makeFolder(name) }
+            if existing == nil {
+                try parent.makeFolder(name)
+            } else if making {
+                // Best effort: the folder is found by its id all the same, and who lists all of them is told.
+                try? FolderNames([]).keep(id, of: name, in: parent)
+            }
             return try ifThere { (try parent.folder(name), name) }
         }
     }
