@@ -22,7 +22,7 @@
     public struct ChatCompletionsClient: LLMClient {
         /// How long to wait.
         public struct Timeouts: Hashable, Sendable {
-            /// The longest silence, before the first byte and between two; keep-alives break it.
+            /// The longest silence, before the first byte and between two; keep-alives break it. `.seconds(.max)` is none.
             public var idle: Duration
             /// The longest time for a request with its retries and all of its answer; `nil` for no limit.
             public var total: Duration?

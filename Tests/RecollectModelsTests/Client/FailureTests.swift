@@ -24,6 +24,19 @@
             }
         }
 
+        @Test("a limit that no clock counts to is none, and one below zero is over", arguments: [true, false])
+        func endlessLimit(isTotal: Bool) async throws {
+            let server = try await ModelServer.start { _ in .text(["ok"]) }
+            for (seconds, code) in [(Int64.max, nil), (.min, ModelError.Code.timedOut)] {
+                let limits: ChatCompletionsClient.Timeouts =
+                    isTotal ? .init(total: .seconds(seconds)) : .init(idle: .seconds(seconds))
+                let outcome = await ChatCompletionsClient(server, timeouts: limits).failure()
+                #expect(outcome.error?.code == code)
+                if code == nil { #expect(outcome.events.text == "ok") }
+            }
+            try await server.stop()
+        }
+
         @Test("a number that no port has is refused")
         func noPort() async throws {
             let client = ChatCompletionsClient(
