@@ -33,11 +33,22 @@
                     cause: error)
             default:
                 if let error = error as? IOError, error.errnoCode == ECONNRESET { return lost(error) }
+                if let error = error as? HTTPParserError { return noHTTP(error) }
                 return ModelError(
                     .cannotConnect,
                     "cannot connect to \(server): see whether the server is running and the base URL is right",
                     cause: error)
             }
+        }
+
+        /// The error for a head of a response that NIO does not read.
+        private func noHTTP(_ error: HTTPParserError) -> ModelError {
+            if case .invalidEOFState = error { return lost(error) }
+            return ModelError(
+                .unreadable,
+                "\(server) answered with a head that is no valid HTTP (\(error)); nothing more was read: see whether it is a server of "
+                    + "models, and the proxies before it",
+                cause: error)
         }
 
         /// The error for a connection that ended too early.
