@@ -62,8 +62,15 @@ public final class Orchestrator: Sendable {
     /// classifier or the store threw. Where the classifier fails, the user's message is kept with the first agent. Where the store drops
     /// one of the two for a message of somebody else in the session, the stream throws `notKept` instead of telling it.
     ///
-    /// Ending the iteration, or its task, before that stops the turn; so does `stop`, after which the stream still tells how the reply
-    /// was kept. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
+    /// What stops the turn before that:
+    ///
+    /// - leaving the loop over the stream, when nothing holds the stream any more: at once in `for try await event in route(…)`, else when
+    ///   the variable goes. While the stream is held the turn goes on, and a second loop is told the rest;
+    /// - cancelling a task that waits for an event, or that asks for one after others;
+    /// - `stop`, after which the stream still tells how the reply was kept.
+    ///
+    /// A stream that nobody has asked for an event stops nothing: neither its release nor a task that is cancelled before its first
+    /// one. A turn that is stopped while it waits for another, or before its question is saved, keeps nothing and throws
     /// `CancellationError`, or what the store throws where it is cancelled.
     ///
     /// A turn that an agent or a tool begins inside a turn of the same session would wait for itself: its stream throws `invalidArgument`.
@@ -147,7 +154,8 @@ public final class Orchestrator: Sendable {
         await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
     }
 
-    /// Returns when no turn is left, of those queued meanwhile too: before the process ends, say.
+    /// Returns when no turn is left, of those queued meanwhile too: before the process ends, say. Inside a turn, whose end it would wait
+    /// for, it returns at once.
     public func waitUntilIdle() async {
         await turns.waitUntilIdle()
     }

@@ -98,8 +98,13 @@ final class TurnQueue: Sendable {
         for task in tasks { await task.value }
     }
 
-    /// Waits until there is no turn.
+    /// Waits until there is no turn. Returns at once where the current task is part of one, which would wait for itself.
     func waitUntilIdle() async {
+        let surroundings = Self.surroundings.filter { $0.queue == ObjectIdentifier(self) }
+        let isInside = state.withLock { state in
+            surroundings.contains { state.sessions[$0.conversation]?[$0.number] != nil }
+        }
+        if isInside { return }
         while let task = state.withLock({ $0.sessions.first?.value.first?.value.task }) { await task.value }
     }
 }
