@@ -53,14 +53,17 @@ func turn(_ number: Int, of writer: String, padding: Int = 0) -> [ConversationMe
     ]
 }
 
-/// The store that a place names: `history:FOLDER` is a history in SQLite, `relaxed:FOLDER` one of relaxed durability, any other
-/// a folder of files.
+/// The store that a place names: `history:FOLDER` is a history in SQLite, `relaxed:FOLDER` one of relaxed durability,
+/// `defaults:SUITE` a suite of user defaults, any other a folder of files.
 func store(at place: String, sameRole: SameRole) -> any ChatStorage {
     for (prefix, durability) in [("history:", Durability.full), ("relaxed:", .relaxed)] where place.hasPrefix(prefix) {
         let history = SQLiteHistoryStore(
             directory: URL(fileURLWithPath: String(place.dropFirst(prefix.count))),
             configuration: HistoryConfiguration(durability: durability))
         return DeviceChatStorage(history: history, userId: "u", sameRole: sameRole)
+    }
+    if place.hasPrefix("defaults:") {
+        return UserDefaultsChatStorage(suiteName: String(place.dropFirst("defaults:".count)), sameRole: sameRole)
     }
     return FileChatStorage(baseURL: URL(fileURLWithPath: place), sameRole: sameRole)
 }

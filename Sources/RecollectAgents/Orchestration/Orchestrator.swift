@@ -65,9 +65,16 @@ public final class Orchestrator: Sendable {
     /// with the first agent. If the store drops one of the two messages because of another program's message in the
     /// session, the stream throws `notKept` instead of sending the event.
     ///
-    /// Ending the iteration, or cancelling its task, stops the turn. `stop` does, too, but then the stream still sends
-    /// the saved reply. A turn stopped while it waits for another turn, or before its question is saved, keeps nothing.
-    /// Its stream throws `CancellationError`, or the store's error on cancellation.
+    /// Before that, the turn stops in these cases:
+    ///
+    /// - The loop over the stream ends, and no reference to the stream is left. In `for try await event in route(…)` this
+    ///   is immediate; a stream in a variable lasts as long as the variable. A second loop over a stream continues it.
+    /// - The task is canceled while it waits for an event after the first one, or for the first one.
+    /// - `stop` is called. The stream then still sends the saved reply.
+    ///
+    /// A stream never asked for an event stops nothing, neither by its release nor by a cancellation before its first
+    /// event. A turn stopped while it waits for another turn, or before its question is saved, saves nothing and throws
+    /// `CancellationError`, or the store's error on cancellation.
     ///
     /// A turn begun inside another turn (by its agent or a tool) must not wait for the outer turn: neither would end.
     /// Its stream throws `invalidArgument`. This applies to turns of the same session, and to turns of sessions waiting
@@ -154,6 +161,8 @@ public final class Orchestrator: Sendable {
     }
 
     /// Returns when no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
+    ///
+    /// Inside a turn it returns at once, because that turn would wait for its own end.
     public func waitUntilIdle() async {
         await turns.waitUntilIdle()
     }

@@ -100,8 +100,13 @@ final class TurnQueue: Sendable {
         for task in tasks { await task.value }
     }
 
-    /// Waits until no turn is left.
+    /// Waits until no turn is left. Returns at once inside a turn, which would wait for its own end.
     func waitUntilIdle() async {
+        let surroundings = Self.surroundings.filter { $0.queue == ObjectIdentifier(self) }
+        let isInside = state.withLock { state in
+            surroundings.contains { state.sessions[$0.conversation]?[$0.number] != nil }
+        }
+        if isInside { return }
         while let task = state.withLock({ $0.sessions.first?.value.first?.value.task }) { await task.value }
     }
 }

@@ -81,7 +81,8 @@ public final class FileChatStorage: VersionedChatStorage {
     /// Saves a batch whole or not at all, then trims the scope to the budget.
     ///
     /// With `durability: .full` the batch is on the disk when this returns. The trim follows with the next save: a power cut
-    /// before that may bring trimmed messages back, never lose one that was to stay.
+    /// before that may bring trimmed messages back, never lose one that was to stay. A trim that fails, on a full disk say, is left to
+    /// the next save as well.
     /// - Throws: `RecollectError`, `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, say, or `CancellationError` if
     ///   the task was cancelled before; then nothing is saved.
     public func saveMessages(

@@ -4,8 +4,12 @@ import Logging
 /// Keeps each scope as a JSON array under a key of its own in `UserDefaults`: for a few short conversations.
 ///
 /// Apple's systems write user defaults as a whole and when they see fit, so every rule of a history holds except durability past
-/// a crash; elsewhere each save replaces the suite's file. Every save costs what the whole scope costs, and there the whole suite. Stores of one process may share a suite; processes may not
-/// write to one at the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
+/// a crash; every save costs what the whole scope costs. Stores of one process may share a suite; processes may not write to one at
+/// the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
+///
+/// On Linux the store reads and writes the suite's file itself: processes may share it, a save returns when it is on the disk, and
+/// both cost what the whole suite costs. `UserDefaults` there has what is saved here, and this what is set there, after its
+/// `synchronize`. A file that cannot be read makes every call throw.
 ///
 /// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
 /// another's. What the `UserDefaultsChatStorage` of Agent Squad's guide wrote under `AgentSquad.user.session.agent` is read, and
@@ -37,7 +41,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
-        return try await onQueue {
+        return try await defaults.run {
             self.trimToEvenPairs(try self.chat(of: scope).map(\.message), maxMessages: maxMessages)
         }
     }
@@ -58,7 +62,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
     ) async throws {
         try messages.checkSavable()
         let scope = Scope(userId: userId, sessionId: sessionId, agentId: agentId)
-        let admission = try await onQueue {
+        let admission = try await defaults.run(making: true) {
             var chat = try self.chat(of: scope)
             let ids = Set(chat.map { ByteString($0.message.id) })
             let admission = Admission(
@@ -77,16 +81,9 @@ public final class UserDefaultsChatStorage: ChatStorage {
     /// All messages of a session, merged over its agents by timestamp, with what assistants said prefixed `[agentId]`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let conversation = ConversationID(userId: userId, sessionId: sessionId)
-        return try await onQueue {
+        return try await defaults.run {
             MergedChats.merge(
                 try self.scopes(of: conversation).map { ($0.agentId, try self.chat(of: $0).map(\.message)) })
-        }
-    }
-
-    private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            UserDefaultsSuite.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
         }
     }
 }

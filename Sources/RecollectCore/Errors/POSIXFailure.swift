@@ -23,6 +23,7 @@ extension RecollectError {
             case EROFS: (.readOnly, "the file system is read-only: choose another folder")
             case EACCES, EPERM: (.permissionDenied, "check the permissions of the folder and its files")
             case EMFILE, ENFILE: (.tooManyOpenFiles, "close files or raise the limit (ulimit -n)")
+            case EWOULDBLOCK: (.busy, "another process has held it for too long: end it if it hangs")
             case ENOTDIR, EEXIST: (.cannotOpen, "something else is in the way: choose another folder")
             case ENOENT: (.cannotOpen, "check that the folder still exists")
             default: (.inputOutput, "check the disk")

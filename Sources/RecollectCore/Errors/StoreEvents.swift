@@ -24,7 +24,7 @@ public struct StoreEvent: Sendable {
         /// Something foreign had the name of one of Recollect's files. It was set aside, or left where it is if the event names no
         /// `setAside`, and is never removed.
         public static let foreignFile = Kind(rawValue: "foreignFile")
-        /// Something was missing when the store opened: a write-ahead log, for instance.
+        /// Something was missing: a write-ahead log when the store opened, or what tells whose a file of chats is.
         public static let missingFile = Kind(rawValue: "missingFile")
         /// The files of an open store were replaced or removed by another program; the store goes on with those that are there now.
         public static let storeReplaced = Kind(rawValue: "storeReplaced")

@@ -21,13 +21,18 @@ package struct ChatFolder: Sendable {
     }
 
     /// All scopes that have a file, in the order of the bytes of their ids.
-    package func scopes(of userId: String? = nil) throws -> [Scope] {
+    /// - Parameter tell: Is given the error for each file or folder that is left out because nothing says whose it is.
+    package func scopes(
+        of userId: String? = nil, tell: (RecollectError) -> Void = { _ in }
+    ) throws -> [Scope] {
         guard let root = try explaining("open", base, { try ifThere { try OpenFolder(path: base) } }) else { return [] }
         var scopes: [Scope] = []
-        try forEachFolder(in: root) { user, sessions in
+        try forEachFolder(in: root, tell) { user, sessions in
             guard userId.map(user.hasSameBytes) ?? true else { return }
-            try forEachFolder(in: sessions) { session, folder in
-                scopes += try agents(in: folder).map { Scope(userId: user, sessionId: session, agentId: $0.agentId) }
+            try forEachFolder(in: sessions, tell) { session, folder in
+                scopes += try agents(in: folder, tell).map {
+                    Scope(userId: user, sessionId: session, agentId: $0.agentId)
+                }
             }
         }
         return scopes.sorted {
@@ -70,26 +75,44 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    private func agents(in folder: OpenFolder) throws -> [(agentId: String, name: String)] {
+    private func agents(
+        in folder: OpenFolder, _ tell: (RecollectError) -> Void = { _ in }
+    ) throws -> [(agentId: String, name: String)] {
         try explaining("list", folder.path) {
             let names = FolderNames(try folder.names(), suffix: ".json")
             return try names.all.compactMap { name in
-                guard let id = try names.id(of: name, in: folder) else { return nil }
+                guard let id = try id(of: name, names, in: folder, tell) else { return nil }
                 return try isThere { _ = try folder.file(name, forWriting: false) } ? (id, name) : nil
             }
         }
     }
 
     /// Goes through the folders in a folder whose names stand for ids; one is open at a time.
-    private func forEachFolder(in parent: OpenFolder, _ body: (String, OpenFolder) throws -> Void) throws {
+    private func forEachFolder(
+        in parent: OpenFolder, _ tell: (RecollectError) -> Void, _ body: (String, OpenFolder) throws -> Void
+    ) throws {
         let names = FolderNames(try explaining("list", parent.path) { try parent.names() })
         for name in names.all {
-            guard let id = try explaining("read", parent.path, { try names.id(of: name, in: parent) }) else { continue }
+            guard let id = try explaining("read", parent.path, { try id(of: name, names, in: parent, tell) }) else {
+                continue
+            }
             var folder: OpenFolder?
             let isFolder = try explaining("open", parent.path(of: name)) {
                 try isThere { folder = try parent.folder(name) }
             }
             if isFolder, let folder { try body(id, folder) }
+        }
+    }
+
+    /// The id that a name stands for; `nil` too where that is lost, which is told.
+    private func id(
+        of name: String, _ names: FolderNames, in folder: OpenFolder, _ tell: (RecollectError) -> Void
+    ) throws -> String? {
+        do {
+            return try names.id(of: name, in: folder)
+        } catch let error as RecollectError where error.code == .damaged {
+            tell(error)
+            return nil
         }
     }
 
@@ -107,13 +130,19 @@ package struct ChatFolder: Sendable {
 extension FileChatStorage {
     /// The scopes that the storage has a file of, of all users or of one, in the order of the bytes of their ids.
     ///
-    /// Reads names, no messages; the calling task waits without holding a thread.
+    /// Reads names, no messages; the calling task waits without holding a thread. What is left out because nothing says whose it is
+    /// is told by an event.
     /// - Throws: `permissionDenied`, `inputOutput`, `foreignStore` where the folder cannot be listed.
     public func scopes(of userId: String? = nil) async throws -> [Scope] {
-        let folder = ChatFolder(path: baseURL.path)
+        let (folder, events) = (ChatFolder(path: baseURL.path), events)
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try folder.scopes(of: userId) })
+                continuation.resume(
+                    with: Result {
+                        try folder.scopes(of: userId) {
+                            events.post(StoreEvent(kind: .missingFile, failure: $0))
+                        }
+                    })
             }
         }
     }

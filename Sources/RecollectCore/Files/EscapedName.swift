@@ -27,6 +27,14 @@ package enum EscapedName {
         "#" + SHA256.hash(data: Data(id.utf8)).lowercaseHexadecimal
     }
 
+    /// Whether a name is one of those that `hashed` gives.
+    static func isHashed(_ name: some StringProtocol) -> Bool {
+        name.utf8.count == 65 && name.utf8.first == UInt8(ascii: "#")
+            && name.utf8.dropFirst().allSatisfy {
+                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+            }
+    }
+
     /// The id of a name that one of the functions above made, hashed names apart; `nil` for any other name.
     package static func id(of name: String) -> String? {
         if name == "_" { return "" }

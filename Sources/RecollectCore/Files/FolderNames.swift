@@ -1,3 +1,5 @@
+import Foundation
+
 /// The names in one folder, and which of them belongs to an id.
 ///
 /// A name is looked for in the listing, byte by byte: a file system that is asked for `bob` may give `Bob`.
@@ -13,14 +15,14 @@ struct FolderNames {
         self.suffix = suffix
     }
 
-    /// The name that is there for an id. The one that Recollect gives comes before the one that Agent Squad gives, so that what
-    /// has been saved here stays in sight whatever another program adds.
+    /// The name that is there for an id. Those that Recollect alone gives come before those that other programs give too, and of these
+    /// the one that Agent Squad gives comes last, so that what has been saved here stays in sight whatever another program adds.
     func existing(for id: String) -> String? {
         Self.candidates(for: id).lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
     }
 
     private static func candidates(for id: String) -> [String] {
-        [EscapedName.escaped(id), EscapedName.agentSquad(id), EscapedName.fullyEscaped(id), EscapedName.hashed(id)]
+        [EscapedName.hashed(id), EscapedName.fullyEscaped(id), EscapedName.escaped(id), EscapedName.agentSquad(id)]
     }
 
     /// The name that is there for an id in a folder, without listing it where the file system tells names apart by their case.
@@ -52,30 +54,48 @@ struct FolderNames {
     }
 
     /// The id that a name stands for; `nil` for names that are not ours, or not the one that counts for that id.
+    /// - Throws: `damaged` for a hashed name whose id is not beside it any more; a failed system call.
     func id(of name: String, in folder: OpenFolder) throws -> String? {
         guard name.hasSuffix(suffix) else { return nil }
-        let id: String?
-        if let idFile = idFile(of: name) {
-            id = try ifThere {
-                let file = try folder.file(idFile, forWriting: false)
-                return String(decoding: try file.read(at: 0, count: file.size()), as: UTF8.self)
+        let id =
+            if let idFile = idFile(of: name) {
+                try keptID(in: idFile, of: name, in: folder)
+            } else {
+                EscapedName.id(of: String(name.dropLast(suffix.count)))
             }
-        } else {
-            id = EscapedName.id(of: String(name.dropLast(suffix.count)))
-        }
         return id.flatMap { existing(for: $0) }?.hasSameBytes(as: name) == true ? id : nil
     }
 
-    /// Keeps an id beside its name where the name does not say it. For new names, before they are made.
+    /// Keeps an id beside its name where the name does not say it, and puts it there again where it is lost. For new names, before
+    /// they are made.
     func keep(_ id: String, of name: String, in folder: OpenFolder) throws {
         guard let idFile = idFile(of: name) else { return }
+        let bytes = Array(id.utf8)
         let file = try ifThere { try folder.file(idFile, forWriting: true) } ?? folder.makeFile(idFile)
-        try file.write(Array(id.utf8), at: 0)
+        let size = try file.size()
+        if size == bytes.count, try file.read(at: 0, count: size) == bytes { return }
+        try file.write(bytes, at: 0)
+        try file.truncate(to: bytes.count)
         try file.synchronize()
     }
 
+    private func keptID(in idFile: String, of name: String, in folder: OpenFolder) throws -> String {
+        do {
+            let file = try folder.file(idFile, forWriting: false)
+            let id = String(decoding: try file.read(at: 0, count: file.size()), as: UTF8.self)
+            if (EscapedName.hashed(id) + suffix).hasSameBytes(as: name) { return id }
+        } catch let failure as POSIXFailure where [ENOENT, EISDIR, ENXIO, ELOOP].contains(failure.number) {
+            // Whatever is in its place, it tells nothing.
+        }
+        throw RecollectError(
+            .damaged,
+            "\(folder.path(of: idFile)) does not tell whose \(name) is, which is left out; the next message that is saved in \(name) "
+                + "mends that, if nothing else is in the way")
+    }
+
     private func idFile(of name: String) -> String? {
-        name.hasPrefix("#") ? name.dropLast(suffix.count) + ".id" : nil
+        let base = name.dropLast(suffix.count)
+        return EscapedName.isHashed(base) ? base + ".id" : nil
     }
 
     /// The longest name to give, in bytes: file systems take 255, and what is set aside has a longer one.

@@ -45,8 +45,12 @@ extension OpenFolder {
     }
 
     /// Removes what `replace` or `stage` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
+    /// What only begins like one of those, or is no file, is somebody else's and stays.
     package func removeLeftovers(among names: [String]) throws {
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
+            guard UUID(uuidString: String(name.dropFirst(Self.temporaryPrefix.count))) != nil,
+                try entry(name)?.kind == .file
+            else { continue }
             try remove(name)
         }
     }

@@ -150,6 +150,22 @@ package final class OpenFolder: Sendable {
         }
     }
 
+    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is
+    /// closed.
+    /// - Returns: Whether the file system has locks.
+    @discardableResult
+    package func lockAgainstWriters(patience: Duration = .seconds(30)) throws -> Bool {
+        do {
+            try lock(exclusively: true, patience: patience)
+            return true
+        } catch let failure as POSIXFailure where Self.unable.contains(failure.number) || failure.number == EBADF {
+            return false
+        }
+    }
+
+    /// What file systems answer that cannot do a thing.
+    package static let unable = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, ENOLCK]
+
     /// Whether the folder is still in the one that it was opened in, under its name; one that was opened by a path always is.
     package func isStillThere() throws -> Bool {
         guard let parent else { return true }

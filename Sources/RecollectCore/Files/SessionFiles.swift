@@ -16,6 +16,8 @@ final class SessionFiles {
     /// before they did.
     private var settled: Set<String> = []
     private var hasToldOfForeign = false
+    /// The files that have been told of because nothing says whose they are.
+    private var lost: Set<String> = []
 
     init(_ place: SessionPlace, durability: Durability, events: StoreEvents) {
         self.place = place
@@ -142,19 +144,34 @@ final class SessionFiles {
         // Until all of this has succeeded nothing is known of the file.
         known[name] = nil
         try explaining("save to", folder.path(of: name)) {
-            if existing == nil { try names.keep(agentId, of: name, in: folder) }
+            do {
+                try names.keep(agentId, of: name, in: folder)
+            } catch is POSIXFailure where existing != nil {
+                // The file is found by the agent's id all the same; who reads all agents is told.
+            }
             var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
             if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
             try append(messages, to: file, &state, name, in: folder)
-            switch state.trim(to: window ?? .max) {
-            case .nothing: break
-            case .blank: try state.blank(to: window ?? .max, in: file)
-            case .move: _ = try move(&state, last: window ?? .max, from: file, name, in: folder)
+            do {
+                try trim(&state, to: window ?? .max, file, name, in: folder)
+                known[name] = state
+            } catch is POSIXFailure {
+                // The batch is kept all the same: the next save reads the file anew, and trims it. Its name may not be on the disk.
+                settled.remove(name)
             }
         }
-        known[name] = state
         doubtful.remove(name)
         return admission
+    }
+
+    private func trim(
+        _ state: inout ScopeFile, to window: Int, _ file: OpenFile, _ name: String, in folder: OpenFolder
+    ) throws {
+        switch state.trim(to: window) {
+        case .nothing: break
+        case .blank: try state.blank(to: window, in: file)
+        case .move: _ = try move(&state, last: window, from: file, name, in: folder)
+        }
     }
 
     /// Puts on the disk what a batch repeats: the process that saved it first may have ended before it was there.
@@ -263,7 +280,17 @@ final class SessionFiles {
     /// The agents that have a file in a folder, each with the one that is theirs.
     private func agents(in folder: OpenFolder, _ names: FolderNames) throws -> [(agentId: String, name: String)] {
         try explaining("read", folder.path) {
-            try names.all.compactMap { name in try names.id(of: name, in: folder).map { ($0, name) } }
+            try names.all.compactMap { name in
+                do {
+                    return try names.id(of: name, in: folder).map { ($0, name) }
+                } catch let error as RecollectError where error.code == .damaged {
+                    if lost.insert(name).inserted {
+                        let scope = place.conversation.scope(agentId: "")
+                        events.post(StoreEvent(kind: .missingFile, scope: scope, failure: error))
+                    }
+                    return nil
+                }
+            }
         }
     }
 

@@ -44,22 +44,16 @@ package struct SessionPlace {
                 let session = try folder(
                     in: user.folder, for: conversation.sessionId, known: found?.session, making: making)
             else { return nil }
-            try lock(session.folder, exclusively: exclusively)
+            try explaining("lock", session.folder.path) {
+                try session.folder.lock(exclusively: exclusively, patience: patience)
+            }
             // Somebody may have removed the folder while this waited for its lock.
-            if try session.folder.isStill(at: session.name, in: user.folder) {
+            let isStill = try explaining("look at", session.folder.path) {
+                try session.folder.isStill(at: session.name, in: user.folder)
+            }
+            if isStill {
                 found = (user.name, session.name)
                 return session.folder
-            }
-        }
-    }
-
-    private func lock(_ folder: OpenFolder, exclusively: Bool) throws {
-        try explaining("lock", folder.path) {
-            do {
-                try folder.lock(exclusively: exclusively, patience: patience)
-            } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
-                throw RecollectError(
-                    .busy, "another process has held \(folder.path) for too long; end it if it hangs", cause: failure)
             }
         }
     }
@@ -76,7 +70,12 @@ package struct SessionPlace {
         guard making || existing != nil else { return nil }
         let name = try existing ?? newName(for: id, in: parent)
         return try explaining("open", parent.path(of: name)) {
-            if existing == nil { try parent.makeFolder(name) }
+            if existing == nil {
+                try parent.makeFolder(name)
+            } else if making {
+                // Best effort: the folder is found by its id all the same, and who lists all of them is told.
+                try? FolderNames([]).keep(id, of: name, in: parent)
+            }
             return try ifThere { (try parent.folder(name), name) }
         }
     }

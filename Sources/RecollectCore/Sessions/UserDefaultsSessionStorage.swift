@@ -4,10 +4,13 @@ import Logging
 /// Keeps each session under a key of its own in `UserDefaults`: for a few short sessions.
 ///
 /// Apple's systems write user defaults as a whole and when they see fit, so all that `SessionStorageProtocol` promises holds except
-/// durability past a crash; elsewhere each save replaces the suite's file. Every save costs what the whole session costs, and there
-/// the whole suite. Storages of one process may share a suite and lose
+/// durability past a crash; every save costs what the whole session costs. Storages of one process may share a suite and lose
 /// nothing; processes may not write to one at the same time, because user defaults have no locks. For more, use
 /// `SQLiteSessionStorage`.
+///
+/// On Linux the storage reads and writes the suite's file itself: processes may share it, a save returns when it is on the disk, and
+/// both cost what the whole suite costs. `UserDefaults` there has what is saved here, and this what is set there, after its
+/// `synchronize`. A file that cannot be read makes every call throw.
 ///
 /// Keys are `recollect.session/id` with the id escaped so that no two meet. Listing sessions decodes no messages. Work runs on a
 /// queue of its own. A value that is damaged is kept under a key that begins with `recollect.aside` until its session is deleted,
@@ -39,7 +42,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// Saves a new session, or notes that a known one was opened.
     public func saveSession(id: String, firstMessage: String) async throws {
-        try await onQueue {
+        try await defaults.run(making: true) {
             let moment = self.nextMoment()
             var value = self.value(of: id) ?? SessionValue(createdAt: moment, firstUserMessage: firstMessage)
             if value.firstUserMessage.isEmpty { value.firstUserMessage = firstMessage }
@@ -50,10 +53,10 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// All sessions, the last accessed first; the messages of each are read when they are asked for, as they were listed.
     public func getAllSessions() async throws -> [StoredSession] {
-        try await onQueue {
+        try await defaults.run {
             var sessions = self.ids.compactMap { id in
                 self.value(of: id).map { value in
-                    value.session(id: id) { value.messages()?.entries ?? self.readOnQueue(id) }
+                    value.session(id: id) { value.messages()?.entries ?? self.readNow(id) }
                 }
             }
             sessions.sortByLastAccess()
@@ -63,7 +66,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// One session with its messages in order; `nil` if there is none.
     public func getSession(id: String) async throws -> StoredSession? {
-        try await onQueue {
+        try await defaults.run {
             self.read(id).map { value, messages in
                 let entries = messages.entries
                 return value.session(id: id) { entries }
@@ -73,7 +76,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// Notes that a session was opened.
     public func updateLastAccessed(id: String) async throws {
-        try await onQueue {
+        try await defaults.run {
             guard var value = self.value(of: id) else { return }
             value.lastAccessedAt = self.nextMoment()
             try self.write(value, to: id)
@@ -82,14 +85,14 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
 
     /// Deletes a session with its messages, and what was set aside of it.
     public func deleteSession(id: String) async throws {
-        try await onQueue {
+        try await defaults.run {
             try self.removeKeys { $0 == Self.key(of: id) || $0.hasPrefix(Self.asidePrefix(of: Self.key(of: id))) }
         }
     }
 
     /// Deletes all sessions, and what was set aside of them.
     public func deleteAllSessions() async throws {
-        try await onQueue {
+        try await defaults.run {
             try self.removeKeys { $0.hasPrefix(Self.prefix) || $0.hasPrefix(Self.aside + Self.prefix) }
         }
     }
@@ -98,7 +101,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
-        try await onQueue {
+        try await defaults.run(making: true) {
             let moment = self.nextMoment()
             var (value, stored) =
                 self.read(id)
@@ -113,7 +116,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     /// Gives a session another id; where there is a session of that id, the two become one.
     public func updateSessionId(oldId: String, newId: String) async throws {
         guard !oldId.hasSameBytes(as: newId) else { return }
-        try await onQueue {
+        try await defaults.run {
             guard let (old, oldMessages) = self.read(oldId) else { return }
             var value = old
             if let (newer, newMessages) = self.read(newId) {
@@ -127,13 +130,6 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
             self.defaults[Self.key(of: newId)] = value.data
             self.moveAside(from: oldId, to: newId)
             try self.removeKeys { $0 == Self.key(of: oldId) }
-        }
-    }
-
-    private func onQueue<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try Task.checkCancellation()
-        return try await withCheckedThrowingContinuation { continuation in
-            UserDefaultsSuite.queue.async { continuation.resume(with: Swift.Result(catching: work)) }
         }
     }
 }
@@ -183,8 +179,14 @@ extension UserDefaultsSessionStorage {
     }
 
     /// The messages of a session that was listed and is damaged.
-    private func readOnQueue(_ id: String) -> [ChatMessage] {
-        UserDefaultsSuite.queue.sync { read(id)?.messages.entries ?? [] }
+    private func readNow(_ id: String) -> [ChatMessage] {
+        do {
+            return try defaults.runBlocking { read(id)?.messages.entries ?? [] }
+        } catch {
+            let scope = Scope(userId: "", sessionId: id, agentId: "")
+            events.post(StoreEvent(kind: .unreadableSession, scope: scope, failure: error))
+            return []
+        }
     }
 
     /// Keeps what is stored under another key, and what can be read of it in its place.

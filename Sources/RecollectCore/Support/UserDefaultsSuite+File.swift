@@ -2,46 +2,96 @@
     import Foundation
 
     extension UserDefaultsSuite {
-        /// Replaces the suite's property list by one with the changes, at once.
+        /// What the file of a suite holds.
         ///
-        /// `UserDefaults.synchronize` of Linux empties that file and writes it anew: a full disk or a kill would take all that anybody
+        /// `UserDefaults` of Linux gives what this process has read or set before, not what others have written since, and writes
+        /// it over theirs. `synchronize` empties the file and writes it anew: a full disk or a kill would take all that anybody
         /// keeps in the suite, and only a `false` that is easily overlooked would tell.
-        static func write(_ changes: [String: Any?], to suite: String, of defaults: UserDefaults) throws {
-            let url = try file(of: suite)
-            do {
-                let parent = try OpenFolder.make(path: url.deletingLastPathComponent().path)
-                var values = try read(url)
-                for (key, value) in changes { values[key] = value }
-                let data = try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
-                _ = try parent.replace(url.lastPathComponent) { try $0.write(Array(data), at: 0) }
-            } catch let failure as POSIXFailure {
-                throw RecollectError(failure, doing: "write", path: url.path)
-            }
-        }
+        struct Contents {
+            private let suite: String
+            private var values: [String: Any] = [:]
+            /// The file that the values were read from, if another change of it would show.
+            private var stamp: FileStamp?
+            /// The file's folder during a step; `nil` where there is none.
+            private var folder: OpenFolder?
+            /// Whether the folder is locked: not every file system has locks.
+            private var isLocked = false
 
-        private static func read(_ url: URL) throws -> [String: Any] {
-            guard FileManager.default.fileExists(atPath: url.path) else { return [:] }
-            guard let data = FileManager.default.contents(atPath: url.path) else {
-                throw RecollectError(.permissionDenied, "cannot read \(url.path)")
+            init(of suite: String) {
+                self.suite = suite
             }
-            // An empty file is what a crash has left of one that was written in place.
-            if data.isEmpty { return [:] }
-            // What is no list makes the error below.
-            let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
-            guard let values = list as? [String: Any] else {
-                throw RecollectError(
-                    .damaged, "\(url.path) is no property list of user defaults; move it away, and it is made anew")
+
+            /// Locks the file's folder until `end`, and reads the file if it was changed.
+            /// - Parameter making: Whether the folder is made where there is none.
+            mutating func begin(making: Bool) throws {
+                let url = try UserDefaultsSuite.file(of: suite)
+                let path = url.deletingLastPathComponent().path
+                let folder = try explaining("open", path) {
+                    making ? try OpenFolder.make(path: path) : try ifThere { try OpenFolder(path: path) }
+                }
+                isLocked = try explaining("lock", path) { try folder?.lockAgainstWriters() ?? false }
+                try explaining("read", url.path) { try read(url.lastPathComponent, in: folder) }
+                self.folder = folder
             }
-            return values
+
+            mutating func end() {
+                folder = nil
+            }
+
+            var keys: [String] { Array(values.keys) }
+
+            subscript(_ key: String) -> Any? { values[key] }
+
+            /// Replaces the file by one with the changes, at once.
+            mutating func write(_ changes: [String: Any?]) throws {
+                let url = try UserDefaultsSuite.file(of: suite)
+                let path = url.deletingLastPathComponent().path
+                try explaining("write", url.path) {
+                    var changed = values
+                    for (key, value) in changes { changed[key] = value }
+                    let data = try PropertyListSerialization.data(
+                        fromPropertyList: changed, format: .binary, options: 0)
+                    let folder = try folder ?? OpenFolder.make(path: path)
+                    if isLocked { try folder.removeLeftovers(among: folder.names()) }
+                    _ = try folder.replace(url.lastPathComponent) { try $0.write(Array(data), at: 0) }
+                    values = changed
+                }
+                stamp = nil
+            }
+
+            private mutating func read(_ name: String, in folder: OpenFolder?) throws {
+                let file = try ifThere { try folder?.file(name, forWriting: false) } ?? nil
+                let stamp = try file.map { FileStamp(try status(of: $0.descriptor)) }
+                if let stamp, stamp == self.stamp { return }
+                let isSettled = stamp?.isSettled(at: Date()) ?? false
+                self.stamp = nil
+                values = try file.map { try Self.values(in: $0) } ?? [:]
+                if isSettled { self.stamp = stamp }
+            }
+
+            private static func values(in file: OpenFile) throws -> [String: Any] {
+                let data = Data(try file.read(at: 0, count: file.size()))
+                // An empty file is what a crash has left of one that was written in place.
+                if data.isEmpty { return [:] }
+                // What is no list makes the error below.
+                let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
+                guard let values = list as? [String: Any] else {
+                    throw RecollectError(
+                        .damaged, "\(file.path) is no property list of user defaults; move it away, and it is made anew"
+                    )
+                }
+                return values
+            }
         }
 
         /// The file in which Foundation keeps a suite.
-        static func file(of suite: String) throws -> URL {
+        static func file(
+            of suite: String, environment: [String: String] = ProcessInfo.processInfo.environment
+        ) throws -> URL {
             let name = (suite.isEmpty ? ProcessInfo.processInfo.processName : suite) + ".plist"
             guard !name.contains("/"), !name.contains("\0"), name.utf8.count <= 255 else {
                 throw RecollectError(.invalidArgument, "no file can have the name of the suite \"\(suite)\"")
             }
-            let environment = ProcessInfo.processInfo.environment
             func folder(_ variable: String) -> URL? {
                 environment[variable].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
             }

@@ -26,6 +26,7 @@
         /// Time limits.
         public struct Timeouts: Hashable, Sendable {
             /// The longest time without a byte, before the first one and between two. Keep-alives count as bytes.
+            /// `.seconds(.max)` means no limit.
             public var idle: Duration
             /// The longest time for a request with its retries and its whole answer; `nil` for no limit.
             public var total: Duration?

@@ -26,23 +26,32 @@
         /// How much of a refusal is read: enough for what a server has to say.
         private static let refusalLimit = 64 << 10
 
+        /// How far the answer has come.
+        private enum Progress {
+            case begun
+            /// All has been said; the usage may still come.
+            case complete(CompletionReader)
+            case answered
+        }
+
         /// Runs it. Tells the end as soon as it is known, and returns when the connection is done with.
         /// - Throws: `ModelError`, or `CancellationError` when the task was cancelled.
         func run() async throws {
-            let isAnswered = Locked(false)
-            let complete = Locked<CompletionReader?>(nil)
+            let progress = Locked(Progress.begun)
             do {
                 try await TimeLimit.run(idleLimit) { time in
                     let response = try await send()
                     time.extend()
                     guard (200..<300).contains(Int(response.status.code)) else { throw try await refusal(response) }
-                    try await read(response, time, isAnswered, complete)
+                    try await read(response, time, progress)
                 }
             } catch is TimeLimit.Expired {
-                if isAnswered.withLock({ $0 }) { return }
+                switch progress.withLock({ $0 }) {
+                case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
                 // What is silent behind the end takes nothing away but the usage.
-                if let reader = complete.withLock({ $0 }) { return reader.finish(yield) }
-                throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
+                case .complete(let reader): reader.finish(yield)
+                case .answered: break
+                }
             }
         }
 
@@ -79,30 +88,31 @@
         }
 
         private func read(
-            _ response: HTTPClientResponse, _ time: TimeLimit, _ isAnswered: Locked<Bool>,
-            _ complete: Locked<CompletionReader?>
+            _ response: HTTPClientResponse, _ time: TimeLimit, _ progress: Locked<Progress>
         ) async throws {
             let contentType = response.headers.first(name: "Content-Type")
             var answer = CompletionAnswer(maxReplyBytes: maxReplyBytes)
+            var isAnswered = false
             var isAtEnd = false
             do {
-                for try await bytes in response.body where !isAnswered.withLock({ $0 }) {
+                for try await bytes in response.body where !isAnswered {
                     if !answer.reader.isComplete { time.extend() }
                     try bytes.withUnsafeReadableBytes { try answer.read($0, yield) }
                     if answer.reader.isComplete {
                         let reader = answer.reader
-                        complete.withLock { $0 = reader }
+                        progress.withLock { $0 = .complete(reader) }
                     }
                     guard answer.reader.isDone else { continue }
                     try Task.checkCancellation()
                     answer.reader.finish(yield)
-                    isAnswered.withLock { $0 = true }
+                    isAnswered = true
+                    progress.withLock { $0 = .answered }
                     // Leaving the loop closes the connection.
                     if answer.reader.isCutOff { return }
                     time.leave(endLimit)
                 }
                 try Task.checkCancellation()
-                if isAnswered.withLock({ $0 }) { return }
+                if isAnswered { return }
                 isAtEnd = true
                 try answer.finish(yield)
             } catch let error as CompletionReader.ServerFailure {
@@ -117,7 +127,7 @@
                 throw failures.lost(error)
             } catch {
                 try Task.checkCancellation()
-                if isAnswered.withLock({ $0 }) { return }
+                if isAnswered { return }
                 // What hangs up behind the end takes nothing away but the usage.
                 guard answer.reader.isComplete else { throw failures.lost(error) }
             }

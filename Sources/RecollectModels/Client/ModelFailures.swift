@@ -33,11 +33,22 @@
                     cause: error)
             default:
                 if let error = error as? IOError, error.errnoCode == ECONNRESET { return lost(error) }
+                if let error = error as? HTTPParserError { return noHTTP(error) }
                 return ModelError(
                     .cannotConnect,
                     "cannot connect to \(server): see whether the server is running and the base URL is right",
                     cause: error)
             }
+        }
+
+        /// The error for an invalid head of a response.
+        private func noHTTP(_ error: HTTPParserError) -> ModelError {
+            if case .invalidEOFState = error { return lost(error) }
+            return ModelError(
+                .unreadable,
+                "\(server) answered with an invalid HTTP head (\(error)); the rest was not read: check that it is a model "
+                    + "server, and check the proxies before it",
+                cause: error)
         }
 
         /// The error for a connection closed too early.

@@ -11,9 +11,12 @@
         private let rests: AsyncStream<Duration>
         private let rest: AsyncStream<Duration>.Continuation
 
+        /// The clock counts nanoseconds in 64 bits.
+        private static let longest = Duration.seconds(1 << 31)
+
         private init(_ limit: Duration) {
-            self.limit = limit
-            deadline = Locked(.now + limit)
+            self.limit = max(.zero, min(limit, Self.longest))
+            deadline = Locked(.now + self.limit)
             (rests, rest) = AsyncStream.makeStream()
         }
 

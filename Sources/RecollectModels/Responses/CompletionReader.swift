@@ -34,7 +34,8 @@
         var isComplete: Bool { isDone || reason != nil }
 
         /// Reads an event and yields its content.
-        /// - Throws: `RecollectError` if the data is not a JSON object, `ServerFailure` if the server reports an error.
+        /// - Throws: `RecollectError` if the data is not a chunk of a completion, `ServerFailure` if the server reports an
+        ///   error.
         mutating func read(_ event: ServerSentEvent, _ yield: (LLMStreamEvent) -> Void) throws {
             guard !event.name.elementsEqual("error".utf8) else { throw ServerFailure(error: Self.failure(event.data)) }
             try read(event.data, yield)
@@ -51,7 +52,8 @@
         }
 
         /// Reads the data of one event and yields its content.
-        /// - Throws: `RecollectError` if the data is not a JSON object, `ServerFailure` if the server reports an error.
+        /// - Throws: `RecollectError` if the data is not a chunk of a completion, `ServerFailure` if the server reports an
+        ///   error.
         mutating func read(_ data: [UInt8], _ yield: (LLMStreamEvent) -> Void) throws {
             guard !isDone else { return }
             if Self.isEnd(data) {
@@ -68,8 +70,8 @@
             if let usage = chunk["usage"].flatMap(TokenUsage.init(chatCompletions:)) { self.usage = usage }
             guard let choices = chunk["choices"]?.arrayValue else { return }
             hasBegun = true
-            for choice in choices where choice["index"]?.integerValue ?? 0 == 0 {
-                if let delta = choice["delta"] ?? choice["message"] { read(delta: delta, yield) }
+            for choice in try choices.compactMap(Self.object) where choice["index"]?.integerValue ?? 0 == 0 {
+                if let delta = try Self.object(choice["delta"] ?? choice["message"]) { try read(delta: delta, yield) }
                 if let reason = choice["finish_reason"]?.stringValue, !reason.isEmpty {
                     self.reason = FinishReason(rawValue: reason)
                 }
@@ -83,19 +85,40 @@
             return rest.starts(with: mark) && rest.dropFirst(mark.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
         }
 
-        private mutating func read(delta: JSONValue, _ yield: (LLMStreamEvent) -> Void) {
-            let reasoning = [delta["reasoning_content"], delta["reasoning"]].lazy.compactMap { $0?.prose }
+        /// An object of a chunk; `nil` for `null` and for none.
+        ///
+        /// One with two keys that differ in bytes alone comes as a string, from which nothing would be read.
+        /// - Throws: `RecollectError` where it is anything else.
+        private static func object(_ value: JSONValue?) throws -> JSONValue? {
+            switch value {
+            case .object?: return value
+            case nil, .null?: return nil
+            default: throw RecollectError(.unreadable, "a part of a completion is no object, or has a key twice")
+            }
+        }
+
+        /// The text of a `content`: a string, or an array of parts of which some have text.
+        private static func prose(_ content: JSONValue?) throws -> String? {
+            try content?.stringValue
+                ?? content?.arrayValue?.compactMap { try object($0)?["text"]?.stringValue }.joined()
+        }
+
+        private mutating func read(delta: JSONValue, _ yield: (LLMStreamEvent) -> Void) throws {
+            let reasoning = try [delta["reasoning_content"], delta["reasoning"]].compactMap(Self.prose)
             if let reasoning = reasoning.first(where: { !$0.isEmpty }) {
                 let fitting = room.take(reasoning)
                 if !fitting.isEmpty { yield(.thinking(fitting)) }
             }
-            for text in [delta["content"], delta["refusal"]].compactMap({ $0?.prose }) {
+            for text in try [delta["content"], delta["refusal"]].compactMap(Self.prose) {
                 let fitting = room.take(text)
                 if !fitting.isEmpty { yield(.textDelta(fitting)) }
             }
-            for call in delta["tool_calls"]?.arrayValue ?? [] { calls.add(call, &room) }
+            for call in try (delta["tool_calls"]?.arrayValue ?? []).compactMap(Self.object) {
+                _ = try Self.object(call["function"])
+                calls.add(call, &room)
+            }
             // The older form of a single tool call.
-            if let call = delta["function_call"], call != .null { calls.add(["function": call], &room) }
+            if let call = try Self.object(delta["function_call"]) { calls.add(["function": call], &room) }
         }
 
         /// Yields the tool calls and the end.
@@ -106,13 +129,6 @@
             if !calls.isEmpty, reason == .stop || reason.rawValue == "function_call" { reason = .toolCalls }
             if isCutOff { reason = .length }
             yield(.done(LLMCompletion(reason: reason, usage: usage, model: model)))
-        }
-    }
-
-    extension JSONValue {
-        /// The text of a `content`: a string, or the text parts of an array.
-        fileprivate var prose: String? {
-            stringValue ?? arrayValue?.compactMap { $0["text"]?.stringValue }.joined()
         }
     }
 

@@ -239,13 +239,7 @@ extension FolderProvider {
     /// Waits for the folder's other writers, and removes the drafts that killed ones left more than an hour ago.
     /// - Returns: The names in the folder; `nil` where it was removed or moved away meanwhile.
     private func takeTurn(in folder: OpenFolder) throws -> [String]? {
-        do {
-            try folder.lockAgainstWriters()
-        } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
-            throw RecollectError(
-                .busy, "another process has held \(folder.path(of: "")) for too long; end it if it hangs",
-                cause: failure)
-        }
+        try folder.lockAgainstWriters()
         guard try folder.isStillThere() else { return nil }
         let names = try folder.names()
         try removeLeftovers(in: folder, named: names.filter(TemporaryName.isDraft))

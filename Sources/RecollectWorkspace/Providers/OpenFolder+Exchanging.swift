@@ -28,22 +28,6 @@ extension OpenFolder {
         }
     }
 
-    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is
-    /// closed.
-    /// - Returns: Whether the file system has locks.
-    @discardableResult
-    func lockAgainstWriters(patience: Duration = .seconds(30)) throws -> Bool {
-        do {
-            try lock(exclusively: true, patience: patience)
-            return true
-        } catch let failure as POSIXFailure where Self.unable.contains(failure.number) || failure.number == EBADF {
-            return false
-        }
-    }
-
-    /// What file systems answer that cannot do a thing.
-    private static let unable = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, ENOLCK]
-
     private func canDo(_ call: () -> Int32) throws -> Bool {
         while call() != 0 {
             if Self.unable.contains(errno) { return false }

@@ -293,12 +293,7 @@ final class VersionArchive: Sendable {
             try explaining("write", path) {
                 let folder = try OpenFolder.make(path: path)
                 return try withExtendedLifetime(folder) {
-                    do {
-                        try folder.lock(exclusively: true)
-                    } catch let failure as POSIXFailure where failure.number == EWOULDBLOCK {
-                        throw RecollectError(
-                            .busy, "another process has held \(path) for too long; end it if it hangs", cause: failure)
-                    }
+                    try folder.lock(exclusively: true)
                     try log.refresh(from: folder)
                     if log.isDamaged { try heal(&log, in: folder) }
                     return try body(folder, &log)

@@ -27,6 +27,43 @@ struct NestedTurnTests {
         }
     }
 
+    @Test("has nothing to wait for until all are idle, but what it leaves behind has")
+    func waitsForIdle() async throws {
+        let team = Team()
+        let left = Locked<Task<Void, Never>?>(nil)
+        let mayEnd = Gate()
+        let orchestrator = team.start { input, _, say in
+            let orchestrator = team.orchestrator.withLock { $0 }
+            switch input.text {
+            case "outer": say(.textDelta(try await team.ask("inner", session: "other")))
+            case "inner":
+                await orchestrator?.waitUntilIdle()
+                left.withLock { left in
+                    left = Task {
+                        while (try? await team.ask("later", session: "third")) == "failed" { await Task.yield() }
+                        await orchestrator?.waitUntilIdle()
+                    }
+                }
+                say(.textDelta("idle"))
+            case "later": say(.textDelta("later"))
+            default: try await mayEnd.wait()
+            }
+        }
+        #expect(try await orchestrator.say("outer").reply?.text == "idle")
+        let slow = orchestrator.route("slow", userId: "user", sessionId: "slow")
+        let waiting = try #require(left.withLock { $0 })
+        let hasWaited = Locked(false)
+        let watch = Task {
+            await waiting.value
+            hasWaited.withLock { $0 = true }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        await mayEnd.open()
+        await watch.value
+        #expect(hasWaited.withLock { $0 })
+        withExtendedLifetime(slow) {}
+    }
+
     @Test("of the same session throws, and the outer turn goes on")
     func sameSession() async throws {
         let team = Team()

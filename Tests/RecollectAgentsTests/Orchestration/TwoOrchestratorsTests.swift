@@ -30,31 +30,37 @@ struct TwoOrchestratorsTests {
         }
     }
 
-    @Test(
-        "give each input that is sent again its own answer, though a later one was answered first",
-        arguments: [AnyStore.device, .deviceInMemory])
-    func ownAnswers(_ kind: AnyStore) async throws {
-        try await kind.with { store, reopen in
-            let (hasBegun, finish) = (Gate(), Gate())
-            let slow = Orchestrator(
-                agents: [
-                    ScriptedAgent { input, _, say in
-                        await hasBegun.open()
-                        try await finish.wait()
-                        say(.textDelta("re \(input.text)"))
-                    }
-                ], store: store)
-            let one = Task { await Told(.text("one", id: "one"), to: slow) }
-            try await hasBegun.wait()
-            let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
-            let quick = Orchestrator(agents: [echo], store: try reopen())
-            _ = await Told(.text("two", id: "two"), to: quick)
-            await finish.open()
-            #expect(await one.value.failure == nil)
-            for id in ["one", "two"] {
-                #expect(await Told(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
-            }
+    /// An agent that tells when it has been asked, and answers when it may.
+    private static func waiting(_ hasBegun: Gate, _ finish: Gate) -> ScriptedAgent {
+        ScriptedAgent { input, _, say in
+            await hasBegun.open()
+            try await finish.wait()
+            say(.textDelta("re \(input.text)"))
         }
+    }
+
+    @Test("give each input that is sent again its own answer, though a later one was answered first")
+    func ownAnswers() async throws {
+        let folder = try TemporaryFolder()
+        // Such a store keeps both questions before the first answer.
+        let stores = (0..<2).map { _ in
+            DeviceChatStorage(history: SQLiteHistoryStore(directory: folder.url), userId: "user", sameRole: .keep)
+        }
+        let (hasBegun, finish) = (Gate(), Gate())
+        let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: stores[0])
+        let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+        let quick = Orchestrator(agents: [echo], store: stores[1])
+        let one = Task { await Told(.text("one", id: "one"), to: slow) }
+        try await hasBegun.wait()
+        _ = await Told(.text("two", id: "two"), to: quick)
+        await finish.open()
+        #expect(await one.value.failure == nil)
+        let kept = try await stores[1].all()
+        #expect(kept.map(\.text) == ["one", "two", "re two", "re one"])
+        for id in ["one", "two"] {
+            #expect(await Told(.text(id, id: id), to: quick).events.reply?.text == "re \(id)")
+        }
+        #expect(try await stores[1].all() == kept)
     }
 
     @Test(
@@ -64,14 +70,7 @@ struct TwoOrchestratorsTests {
         try await kind.with { store, reopen in
             let hasBegun = Gate()
             let finish = Gate()
-            let first = Orchestrator(
-                agents: [
-                    ScriptedAgent { input, _, say in
-                        await hasBegun.open()
-                        try await finish.wait()
-                        say(.textDelta("re \(input.text)"))
-                    }
-                ], store: store)
+            let first = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
             let pausing = PausingStorage.over(store, throwsWhereCancelled: false)
             let second = Orchestrator(
                 agents: [
@@ -121,16 +120,11 @@ struct TwoOrchestratorsTests {
         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
         let store = DeviceChatStorage(history: history, userId: "user", sameRole: sameRole)
         let (hasBegun, finish) = (Gate(), Gate())
-        let slow = ScriptedAgent { input, _, say in
-            await hasBegun.open()
-            try await finish.wait()
-            say(.textDelta("re \(input.text)"))
-        }
         let quick = ScriptedAgent { input, history, say in
             #expect(history.map(\.text) == ["one"])
             say(.textDelta("re \(input.text)"))
         }
-        async let one = Told("one", to: Orchestrator(agents: [slow], store: store))
+        async let one = Told("one", to: Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store))
         try await hasBegun.wait()
         let two = await Told("two", to: Orchestrator(agents: [quick], store: store))
         await finish.open()

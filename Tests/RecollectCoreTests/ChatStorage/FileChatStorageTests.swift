@@ -103,6 +103,32 @@ struct FileChatStorageTests {
         #expect(try await again.fetchAllChats(userId: long, sessionId: long).last?.text == "[\(long)] text 1!")
     }
 
+    @Test(
+        "what was saved stays in sight when another program makes a file or folder with the plain name",
+        arguments: 0..<3)
+    func plainNameLater(level: Int) async throws {
+        func place(_ name: String) -> URL {
+            let names = (0..<3).map { $0 == level ? name : ["u", "s", "a"][$0] }
+            return folder.url.appendingPathComponent("\(names[0])/\(names[1])/\(names[2]).json")
+        }
+        let ids = (0..<3).map { $0 == level ? "bob" : ["u", "s", "a"][$0] }
+        func make(_ name: String, _ message: String) throws {
+            try FileManager.default.createDirectory(
+                at: place(name).deletingLastPathComponent(), withIntermediateDirectories: true)
+            try JSONEncoder().encode([ConversationMessage(id: message, role: .user, text: "theirs")]).write(
+                to: place(name))
+        }
+        try make("Bob", "theirs")
+        try await store.save(turn(1), agent: ids[2], session: ids[1], user: ids[0])
+        try make("bob", "later")
+        try await store.save(turn(2), agent: ids[2], session: ids[1], user: ids[0])
+        let again = FileChatStorage(baseURL: folder.url)
+        #expect(try await again.load(agent: ids[2], session: ids[1], user: ids[0]) == turns(1...2))
+        let all = try await again.fetchAllChats(userId: ids[0], sessionId: ids[1])
+        #expect(all.contains { $0.id == "2-q" } && !all.contains { $0.id == "later" })
+        #expect(try await again.scopes().contains(Scope(userId: ids[0], sessionId: ids[1], agentId: ids[2])))
+    }
+
     @Test("a trim moves no more than the window, and the file stays small")
     func staysSmall() async throws {
         for number in 0..<300 {
@@ -213,10 +239,16 @@ struct FileChatStorageTests {
     @Test("what a process left half written goes with the next save")
     func leftovers() async throws {
         try await store.save(turn(1))
-        try Data("half".utf8).write(
-            to: folder.file().deletingLastPathComponent().appendingPathComponent(".recollect-0"))
+        let session = folder.file().deletingLastPathComponent()
+        try Data("half".utf8).write(to: session.appendingPathComponent(".recollect-\(UUID().uuidString)"))
+        let theirs = [".recollect-\(UUID().uuidString)", ".recollect-x"].sorted()
+        for name in theirs {
+            try FileManager.default.createDirectory(
+                at: session.appendingPathComponent(name), withIntermediateDirectories: false)
+        }
+        try Data("theirs".utf8).write(to: session.appendingPathComponent(".recollect-notes"))
         try await store.save(turn(2))
-        #expect(try folder.names() == ["a.json"])
+        #expect(try folder.names() == theirs.dropLast() + [".recollect-notes", ".recollect-x", "a.json"])
     }
 
     @Test("many sessions, more than are remembered")

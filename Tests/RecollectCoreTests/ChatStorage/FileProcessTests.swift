@@ -265,6 +265,55 @@ struct FileProcessTests {
     }
 
     @Test(
+        "a save that is kept succeeds on a full disk that has no room for its trim, which follows with the next one",
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+    func fullDiskForTheTrim() async throws {
+        let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
+        let store = FileChatStorage(baseURL: disk.url)
+        let old = (0..<30).flatMap { turn($0, text: String(repeating: "x", count: 1500)) }
+        try await store.save(old)
+        disk.fill()
+        // Room for a message, not for the window in a new file.
+        let filler = disk.url.appendingPathComponent("filler")
+        let handle = try FileHandle(forWritingTo: filler)
+        try handle.truncate(atOffset: handle.seekToEnd() - 4096)
+        try handle.close()
+        for number in 100...102 {
+            try await store.save(turn(number), budget: 10)
+            #expect(try await store.load().suffix(2) == turn(number))
+            #expect(try await FileChatStorage(baseURL: disk.url).load() == old + turns(100...number))
+        }
+        try FileManager.default.removeItem(at: filler)
+        try await store.save(turn(103), budget: 10)
+        let kept = Array((old + turns(100...103)).suffix(10))
+        #expect(try await store.load() == kept)
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == kept)
+        let size = try FileManager.default.attributesOfItem(atPath: disk.url.path + "/u/s/a.json")[.size] as? Int
+        #expect(try #require(size) < 20_000)
+    }
+
+    @Test(
+        "a failed look at a folder is an error with a code, whichever look it is",
+        .enabled(if: strace != nil, "needs strace"))
+    func failingLook() async throws {
+        let strace = try #require(strace)
+        try await store.save([ConversationMessage(id: "1", role: .system, text: "")])
+        let user = folder.url.appendingPathComponent("u").path
+        var failures = 0
+        for count in 1...20 {
+            let options = ["-f", "-qq", "-o", "/dev/null", "-P", user, "-e", "trace=newfstatat"]
+            let fault = ["-e", "inject=newfstatat:error=EIO:when=\(count)"]
+            let worker = try Worker(["insist", folder.url.path, "a", "1"], under: [strace] + options + fault)
+            let lines = await worker.finish()
+            #expect(worker.endedWell)
+            if lines == ["saved 0"] { break }
+            failures += 1
+            #expect(lines == ["failed 0 inputOutput", "saved 0"], "look \(count)")
+        }
+        #expect((1..<20).contains(failures))
+    }
+
+    @Test(
         "a damaged file on a read-only disk is read as far as it can be",
         .enabled(if: TinyDisk.isPossible, "needs root and mount"))
     func readOnlyDamage() async throws {

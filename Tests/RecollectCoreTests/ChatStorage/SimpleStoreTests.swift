@@ -15,18 +15,12 @@ struct SimpleStore: CustomTestStringConvertible, Sendable {
             return (FileChatStorage(baseURL: folder.url, sameRole: $0), folder)
         },
         SimpleStore(testDescription: "user defaults") {
-            let suite = Suite()
+            let suite = DefaultsSuite()
             return (UserDefaultsChatStorage(suiteName: suite.name, sameRole: $0), suite)
         },
     ]
 
     final class Token: Sendable {}
-
-    final class Suite: Sendable {
-        let name = "recollect-\(UUID().uuidString)"
-
-        deinit { UserDefaults.standard.removePersistentDomain(forName: name) }
-    }
 }
 
 @Suite("What all simple stores promise")
@@ -205,7 +199,7 @@ struct InMemoryChatStorageTests {
 
 @Suite("UserDefaultsChatStorage")
 struct UserDefaultsChatStorageTests {
-    private let suite = SimpleStore.Suite()
+    private let suite = DefaultsSuite()
     private let key = "recollect.chat/u/s/a"
 
     @Test("what was saved is there for the next store")
@@ -217,9 +211,9 @@ struct UserDefaultsChatStorageTests {
     @Test("what is there is never encoded again")
     func strangers() async throws {
         let text = #"[ {"timestamp":1.0e3, "id":"x","role":"\u0075ser","parts":[],"new":[1.50]} ]"#
-        UserDefaults(suiteName: suite.name)?.set(Data(text.utf8), forKey: key)
+        suite.set(Data(text.utf8), forKey: key)
         try await UserDefaultsChatStorage(suiteName: suite.name).save([turn(1)[1]])
-        let data = try #require(UserDefaults(suiteName: suite.name)?.data(forKey: key))
+        let data = try #require(suite.defaults.data(forKey: key))
         #expect(String(decoding: data, as: UTF8.self).contains(text.dropFirst(2).dropLast(2)))
     }
 
@@ -227,11 +221,10 @@ struct UserDefaultsChatStorageTests {
     func damage() async throws {
         let store = UserDefaultsChatStorage(suiteName: suite.name)
         try await store.save(turns(1...2))
-        let defaults = try #require(UserDefaults(suiteName: suite.name))
-        let torn = try #require(defaults.data(forKey: key)).dropLast(3)
-        defaults.set(Data(torn), forKey: key)
+        let torn = try #require(suite.defaults.data(forKey: key)).dropLast(3)
+        suite.set(Data(torn), forKey: key)
         #expect(try await store.load().map(\.id) == turns(1...2).dropLast().map(\.id))
-        let aside = defaults.dictionaryRepresentation().first { $0.key.hasPrefix("recollect.aside/\(key)/") }
+        let aside = suite.defaults.dictionaryRepresentation().first { $0.key.hasPrefix("recollect.aside/\(key)/") }
         #expect(aside?.value as? Data == Data(torn))
         let event = await store.events.stream().first { _ in true }
         #expect(event?.kind == .salvaged && event?.recoveredMessages == 3)
@@ -266,10 +259,10 @@ struct UserDefaultsChatStorageTests {
 
     @Test("a stranger's value is left alone")
     func foreign() async throws {
-        UserDefaults(suiteName: suite.name)?.set("mine", forKey: key)
+        suite.set("mine", forKey: key)
         let store = UserDefaultsChatStorage(suiteName: suite.name)
         let error = await #expect(throws: RecollectError.self) { try await store.save(turn(1)) }
         #expect(error?.code == .foreignStore)
-        #expect(UserDefaults(suiteName: suite.name)?.string(forKey: key) == "mine")
+        #expect(suite.defaults.string(forKey: key) == "mine")
     }
 }

@@ -53,6 +53,7 @@ struct EscapedNameTests {
         #expect(names.existing(for: "bob") == nil)
         #expect(names.new(for: "bob") == "%62%6F%62")
         #expect(FolderNames(["Bob", "%62%6F%62"]).existing(for: "bob") == "%62%6F%62")
+        #expect(FolderNames(["Bob", "%62%6F%62", "bob"]).existing(for: "bob") == "%62%6F%62")
         #expect(names.existing(for: "Ann") == "%41nn")
         #expect(names.new(for: "eve") == "eve")
     }
@@ -63,5 +64,8 @@ struct EscapedNameTests {
         let name = names.new(for: String(repeating: "é", count: 100))
         #expect(name.hasPrefix("#") && name.hasSuffix(".json") && name.utf8.count == 70)
         #expect(names.new(for: String(repeating: "a", count: 195)).utf8.count == 200)
+        let id = String(repeating: "a", count: 200)
+        let (ours, theirs) = (names.new(for: id), id + ".json")
+        #expect(FolderNames([theirs, ours], suffix: ".json").existing(for: id) == ours)
     }
 }

@@ -39,7 +39,7 @@ struct DepthTests {
 
     @Test("are stored up to 496 levels and refused from 497 on in a chat UI's sessions")
     func sessionStorages() async throws {
-        let suite = SimpleStore.Suite()
+        let suite = DefaultsSuite()
         let storages: [any SessionStorageProtocol] = [
             InMemorySessionStorage(), UserDefaultsSessionStorage(suiteName: suite.name),
         ]

@@ -36,7 +36,7 @@ struct SavableTests {
 
     @Test("is refused by a chat UI's sessions")
     func sessionStorages() async throws {
-        let suite = SimpleStore.Suite()
+        let suite = DefaultsSuite()
         let storages: [any SessionStorageProtocol] = [
             InMemorySessionStorage(), UserDefaultsSessionStorage(suiteName: suite.name),
         ]

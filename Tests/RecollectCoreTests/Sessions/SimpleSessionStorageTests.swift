@@ -48,7 +48,17 @@ final class DefaultsSuite: Sendable {
     }
 
     /// Opened anew each time, as another part of an app would.
-    var defaults: UserDefaults { UserDefaults(suiteName: name) ?? .standard }
+    var defaults: UserDefaults {
+        let defaults = UserDefaults(suiteName: name) ?? .standard
+        defaults.synchronize()
+        return defaults
+    }
+
+    /// Sets a value as another part of an app would.
+    func set(_ value: Any, forKey key: String) {
+        defaults.set(value, forKey: key)
+        defaults.synchronize()
+    }
 
     deinit { UserDefaults.standard.removePersistentDomain(forName: name) }
 }

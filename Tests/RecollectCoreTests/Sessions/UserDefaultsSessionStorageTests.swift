@@ -27,7 +27,7 @@ struct UserDefaultsSessionStorageTests {
 
     @Test("a save writes the key of its session alone, and a storage writes no key of anyone else's")
     func keys() async throws {
-        suite.defaults.set("mine", forKey: "recollect")
+        suite.set("mine", forKey: "recollect")
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "a", messages: chats)
         try await storage.updateSessionMessages(id: "a.b/c", messages: chats)
@@ -46,7 +46,7 @@ struct UserDefaultsSessionStorageTests {
         let text = String(decoding: try #require(suite.defaults.data(forKey: "recollect.session/s")), as: UTF8.self)
         let newer = text.replacing("{\"createdAt\"", with: "{\"colour\":\"blue\",\"createdAt\"", maxReplacements: 1)
             .replacing("\"role\":\"user\"", with: "\"mood\":[1],\"role\":\"user\"")
-        suite.defaults.set(Data(newer.utf8), forKey: "recollect.session/s")
+        suite.set(Data(newer.utf8), forKey: "recollect.session/s")
         var edited = chats
         edited[1].content = "TWO"
         try await storage.updateSessionMessages(id: "s", messages: edited)
@@ -94,8 +94,8 @@ struct UserDefaultsSessionStorageTests {
     func damagedSession(_ text: String) async throws {
         let storage = suite.storage()
         try await storage.updateSessionMessages(id: "good", messages: chats)
-        suite.defaults.set(Data(text.utf8), forKey: "recollect.session/s")
-        suite.defaults.set("no data", forKey: "recollect.session/t")
+        suite.set(Data(text.utf8), forKey: "recollect.session/s")
+        suite.set("no data", forKey: "recollect.session/t")
         #expect(Set(try await storage.getAllSessions().map(\.id)) == ["good", "s", "t"])
         #expect(asideKeys.count == 2)
         try await storage.updateSessionMessages(id: "s", messages: chats)
@@ -118,6 +118,6 @@ struct UserDefaultsSessionStorageTests {
 
     private func damage(_ change: (String) -> String) throws {
         let data = try #require(suite.defaults.data(forKey: "recollect.session/s"))
-        suite.defaults.set(Data(change(String(decoding: data, as: UTF8.self)).utf8), forKey: "recollect.session/s")
+        suite.set(Data(change(String(decoding: data, as: UTF8.self)).utf8), forKey: "recollect.session/s")
     }
 }

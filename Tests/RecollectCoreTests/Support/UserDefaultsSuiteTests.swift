@@ -28,14 +28,47 @@
             #expect(try values() == ["other": "theirs"])
             let old = try number(of: url)
             let suite = UserDefaultsSuite(name: name)
-            suite["mine"] = "1"
-            suite["gone"] = "2"
-            try suite.save()
+            try await suite.run(making: true) {
+                suite["mine"] = "1"
+                suite["gone"] = "2"
+                try suite.save()
+            }
             #expect(try number(of: url) != old)
-            suite["gone"] = nil
-            try suite.save()
+            try await suite.run {
+                suite["gone"] = nil
+                #expect(suite["gone"] == nil && Set(suite.keys) == ["other", "mine"])
+                try suite.save()
+                suite["unsaved"] = "3"
+                #expect(suite["unsaved"] as? String == "3" && Set(suite.keys) == ["other", "mine", "unsaved"])
+            }
+            #expect(try await suite.run { Set(suite.keys) } == ["other", "mine"])
             #expect(try values() == ["other": "theirs", "mine": "1"])
+            foundation.set("theirs again", forKey: "other")
+            foundation.synchronize()
             #expect(foundation.string(forKey: "mine") == "1" && foundation.object(forKey: "gone") == nil)
+            #expect(try values() == ["other": "theirs again", "mine": "1"])
+        }
+
+        @Test("is read again when it was changed, and not made by reading")
+        func changed() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let suites = (0..<2).map { _ in UserDefaultsSuite(name: name) }
+            #expect(try await suites[0].run { suites[0].keys.isEmpty })
+            #expect(!FileManager.default.fileExists(atPath: url.path))
+            for number in 0..<50 {
+                let (writer, reader) = (suites[number % 2], suites[(number + 1) % 2])
+                try await writer.run(making: true) {
+                    writer["number"] = number
+                    try writer.save()
+                }
+                if number % 10 == 0 {
+                    // Old enough to be known by its stamp.
+                    let old = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -10)]
+                    try FileManager.default.setAttributes(old, ofItemAtPath: url.path)
+                }
+                for _ in 0..<2 { #expect(try await reader.run { reader["number"] as? Int } == number) }
+            }
         }
 
         @Test("a save that fails says so, and changes nothing")
@@ -45,10 +78,10 @@
             defer { try? FileManager.default.removeItem(at: url) }
             let chat = UserDefaultsChatStorage(suiteName: name)
             await #expect(throws: RecollectError.self) { try await chat.save(turn(1)) }
-            #expect(try await chat.load() == [])
+            await #expect(throws: RecollectError.self) { try await chat.load() }
             let sessions = UserDefaultsSessionStorage(suiteName: name)
             await #expect(throws: RecollectError.self) { try await sessions.saveSession(id: "a", firstMessage: "") }
-            #expect(try await sessions.getAllSessions().isEmpty)
+            await #expect(throws: RecollectError.self) { try await sessions.getAllSessions() }
             try FileManager.default.removeItem(at: url)
             try await chat.save(turn(1))
             #expect(try await chat.load() == turn(1))
@@ -61,11 +94,58 @@
             try FileManager.default.createDirectory(
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data("not a list".utf8).write(to: url)
-            let error = await #expect(throws: RecollectError.self) {
-                try await UserDefaultsChatStorage(suiteName: name).save(turn(1))
+            let store = UserDefaultsChatStorage(suiteName: name)
+            for call in [{ _ = try await store.load() }, { try await store.save(turn(1)) }] {
+                #expect(await #expect(throws: RecollectError.self) { try await call() }?.code == .damaged)
             }
-            #expect(error?.code == .damaged)
             #expect(try Data(contentsOf: url) == Data("not a list".utf8))
+        }
+
+        @Test("that becomes unreadable while sessions are listed is told by an event")
+        func damagedMeanwhile() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let sessions = UserDefaultsSessionStorage(suiteName: name)
+            try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "hello")])
+            let key = "recollect.session/s"
+            let suite = UserDefaultsSuite(name: name)
+            try await suite.run {
+                suite[key] = (suite[key] as? Data)?.dropLast(3)
+                try suite.save()
+            }
+            let listed = try await sessions.getAllSessions()
+            try Data("not a list".utf8).write(to: url)
+            let messages = await Task.detached { listed[0].messages }.value
+            #expect(messages.isEmpty)
+            #expect(sessions.events.takeUnheard().map(\.kind) == [.unreadableSession])
+        }
+
+        @Test(
+            "lies where Foundation looks for it",
+            arguments: [
+                (["HOME": "/home/ann"], "/home/ann/.config"), ([:], "/.config"), (["HOME": ""], "/.config"),
+                (["HOME": "ann"], FileManager.default.currentDirectoryPath + "/ann/.config"),
+                (["HOME": "/home/ann", "XDG_CONFIG_HOME": "/nowhere/x"], "/nowhere/x"),
+                (["HOME": "/home/ann", "XDG_CONFIG_HOME": "x"], "/home/ann/.config"),
+                (["HOME": "/home/ann", "XDG_CONFIG_HOME": ""], "/home/ann/.config"),
+            ])
+        func place(_ environment: [String: String], _ folder: String) throws {
+            #expect(try UserDefaultsSuite.file(of: "suite", environment: environment).path == folder + "/suite.plist")
+        }
+
+        @Test("what a killed save left beside it goes with the next one, and nothing else does")
+        func leftovers() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            let config = url.deletingLastPathComponent()
+            let store = UserDefaultsChatStorage(suiteName: name)
+            try await store.save(turn(1))
+            let half = config.appendingPathComponent(".recollect-\(UUID().uuidString)")
+            let theirs = config.appendingPathComponent(".recollect-of-\(name)")
+            defer { for file in [url, half, theirs] { try? FileManager.default.removeItem(at: file) } }
+            for file in [half, theirs] { try Data("half".utf8).write(to: file) }
+            try await store.save(turn(2))
+            #expect(!FileManager.default.fileExists(atPath: half.path))
+            #expect(FileManager.default.fileExists(atPath: theirs.path))
         }
 
         @Test("whose name no file can have is told", arguments: ["../x", String(repeating: "x", count: 251)])

@@ -24,6 +24,43 @@
             }
         }
 
+        @Test(
+            "a head that is no HTTP is told as such, and the request is not sent again",
+            arguments: [
+                ("Content-Length: -5\r\n\r\nabc", "invalid character in content-length"),
+                ("Content-Length: 5\r\nContent-Length: 9\r\n\r\nabc", "unexpected content-length"),
+                ("X: " + String(repeating: "x", count: 1 << 20) + "\r\n\r\n", "too many header bytes"),
+                ("X Y\r\n\r\n", "invalid character in header"),
+            ])
+        func badHead(_ rest: String, reason: String) async throws {
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+            let server = try await ModelServer.start { _ in .raw([.text(head + rest), .silence]) }
+            let error = await ChatCompletionsClient(server, retries: RetryPolicy(maxRetries: 2)).failure().error
+            #expect(error?.code == .unreadable && error?.message.contains(reason) == true, "\(error as Any)")
+            #expect(server.requests.count == 1)
+            try await server.stop()
+        }
+
+        @Test("a hang-up inside the head is a lost connection")
+        func hangUpInHead() async throws {
+            let server = try await ModelServer.start { _ in .raw(["HTTP/1.1 200 OK\r\nContent-Ty", .hangUp]) }
+            #expect(await ChatCompletionsClient(server).failure().error?.code == .connectionLost)
+            try await server.stop()
+        }
+
+        @Test("a limit that no clock counts to is none, and one below zero is over", arguments: [true, false])
+        func endlessLimit(isTotal: Bool) async throws {
+            let server = try await ModelServer.start { _ in .text(["ok"]) }
+            for (seconds, code) in [(Int64.max, nil), (.min, ModelError.Code.timedOut)] {
+                let limits: ChatCompletionsClient.Timeouts =
+                    isTotal ? .init(total: .seconds(seconds)) : .init(idle: .seconds(seconds))
+                let outcome = await ChatCompletionsClient(server, timeouts: limits).failure()
+                #expect(outcome.error?.code == code)
+                if code == nil { #expect(outcome.events.text == "ok") }
+            }
+            try await server.stop()
+        }
+
         @Test("a number that no port has is refused")
         func noPort() async throws {
             let client = ChatCompletionsClient(

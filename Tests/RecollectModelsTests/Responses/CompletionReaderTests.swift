@@ -37,6 +37,35 @@
                 ])
         }
 
+        @Test(
+            "what has a key twice, once in another form of its letters, is an error and no silence",
+            arguments: [
+                #"{"choices":[{"index":0,"delta":{"content":"hello ",TWINS}}]}"#,
+                #"{"choices":[{"index":0,TWINS,"delta":{"content":"hello "}}]}"#,
+                #"{"choices":[{"index":0,"message":{"content":[{"text":"hello ",TWINS}]}}]}"#,
+                #"{"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f"},TWINS}]}}]}"#,
+                #"{"choices":[{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f",TWINS}}]}}]}"#,
+                #"{"choices":[{"index":0,"delta":{"function_call":{"name":"f",TWINS}}}]}"#,
+            ])
+        func twins(_ chunk: String) throws {
+            var reader = CompletionReader()
+            let whole = chunk.replacing("TWINS", with: "\"\u{e9}\":1")
+            try reader.read(Array(whole.utf8)) { _ in }
+            let data = Array(chunk.replacing("TWINS", with: "\"\u{e9}\":1,\"e\u{301}\":2").utf8)
+            let error = #expect(throws: RecollectError.self) { try reader.read(data) { _ in } }
+            #expect(error?.code == .unreadable)
+        }
+
+        @Test("nothing, or null, in the place of an object is passed over")
+        func nulls() throws {
+            let deltas: [JSONValue] = [
+                .null, ["content": .null, "tool_calls": .null, "function_call": .null], ["tool_calls": [.null]],
+                ["content": "a"],
+            ]
+            let chunks: [JSONValue] = deltas.map { delta($0) } + [["choices": [.null]], delta([:], reason: "stop")]
+            #expect(try events(chunks) == [.textDelta("a"), .done(LLMCompletion(reason: .stop))])
+        }
+
         @Test("calls are put together from their pieces and come whole, in order, before the end")
         func callPieces() throws {
             let pieces: [JSONValue] = [

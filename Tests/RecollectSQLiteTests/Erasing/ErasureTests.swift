@@ -249,7 +249,7 @@ import Testing
     @Test("deleting a session of attachments removes what an interrupted import left of them")
     func leftoversOfImport() async throws {
         try await history.append([picture(1)], to: scope)
-        let leftover = folder.file("attachments/ab/.recollect-y")
+        let leftover = folder.file("attachments/ab/.recollect-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: leftover.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data("quetzalcoatl".utf8).write(to: leftover)
@@ -261,7 +261,10 @@ import Testing
     @Test("deleting a user removes what interrupted saves and salvages left")
     func leftovers() async throws {
         try await history.append([picture(1)], to: scope)
-        let names = ["history.mending-x", "history.mending-x-wal", "attachments/ab/.recollect-y", "history.notes"]
+        let names = [
+            "history.mending-x", "history.mending-x-wal", "attachments/ab/.recollect-\(UUID().uuidString)",
+            "history.notes",
+        ]
         try FileManager.default.createDirectory(
             at: folder.file("attachments/ab"), withIntermediateDirectories: true)
         for name in names { try Data("quetzalcoatl".utf8).write(to: folder.file(name)) }

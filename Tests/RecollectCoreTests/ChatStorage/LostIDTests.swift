@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+@testable import RecollectCore
+
+/// The file beside a hashed name says whose it is.
+@Suite("A long id that is not beside its name any more")
+struct LostIDTests {
+    private let folder: TemporaryFolder
+    private let long = String(repeating: "\u{1F9E0}", count: 100)
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    enum Loss: String, CaseIterable {
+        case missing, empty, longer, other, folder, link
+
+        /// Whether it is a file of ours, which a save may write.
+        var isMended: Bool { self != .folder && self != .link }
+
+        func happen(to file: URL) throws {
+            let id = try Data(contentsOf: file)
+            try FileManager.default.removeItem(at: file)
+            switch self {
+            case .missing: break
+            case .empty: try Data().write(to: file)
+            case .longer: try (id + id).write(to: file)
+            case .other: try Data("a".utf8).write(to: file)
+            case .folder: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
+            case .link: try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "a.json")
+            }
+        }
+    }
+
+    @Test("is told once, hides no other agent, and comes back with the agent's next save", arguments: Loss.allCases)
+    func agent(_ loss: Loss) async throws {
+        let first = FileChatStorage(baseURL: folder.url)
+        try await first.save(turn(1), agent: long)
+        try await first.save(turn(2))
+        let file = folder.url.appendingPathComponent("u/s/\(EscapedName.hashed(long)).id")
+        try loss.happen(to: file)
+
+        let store = FileChatStorage(baseURL: folder.url)
+        for _ in 0..<2 {
+            #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").map(\.id) == ["2-q", "2-a"])
+        }
+        let events = store.events.takeUnheard()
+        #expect(events.map(\.kind) == [.missingFile] && events.first?.scope?.sessionId == "s")
+        #expect((events.first?.failure as? RecollectError)?.code == .damaged)
+        #expect(try await store.scopes() == [Scope(userId: "u", sessionId: "s", agentId: "a")])
+        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+
+        try await store.save(turn(3), agent: long)
+        #expect(try await store.load(agent: long) == turn(1) + turn(3))
+        let again = FileChatStorage(baseURL: folder.url)
+        let all = try await again.fetchAllChats(userId: "u", sessionId: "s").map(\.id)
+        #expect(all == (loss.isMended ? ["1-q", "1-a", "2-q", "2-a", "3-q", "3-a"] : ["2-q", "2-a"]))
+        #expect(try await again.scopes().count == (loss.isMended ? 2 : 1))
+        #expect(again.events.takeUnheard().isEmpty == loss.isMended)
+        if loss == .folder { #expect(try FileManager.default.contentsOfDirectory(atPath: file.path).isEmpty) }
+        if loss == .link { #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "a.json") }
+    }
+
+    @Test("comes back with the next save below a user's or a session's folder, too", arguments: Loss.allCases)
+    func folders(_ loss: Loss) async throws {
+        let scope = Scope(userId: long, sessionId: long, agentId: "a")
+        try await FileChatStorage(baseURL: folder.url).save(turn(1), session: long, user: long)
+        let user = folder.url.appendingPathComponent(EscapedName.hashed(long))
+        try loss.happen(to: user.appendingPathComponent("\(EscapedName.hashed(long)).id"))
+        let store = FileChatStorage(baseURL: folder.url)
+        #expect(try await store.scopes() == [])
+        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+        try loss.happen(to: folder.url.appendingPathComponent("\(EscapedName.hashed(long)).id"))
+        #expect(try await store.scopes() == [])
+        #expect(store.events.takeUnheard().map(\.kind) == [.missingFile])
+        #expect(try await store.load(session: long, user: long) == turn(1))
+        let again = FileChatStorage(baseURL: folder.url)
+        try await again.save(turn(2), session: long, user: long)
+        #expect(try await again.scopes() == (loss.isMended ? [scope] : []))
+        #expect(try await again.load(session: long, user: long) == turns(1...2))
+    }
+
+    @Test(
+        "what only begins like such a name is nobody's, and told to nobody",
+        arguments: ["#recycle", "#\(String(repeating: "g", count: 64))"])
+    func strangers(_ name: String) async throws {
+        let store = FileChatStorage(baseURL: folder.url)
+        try await store.save(turn(1))
+        try Data("[]".utf8).write(to: folder.url.appendingPathComponent("u/s/\(name).json"))
+        #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 2)
+        #expect(try await store.scopes().count == 1)
+        #expect(store.events.takeUnheard().isEmpty)
+    }
+}
