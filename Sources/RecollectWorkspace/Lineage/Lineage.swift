@@ -112,38 +112,29 @@ struct Lineage {
     enum Independence {
         /// The writes are incomplete, or the other content is an ancestor.
         case unproved
-        /// The writes are complete, but back to the beginning of a file: it may be a new file in place of a deleted one.
-        case unlessDeleted
-        /// The writes are complete, back to common ancestors.
+        /// The writes are complete, but the proof has a gap: a deletion of the file, or a revert.
+        case probable
+        /// The writes are complete, back to common ancestors, and no content of the file occurs twice.
         case proved
     }
 
     /// Whether one content does not descend from another, by the writes that led to it.
     mutating func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
-        let shared = ancestors(of: latest(content))
-        let sharedContents = Set(shared.map(\.hash))
-        var independence = Independence.proved
+        let shared = Set(ancestors(of: latest(content)).map(\.hash))
+        // After a revert, equal contents may be different versions.
+        var independence = counts.values.contains { $0 > 1 } ? Independence.probable : .proved
         var reached: Set<Version> = [latest(descendant)]
         var rest = Array(reached)
         while let version = rest.popLast() {
             if version.hash == content { return .unproved }
-            if shared.contains(version) { continue }
-            if sharedContents.contains(version.hash) {
-                // The content may have come back after a revert of the other content.
-                independence = .unlessDeleted
-                continue
-            }
+            if shared.contains(version.hash) { continue }
             let written = (claims[version] ?? []).filter(\.isWritten)
             guard !written.isEmpty, written.allSatisfy({ $0.isFirst || !$0.parents.isEmpty }) else { return .unproved }
-            if written.contains(where: \.isFirst) { independence = .unlessDeleted }
+            // A new file may be written in place of a deleted one.
+            if written.contains(where: \.isFirst) { independence = .probable }
             rest += written.flatMap(\.parents).filter { reached.insert($0).inserted }
         }
         return independence
-    }
-
-    /// Whether one content has the bytes of an ancestor of another.
-    mutating func equalsAncestor(_ content: ContentHash, of descendant: ContentHash) -> Bool {
-        ancestors(of: latest(descendant)).contains { $0.hash == content }
     }
 
     /// The nearest common ancestor of several contents; `nil` if none is known, or several are equally near.

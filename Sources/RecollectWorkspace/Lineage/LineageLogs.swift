@@ -59,13 +59,13 @@ struct LineageLogs {
     /// Sync services lose contents in this way. Syncthing names a copy by the second and the device that won, so two devices that
     /// lose in the same second have the same name for their copies, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has seen a copy of it, not even under a name that people give, too, and if the present content does not descend from it by complete
-    /// records of writes. In addition, a device must have seen a copy of a third content while the file had the lost one, or soon
-    /// after, unless all of this holds:
+    /// A content counts as lost if no device has seen a copy of it, not even under a name that people give, too, and if the present
+    /// content does not descend from it by complete records of writes. In addition, a device must have seen a copy of a third content
+    /// while the file had the lost one, or soon after, unless all of this holds:
     ///
     /// - Complete records lead from both contents to common ancestors. A content without records may be a part of a file that was
     ///   still arriving, and a file from its beginning may have been written anew after a deletion.
-    /// - No older content of the file replaced it. If one did, a device may have reverted it.
+    /// - No content of the file occurs twice: a device may have reverted the lost one.
     /// - Parameters:
     ///   - overwritten: The contents that this device found replaced.
     ///   - current: The file's content.
@@ -86,11 +86,8 @@ struct LineageLogs {
             func isLost(_ content: ContentHash) -> Bool {
                 switch lineage.independence(of: current, from: content) {
                 case .unproved: false
-                case .unlessDeleted: isInConflict
-                case .proved:
-                    isInConflict
-                        || lineage.independence(of: candidate.hash, from: current) == .proved
-                            && !lineage.equalsAncestor(candidate.replacement, of: candidate.hash)
+                case .probable: isInConflict
+                case .proved: isInConflict || lineage.independence(of: candidate.hash, from: current) == .proved
                 }
             }
             return isLost(candidate.hash) && !lineage.isAncestor(current, of: candidate.hash)

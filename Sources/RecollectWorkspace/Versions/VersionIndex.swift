@@ -136,7 +136,6 @@ extension VersionIndex.File {
     /// A content that was found replaced with another one.
     struct Overwritten {
         let hash: ContentHash
-        let replacement: ContentHash
         /// From the date of the content's version to the date of the replacement.
         let dates: ClosedRange<Date>
         /// The parents of the content if it is a fold: a fold has no text of its own.
@@ -152,8 +151,7 @@ extension VersionIndex.File {
                 let dates = min(before.date, version.date)...max(before.date, version.date)
                 let folded = before.kind == .folded ? before.parents : []
                 if overwritten.count == 32 { overwritten.removeFirst() }
-                overwritten.append(
-                    Overwritten(hash: before.hash, replacement: version.hash, dates: dates, folded: folded))
+                overwritten.append(Overwritten(hash: before.hash, dates: dates, folded: folded))
             }
             overwritten.removeAll { $0.hash == version.hash || version.parents.contains($0.hash) }
             before = version.kind.isAbsence ? nil : version

@@ -160,6 +160,29 @@ struct LineageFoldingTests {
         #expect(try await here.files() == ["notes.md": "- start\n- theirs\n"])
     }
 
+    @Test("row 5: where a content came up twice, nothing is lost without a copy as evidence")
+    func reverts() async throws {
+        let third = try Left()
+        let all = [here, there, third]
+        func carry(_ text: String, from writer: Left) async throws {
+            for left in all { try left.takeLineage(of: writer) }
+            for left in all where left.folder.url != writer.folder.url { try await left.see(text, at: "notes.md") }
+            pass(on: here, there, third)
+        }
+        for left in all { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        // Each device writes after the other one's version arrived, then puts back an older version.
+        let texts = ["one\nc1\ntwo\nthree\n", "one\nc1\na1\ntwo\nthree\n", "one\nc1\nc2\ntwo\n", "one\na2\ntwo\n"]
+        for (number, text) in (texts + [texts[0], texts[0] + "a5\n"]).enumerated() {
+            let writer = number.isMultiple(of: 2) ? here : there
+            let version = try await writer.workspace.read(path).version
+            try await writer.workspace.write(text, to: path, replacing: version)
+            _ = try await writer.workspace.status()
+            try await carry(text, from: writer)
+            for left in all { #expect(try await left.workspace.resolveConflicts().isEmpty, "\(number)") }
+        }
+        #expect(try await third.files() == ["notes.md": texts[0] + "a5\n"])
+    }
+
     @Test("row 5: a content that lost against one that an editor put back is folded if the service made a copy")
     func lostAgainstReverted() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
