@@ -22,7 +22,7 @@ enum Branches {
         return branch
     }
 
-    /// Restores a branch. The messages saved in the session since the branch left become a branch themselves.
+    /// Restores a branch. The messages saved in the session since the branch was created become a branch themselves.
     static func restore(
         _ branch: ConversationID, in conversation: ConversationID, now: Int64, _ db: Database
     ) throws {
@@ -70,7 +70,8 @@ enum Branches {
                     "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
                         + "restore the branch that holds that message first")
             }
-            // The message was deleted. Messages saved since the branch left are behind the branch's first message.
+            // The message was deleted. Messages saved since the branch was created come after the branch's first
+            // message.
             return try MessageMoves.sequences(of: branch, db).first.flatMap {
                 try db.integer("SELECT position FROM message WHERE sequence = ?", $0)
             } ?? .max

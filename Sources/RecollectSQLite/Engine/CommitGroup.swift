@@ -41,8 +41,8 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writer's role for one write if no write is running or waiting. Returns true on success; the
-    /// caller must then call `release`.
+    /// Takes the writer's role for one write if no write is running or waiting, and no group commits are in progress.
+    /// Returns true on success; the caller must then call `release`.
     /// - Throws: As `add`.
     func claim(_ write: QueuedWrite) throws -> Bool {
         try state.withLock { state in
@@ -53,7 +53,7 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writer's role for work other than a write, if no write is running or waiting.
+    /// Takes the writer's role for work other than a write, under the same conditions. Returns false after `seal`.
     func claim() -> Bool {
         state.withLock { !$0.isSealed && $0.claimRole() }
     }
@@ -120,8 +120,8 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writes of the next transaction, at most `limit`, or one job to run alone. An empty result means
-    /// that the role is free and the next write must start the writer.
+    /// Takes the writes of the next transaction, at most `limit`, or one write or job to run alone. An empty
+    /// result means that the role is free and the next write must start the writer.
     func take(limit: Int) -> [QueuedWrite] {
         state.withLock { state in
             var taken = Array(state.waiting.prefix(limit).prefix { !$0.runsAlone })
@@ -169,7 +169,8 @@ struct NotWritable: Error {
 /// A write with a result of any type.
 ///
 /// `@unchecked Sendable`: the group's lock guards `stage`. After the write was taken, only the thread with the
-/// writer's role accesses the rest; before that, no thread does.
+/// writer's role accesses the rest. Before that, only its creator does, and the thread of a cancellation after
+/// withdrawing it.
 class QueuedWrite: @unchecked Sendable {
     enum Stage {
         case new, waiting, taken, canceled
@@ -177,7 +178,7 @@ class QueuedWrite: @unchecked Sendable {
 
     fileprivate var stage = Stage.new
 
-    /// Whether the write has a transaction of its own.
+    /// Whether the write shares no transaction with other writes.
     var runsAlone: Bool { false }
 
     /// Does the work: inside the shared transaction, or, for a job, alone.

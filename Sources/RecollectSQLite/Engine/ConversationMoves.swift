@@ -71,8 +71,9 @@ enum ConversationMoves {
         try MessageMoves.move(moving, to: number, db)
     }
 
-    /// Copies the old session's details missing from the new one, and combines access, read mark, pin, archive
-    /// mark, tags and branches.
+    /// Copies the old session's details missing from the new one, and combines the dates, the read, pin and
+    /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
+    /// longer discarded.
     private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
         let last = "max(conversation.last_sequence, old.last_sequence)"
         try db.run(

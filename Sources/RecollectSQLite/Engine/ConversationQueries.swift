@@ -28,8 +28,8 @@ enum ConversationQueries {
         }
     }
 
-    /// Returns the sessions with an ID prefix, in the order of session IDs. In this order they come first from the
-    /// prefix on.
+    /// Returns at most `limit` sessions with an ID prefix, in the order of session IDs, without branches and
+    /// discarded sessions. In this order they are the first ones from the prefix on.
     static func matching(
         userId: String, prefix: String, limit: Int, _ db: Database
     ) throws -> [Conversation] {

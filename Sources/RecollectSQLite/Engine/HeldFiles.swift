@@ -13,9 +13,11 @@ final class HeldFiles: Sendable {
     private let retirement: Retirement
 
     /// Creates the record of the open files.
-    /// - Parameters: - identity: The identity of the open files: see `HistoryFiles.identityForOpening`. - mark:
-    ///   The mark of a database with `durability: .relaxed`. - timeout: The longest wait for the lock, in
-    ///   milliseconds. - retirement: The retirement of the database.
+    /// - Parameters:
+    ///   - identity: The identity of the open files: see `HistoryFiles.identityForOpening`.
+    ///   - mark: The mark of a database with `durability: .relaxed`.
+    ///   - timeout: The longest wait for the lock, in milliseconds.
+    ///   - retirement: The retirement of the database.
     init(
         _ files: HistoryFiles, identity: HistoryFiles.Identity, lock: ProcessLock, mark: LockFile?, timeout: Int,
         retirement: Retirement

@@ -22,8 +22,9 @@ final class HistoryConnection: Sendable {
     private let queue = DispatchQueue(label: "recollect.history.open", qos: .userInitiated)
 
     /// Creates the shared database of a history, without opening it.
-    /// - Parameters: - files: The files of the history; `nil` for a history in memory. - onOpening: Called with
-    ///   each opened database.
+    /// - Parameters:
+    ///   - files: The files of the history; `nil` for a history in memory.
+    ///   - onOpening: Called with each opened database.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents,
         onOpening: @escaping @Sendable (HistoryDatabase) -> Void
@@ -47,9 +48,10 @@ final class HistoryConnection: Sendable {
         return try await onQueue { try self.databaseOnQueue() }
     }
 
-    /// Runs an operation. Runs it again on a new opening if the database was closed before the operation began, or
-    /// was opened read-only. If SQLite reports corruption, opens the database again, and salvages it if SQLite
-    /// reports corruption again.
+    /// Runs an operation, again if necessary: on a new opening if the database was closed before the operation
+    /// began or was opened read-only, after rebuilding a damaged search index or index of IDs, and after salvaging
+    /// a database with a damaged schema. If SQLite reports corruption, opens the database again, and salvages it
+    /// if SQLite reports corruption again. Does each of these repairs at most once.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         var hasDoubted = false
         var hasSalvaged = false

@@ -41,10 +41,13 @@ final class HistoryDatabase: Sendable {
     private static let openings = Locked(0)
 
     /// Creates an open database.
-    /// - Parameters: - held: The open files. - retirement: The retirement of this database, shared with `held`. -
-    ///   state: The state at the opening. - cannotWrite: The reason for a read-only database. - unlocked: The
-    ///   files, if the connections take no locks. - openReader: Opens another connection for reading; `nil` in
-    ///   memory.
+    /// - Parameters:
+    ///   - held: The open files.
+    ///   - retirement: The retirement of this database, shared with `held`.
+    ///   - state: The state at the opening.
+    ///   - cannotWrite: The reason for a read-only database.
+    ///   - unlocked: The files, if the connections take no locks.
+    ///   - openReader: Opens another connection for reading; `nil` in memory.
     init(
         configuration: HistoryConfiguration, writer: DatabaseQueue, held: HeldFiles? = nil,
         retirement: Retirement = Retirement(), state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
@@ -171,9 +174,10 @@ final class HistoryDatabase: Sendable {
     /// Returns after the commit. Canceling the task before the write is taken prevents the write; after that, the
     /// call returns the true result. Throws `DatabaseRetired` if nothing was written because the database was
     /// closed.
-    /// - Parameters: - inPlace: Whether the work is short, a few rows and no files, and may run on the calling
-    ///   thread. - alone: Whether the write has a transaction of its own. All rows it reads are then committed,
-    ///   and with `.full` durable.
+    /// - Parameters:
+    ///   - inPlace: Whether the work is short, a few rows and no files, and may run on the calling thread.
+    ///   - alone: Whether the write has a transaction of its own. All rows it reads are then committed, and with
+    ///     `.full` durable.
     func write<Value: Sendable>(
         inPlace: Bool = false, alone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -362,8 +366,8 @@ final class HistoryDatabase: Sendable {
     }
 
     /// Closes the connections. A connection does not checkpoint or unlink files when it is closed: it would use
-    /// their names, now possibly another database's. Only under the lock, after comparing all identities, the last
-    /// connection is set to do so.
+    /// their names, now possibly another database's. The last connection is set to do so only under the lock,
+    /// after comparing all identities.
     private func closeConnections() {
         readers?.close()
         do {

@@ -46,8 +46,8 @@ extension HistoryOpening {
 
     /// Checks the first bytes of the file, and the log. Does not write before the file is known to be ours.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
-    /// - Throws: `foreignStore` for a foreign file, `readOnly` for a file with hard links or a mount of its own, and for the
-    ///   database of another history.
+    /// - Throws: `foreignStore` for a foreign file, `readOnly` for a file with hard links or a mount of its own,
+    ///   and for the database of another history.
     func look(isKnown: Bool) throws -> Look {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -128,7 +128,7 @@ extension HistoryOpening {
 }
 
 extension HistoryFiles {
-    /// Checks the log behind the last frame read by SQLite. Without syncs, a power loss may hide commits there:
+    /// Checks the log after the last frame read by SQLite. Without syncs, a power loss may hide commits there:
     /// losing them is within the promise of `.relaxed`, so the log is not checked.
     func endOfLog(_ durability: Durability) throws -> DamagedPages.LogEnd {
         guard durability == .full, !mayHoldUnsyncedCommits else { return .nothing }

@@ -132,7 +132,7 @@ struct BTreePage {
 }
 
 extension [UInt8] {
-    /// Reads SQLite's variable-length integer at an offset and moves the offset behind it. Returns `nil` if the
+    /// Reads SQLite's variable-length integer at an offset and moves the offset past it. Returns `nil` if the
     /// bytes end before.
     func variableInteger(at offset: inout Int) -> Int64? {
         var value: UInt64 = 0

@@ -1,11 +1,11 @@
 /// The pages of a write-ahead log, as far as its checksums prove them.
 ///
-/// SQLite reads a log up to its first damaged frame. This type also reads the frames behind it: each frame's
+/// SQLite reads a log up to its first damaged frame. This type also reads the frames after it: each frame's
 /// checksum covers the previous one and is stored in the frame's header, so a damaged frame does not hide later
 /// ones. As in SQLite, frames count only if a commit follows them.
 ///
 /// Without a sync between commits, a power loss may leave a gap, and SQLite continues writing at the gap: frames
-/// behind it may be older than those before it. Reading then ends at the gap.
+/// after it may be older than those before it. Reading then ends at the gap.
 ///
 /// In place of a damaged committed frame, the page's older version is used. Such a page is stale.
 struct DamagedLog {
@@ -17,9 +17,9 @@ struct DamagedLog {
     private var damaged: [UInt32: Int] = [:]
     /// The offset of the last damaged frame of an unknown page; 0 for none.
     private var unknown = 0
-    /// Whether a damaged frame hides durable commits: there is a commit behind it, and more behind that commit.
+    /// Whether a damaged frame hides durable commits: there is a commit after it, and more after that commit.
     private(set) var hidesCommits = false
-    /// Whether there is at least one commit behind a damaged frame.
+    /// Whether there is at least one commit after a damaged frame.
     private(set) var hasHiddenCommit = false
 
     /// The highest plausible page number and page count in a damaged frame.
@@ -129,7 +129,7 @@ struct DamagedLog {
     private static let frameSize = 24 + 4096
 
     /// Returns the salt of a log with a damaged header, taken from the first two adjacent frames with equal salts,
-    /// otherwise from the first frame. Frames with another salt behind them are older: they were written before
+    /// otherwise from the first frame. Frames with another salt after them are older: they were written before
     /// the log was restarted.
     private static func salt(_ file: DamagedFile) -> [UInt8]? {
         adjacentSalt(file) ?? salts(file).first { _ in true }

@@ -32,7 +32,7 @@ final class DamagedPages {
         count = max(file.size / size, logged.pageSize == size ? last : 0)
     }
 
-    /// The content of a log behind SQLite's last valid frame.
+    /// The content of a log after SQLite's last valid frame.
     enum LogEnd {
         case nothing
         /// Parts of a commit: a power loss interrupted it before it was acknowledged.
@@ -41,7 +41,7 @@ final class DamagedPages {
         case hiddenCommits
     }
 
-    /// Reads a log behind SQLite's last valid frame.
+    /// Reads a log after SQLite's last valid frame.
     ///
     /// Only for logs with a sync between commits. Without it, a power loss may leave hidden commits.
     static func endOfLog(in folder: OpenFolder, database: String) throws -> LogEnd {

@@ -13,7 +13,7 @@ struct DamagedRecord {
     private var values: [(type: Int64, offset: Int)] = []
 
     /// Creates a record by reading its types; `nil` if they do not add up to `size` bytes.
-    /// - Parameter bytes: The record, or its beginning. Of values ending behind these bytes, only the types are
+    /// - Parameter bytes: The record, or its beginning. Of values ending past these bytes, only the types are
     ///   available.
     init?(_ bytes: [UInt8], size: Int) {
         var position = 0
@@ -48,7 +48,7 @@ struct DamagedRecord {
     /// The number of values.
     var count: Int { values.count }
 
-    /// Returns the type of a value; `null` behind the last one.
+    /// Returns the type of a value; `null` past the last one.
     func kind(_ index: Int) -> Kind {
         guard index < values.count else { return .null }
         return switch values[index].type {

@@ -115,7 +115,7 @@ struct Salvage {
             // If a file cannot be removed, for example on a read-only disk, a later opening removes it.
             if isLeftover || isStale { try? folder.remove(name) }
         }
-        // Only the history writes markers in a folder of its own.
+        // In a folder of its own, only the history writes markers. So these files belong to killed salvages.
         if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
     }
 

@@ -12,9 +12,11 @@ import RecollectCore
 /// Stale pages come last: a row may have moved to another page since. They are skipped for a table with an intact
 /// tree.
 ///
-/// 1. All pages are read, and rows are copied. Of pages with messages, only the least number is recorded. 2.
-/// Sessions without rows are created from index entries. 3. Messages are copied in the order of their numbers. 4.
-/// Indexes give the agents of scopes without rows, and the lost messages.
+/// 1. All pages are read, and rows other than messages are copied. Of a page with messages, only the least number is
+///    recorded.
+/// 2. Sessions without rows are created from index entries.
+/// 3. Messages are copied in the order of their numbers.
+/// 4. Indexes give the agents of scopes without rows, and the lost messages.
 final class SalvageCopy {
     let pages: DamagedPages
     let trees: DamagedTrees
