@@ -51,7 +51,8 @@ extension SearchIndex {
 
 /// The messages that match an expression and pass a filter, newest first.
 private struct Candidates {
-    /// The number of first matches added without a check. The shown ones are checked later.
+    /// The number of first matches added with a later check. If there are fewer, the collector checks the shown
+    /// ones.
     private static let few = 1000
 
     let db: Database
