@@ -75,7 +75,7 @@ enum ReadableChecks {
 }
 
 extension Invented {
-    /// Numbers that may change in a conversion to text, or have no text form in JSON.
+    /// Numbers likely to change in a conversion to text, or without a text form in JSON.
     static let awkwardNumbers: [Double] = [
         -0.0, 0, 1, 0x1p53, 0x1p53 + 2, -0x1p53 - 2, 1e17, 123_456_789_012_345_680, -1e18, 0x1p63, -0x1p63, 1e19, 1e300,
         -1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, -.infinity, .nan,
@@ -88,7 +88,7 @@ extension Invented {
             timestamp: Date(millisecondsSince1970: start))
     }
 
-    /// Returns a message of random content, sometimes too unusual for any store.
+    /// Returns a message of random content. Some content no store can save.
     static func anything(_ id: String, _ role: Role, _ random: inout SeededGenerator) -> ConversationMessage {
         let parts = (0..<Int.random(in: 0...3, using: &random)).map { _ -> ContentPart in
             switch Int.random(in: 0...5, using: &random) {

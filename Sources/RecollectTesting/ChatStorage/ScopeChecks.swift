@@ -117,7 +117,7 @@ enum ScopeChecks {
             + ids.map { Scope(userId: $0, sessionId: $0, agentId: $0) }
     }
 
-    /// Writes two messages to each scope, twice, and expects each to hold its own four.
+    /// Saves two messages to each scope, twice, and expects each scope to have its own four.
     private static func expectApart(_ scopes: some Sequence<Scope>, in store: some ChatStorage) async throws {
         // The list may contain duplicates.
         var seen: Set<Scope> = []
