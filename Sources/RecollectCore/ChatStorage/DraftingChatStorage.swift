@@ -1,4 +1,4 @@
-/// A chat storage that saves a streaming reply in increments, so that its text survives the end of the process.
+/// A chat store that saves a streaming reply in increments, so that its text survives the end of the process.
 ///
 /// Optional: with a store of only the four methods of `ChatStorage`, an orchestrator holds the reply in memory
 /// until its end. A wrapper forwards both calls to the wrapped store.
@@ -9,8 +9,8 @@ public protocol DraftingChatStorage: ChatStorage {
     /// is trimmed to `maxMessages`.
     ///
     /// - Returns: `nil` in a wrapper around a store without streaming replies.
-    /// - Throws: `invalidArgument` if a streaming reply of the session already has this ID. If this method throws,
-    ///   no reply has begun.
+    /// - Throws: `invalidArgument` if a streaming reply of the scope already has this ID. If this method throws, no
+    ///   reply has begun.
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft?

@@ -4,7 +4,7 @@ import Logging
 ///
 /// All rules of a history apply except durability: the content is lost with the process. Every call runs to its end
 /// on the caller's task, under one short lock and without waiting for a disk. A batch is saved completely or not at
-/// all. A call that has begun is not affected by cancellation.
+/// all. Cancellation has no effect on a call in progress.
 public final class InMemoryChatStorage: VersionedChatStorage {
     /// The events of this store, about dropped messages.
     public let events: StoreEvents
@@ -16,8 +16,8 @@ public final class InMemoryChatStorage: VersionedChatStorage {
     /// Creates a store in which every scope, of every user and session, begins with `messages`.
     ///
     /// Seeded messages count as the first saved messages of each scope: they are part of its window, and are the
-    /// first to be removed when a save trims that scope, in that scope only. The merged view shows all of them
-    /// once, first and without a prefix. Saving a message with the ID of a seeded one has no effect.
+    /// first to be removed when a save trims the scope, in this scope only. The merged view shows all of them once,
+    /// first and without a prefix. Saving a message with the ID of a seeded one has no effect.
     /// - Parameters:
     ///   - messages: The first messages of every scope.
     ///   - sameRole: The treatment of a message with the same role as the last stored one.

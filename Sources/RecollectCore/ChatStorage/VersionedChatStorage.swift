@@ -1,4 +1,4 @@
-/// A chat storage that detects changes of a session without reading it: see `CachingChatStorage`.
+/// A chat store that detects changes of a session without reading it: see `CachingChatStorage`.
 ///
 /// Optional: without it, only reading shows the writes of other processes. A wrapper forwards the call to the
 /// wrapped store.

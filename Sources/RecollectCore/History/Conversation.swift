@@ -170,6 +170,7 @@ public struct StoredMessage: Hashable, Sendable {
     public var agentId: String
     /// The position in the session.
     public var cursor: MessageCursor
+    /// The message.
     public var message: ConversationMessage
 
     /// Creates a stored message.

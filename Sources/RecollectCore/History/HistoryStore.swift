@@ -1,6 +1,6 @@
 import Foundation
 
-/// A history of messages, the common base of chat storages, the session library, the command line and sync.
+/// A history of messages, the common base of chat stores, the session library, the command line and sync.
 ///
 /// All methods can be called from any task at any time, and never block the calling thread. Writes are atomic and,
 /// as far as the store declares it, durable when they return. A task canceled before its write was accepted has
@@ -81,9 +81,9 @@ public protocol HistoryStore: Sendable {
 
     /// Restores a branch in one step; the session's messages after the branch point become a branch themselves.
     ///
-    /// If the message at the branch point was deleted, all messages later than the branch's first one are replaced.
-    /// Messages of the branch get new IDs where the session has used theirs since for the same agents, as in a
-    /// merge of sessions.
+    /// If the message at the branch point was deleted, all messages positioned after the branch's first message are
+    /// replaced. Messages of the branch get new IDs where the session has used theirs since for the same agents, as
+    /// in a merge of sessions.
     /// - Throws: `notFound` if it is not a branch of the session, or if the message at the branch point is in
     ///   another branch.
     func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
@@ -139,7 +139,8 @@ public protocol HistoryStore: Sendable {
     /// same as there.
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
-    /// Returns the last messages of a scope without incomplete exchanges: a result is left out if its call is.
+    /// Returns the last messages of a scope without incomplete exchanges: a result is left out if its call is
+    /// outside the window.
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
     /// Returns the windows of all agents of a session, for merging by `ChatStorage.fetchAllChats`.
@@ -248,8 +249,9 @@ public struct AppendOptions: Hashable, Sendable {
     /// Whether a message stored under the empty agent ID, by a UI without agents, moves to this scope.
     ///
     /// By default, histories leave it there and save the appended message beside it; `ChatStorage` views move it.
-    /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages;
-    /// then it moves to the end. The same-role rule applies: a message dropped by it stays unassigned.
+    /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages
+    /// or its window begins later; then it moves to the end. The same-role rule applies: a message dropped by it
+    /// stays unassigned.
     public var adoptsUnassigned: Bool
     /// Whether a fully read session stays read, for imported messages. An unread session stays unread.
     public var staysRead: Bool

@@ -103,7 +103,7 @@ extension ConversationMessage {
     }
 }
 
-/// The storage of a streaming reply in a store.
+/// The persistence of a streaming reply in a store.
 package protocol ReplyKeeping: Sendable {
     /// Saves the current content of the reply in place of the last saved one, so that a call with an unknown result
     /// can be repeated.

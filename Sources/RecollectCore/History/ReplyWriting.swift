@@ -122,7 +122,7 @@ final class ReplyWriting: Sendable {
     }
 
     private func end(as message: ConversationMessage, after flushing: Task<Void, Never>?) async throws {
-        // The storage is called by one task at a time. A task in its pause ends at once.
+        // `keeper` is called by one task at a time. A task in its pause ends at once.
         flushing?.cancel()
         await flushing?.value
         do {

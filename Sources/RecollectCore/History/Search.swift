@@ -5,7 +5,7 @@ import Foundation
 /// Any text is a valid query. A message matches if it contains all words. The last letters of a word may be
 /// missing, except for words of a single letter. A part of an identifier matches (`socket` finds `WebSocketTask`).
 /// Accents and case are ignored. Chinese and Japanese text matches by any adjacent characters. Words in quotation
-/// marks, or joined only by punctuation of identifiers and paths (`save_messages`), must be adjacent.
+/// marks, or joined only by punctuation of identifiers and paths (`save_messages`), must be adjacent and in order.
 public struct SearchQuery: Hashable, Sendable {
     /// The owner of the searched messages.
     public var userId: String
@@ -81,6 +81,7 @@ public struct SearchHit: Hashable, Sendable {
 public struct Snippet: Hashable, Sendable {
     /// A run of the snippet's text.
     public struct Run: Hashable, Sendable {
+        /// The text.
         public var text: String
         /// Whether the text matches a word of the query.
         public var isMatch: Bool

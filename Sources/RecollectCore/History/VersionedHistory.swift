@@ -1,4 +1,4 @@
-/// A history with a version for the windows of each session, for a view that conforms to `VersionedChatStorage`.
+/// A history with a version for the windows of each session, for views conforming to `VersionedChatStorage`.
 package protocol VersionedHistory: HistoryStore {
     /// Returns the version of a session's windows: see `VersionedChatStorage`.
     func version(of conversation: ConversationID) async throws -> ChatVersion

@@ -1,4 +1,4 @@
-/// A writer of JSON bytes without white space, keys in byte order, so that equal values have equal bytes.
+/// A writer of JSON bytes without white space, with keys in byte order: equal values have equal bytes.
 ///
 /// Except for keys in decomposed form, the output is the same as from `JSONEncoder` with sorted keys and unescaped
 /// slashes. `JSONParser` reads it back as the same value. A number without a JSON representation (infinite or NaN)

@@ -3,7 +3,7 @@ import Foundation
 /// The heading of an entry in the file of a day, and the entry identified by it.
 ///
 /// An entry without an ID gets one from the day and the number of earlier entries, as `2026-11-21#3`. An entry with
-/// a time only gets the date of that time on the day.
+/// only a time gets the date of that time on the day.
 package struct JournalHeading {
     /// The entry. Its text is only the user's text in the heading.
     package let entry: JournalEntry

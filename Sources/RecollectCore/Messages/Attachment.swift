@@ -12,7 +12,7 @@ public struct Attachment: Hashable, Sendable {
         case inline(Data)
         /// The SHA-256 hash of the bytes in 64 lowercase hexadecimal digits, and their number.
         case stored(sha256: String, byteCount: Int)
-        /// The address of a file on another server.
+        /// The URL of bytes stored elsewhere.
         case remote(url: String)
     }
 

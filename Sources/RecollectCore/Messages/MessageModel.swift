@@ -1,4 +1,4 @@
-/// Metadata about the model that wrote a message.
+/// Metadata about the model of a message.
 extension ConversationMessage {
     /// The model's name at its provider; `nil` if unknown.
     public var model: String? {

@@ -1,9 +1,9 @@
-/// Copies scopes, as returned by `fetch`, from one chat storage to another. The source is only read.
+/// Copies scopes, as returned by `fetch`, from one chat store to another. The source is only read.
 ///
-/// A chat storage has no list of its scopes, so the caller names them; `FileChatStorage.scopes(of:)` returns those
-/// of a file store. One scope at a time is read, saved in one batch, read back and compared. An existing scope of
-/// the target is completed: its messages stay, and missing ones are appended. An interrupted migration can be
-/// repeated until it is complete; no message is copied twice.
+/// A chat store has no list of its scopes, so the caller names them; `FileChatStorage.scopes(of:)` returns those of
+/// a file store. One scope at a time is read, saved in one batch, read back and compared. An existing scope of the
+/// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
+/// until it is complete; no message is copied twice.
 ///
 /// A target with the same-role rule also drops messages here, reported as `notKept`; create it with `sameRole:
 /// .keep`.
@@ -39,11 +39,11 @@ public func migrate(
     return report
 }
 
-/// Copies all sessions of a user from a history to a chat storage, the least recently accessed first. The history
-/// is only read.
+/// Copies all sessions of a user from a history to a chat store, the least recently accessed first. The history is
+/// only read.
 ///
 /// Every message is copied with the bytes of its attachments, including those outside an agent's window. Details,
-/// tags and branch points cannot be stored in a chat storage. Otherwise the same as `migrate(_:from:to:progress:)`;
+/// tags and branch points cannot be stored in a chat store. Otherwise the same as `migrate(_:from:to:progress:)`;
 /// one scope at a time is in memory.
 @discardableResult
 public func migrate(
@@ -73,7 +73,7 @@ public func migrate(
     return report
 }
 
-/// The migration of one scope at a time into a chat storage, with a comparison after each save.
+/// The migration of one scope at a time into a chat store, with a comparison after each save.
 private struct ChatMigration {
     let target: any ChatStorage
 

@@ -1,4 +1,4 @@
-/// Copies all sessions with their messages from one session storage to another. The source is only read.
+/// Copies all sessions with their messages from one session store to another. The source is only read.
 ///
 /// One session at a time is read, written, read back and compared field by field, the least recently accessed
 /// first. The target sets its own dates, so this order makes it list the sessions in the source's order. An
@@ -37,7 +37,7 @@ public nonisolated(nonsending) func migrate(
     return report
 }
 
-/// The steps of a migration between two session storages.
+/// The steps of a migration between two session stores.
 private struct SessionMigration {
     let source: any SessionStorageProtocol
     let target: any SessionStorageProtocol

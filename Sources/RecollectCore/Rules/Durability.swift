@@ -20,8 +20,9 @@ public enum Retention: Hashable, Sendable {
     case everything
     /// Messages older than this number of days, by their timestamps, are deleted permanently, outside of saves.
     ///
-    /// If the clock is more than a day ahead of its expected time, it must first stay there for a day. The same
-    /// applies to the first clock of a history, so old messages are deleted one day after this rule was chosen.
+    /// With a clock more than a day ahead of its expected time, nothing is deleted before the clock has stayed
+    /// ahead for a day. The first clock of a history must also have run for a day, so old messages are deleted one
+    /// day after this rule was chosen.
     case days(Int)
     /// Only the window is retained: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
     case window

@@ -8,7 +8,7 @@ enum ChatNote {
         case wasCancelled, taskGroupId, isTaskContainer, metadata, removedMetadata
     }
 
-    /// Returns the note that changes `plain`, the entry made from the parts, into `chat`. Attachments are parts and
+    /// Returns the note for changing `plain`, the entry made from the parts, into `chat`. Attachments are parts and
     /// not noted.
     static func difference(from plain: ChatMessage, to chat: ChatMessage) -> [String: JSONValue] {
         var note: [String: JSONValue] = [:]

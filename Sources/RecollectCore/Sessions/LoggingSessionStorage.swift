@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// A wrapper that logs every call of a session storage with its counts, duration and result.
+/// A wrapper that logs every call of a session store with its counts, duration and result.
 ///
 /// Message bodies are never logged. Session IDs are logged only as the first 12 digits of their SHA-256 hash, and
 /// errors other than Recollect's only by type, because they may quote content. Successful calls are logged at the

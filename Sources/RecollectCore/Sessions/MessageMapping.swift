@@ -28,7 +28,8 @@ extension ConversationMessage {
 
     /// Creates a message from an entry of a chat UI, with the same ID.
     ///
-    /// A tool call or result without a string `toolCallId` in its metadata gets the entry's ID as its call ID.
+    /// A tool call or result without a string `toolCallId` in its metadata gets the entry's ID as its call ID,
+    /// unless `callId` names the call.
     /// - Parameters:
     ///   - chat: The entry.
     ///   - callId: The ID of the answered call, for a tool result without one.

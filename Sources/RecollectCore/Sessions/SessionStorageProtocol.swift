@@ -27,8 +27,7 @@ public protocol SessionStorageProtocol {
     /// Replaces the session's transcript, completely or not at all, and updates its `lastAccessedAt`.
     ///
     /// Messages with known IDs are edited, new ones are added at their positions, and missing ones are removed.
-    /// Saving the same messages again does not change them. A missing session is created, so that no message is
-    /// lost.
+    /// Saving the same messages again does not change them. A missing session is created, and no message is lost.
     nonisolated(nonsending) func updateSessionMessages(id: String, messages: [ChatMessage]) async throws
 
     /// Changes a session's ID; its messages move along.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error of an app's session storage, with its underlying error.
+/// An error of an app's session store, with its underlying error.
 ///
 /// The name comes from the custom session storage guide, for errors of custom stores. Recollect's own stores throw
 /// `RecollectError`.

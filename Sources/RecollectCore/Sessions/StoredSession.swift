@@ -1,6 +1,6 @@
 import Foundation
 
-/// A session returned by a session storage.
+/// A session returned by a session store.
 ///
 /// Stores list sessions without reading messages: those of a listed session are read at the first use of
 /// `messages`, on the calling thread. `getSession(id:)` reads them at once and can throw an error.
@@ -87,8 +87,8 @@ public struct StoredSession: Identifiable, Sendable {
         return 0
     }
 
-    /// A title for lists: the first line of the user's first message, at most 50 characters; `New Session` if it is
-    /// empty.
+    /// A title for lists: the first line of the user's first message, cut after 50 characters with `…`; `New
+    /// Session` if it is empty.
     public var title: String {
         let line = firstUserMessage.split(whereSeparator: \.isNewline).lazy
             .map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }

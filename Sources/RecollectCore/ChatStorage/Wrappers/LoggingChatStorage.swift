@@ -1,6 +1,6 @@
 import Logging
 
-/// A wrapper that logs every call of a chat storage with its message count, duration and result.
+/// A wrapper that logs every call of a chat store with its message count, duration and result.
 ///
 /// Message bodies are never logged. The IDs of users, sessions and agents are logged only as the first 12 digits of
 /// their SHA-256 hash, and errors other than Recollect's only by type, because they may quote content. Successful

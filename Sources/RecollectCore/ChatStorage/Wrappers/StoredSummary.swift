@@ -1,6 +1,6 @@
 import Foundation
 
-/// The summary of a scope, stored in the same storage as a message in a separate scope of the same session.
+/// The summary of a scope, stored beside its messages in a separate scope of the same session.
 ///
 /// Two messages are saved together with a budget of two: a heading with the role `assistant`, then the summary with
 /// the role `system`. So neither repeats the previous role, whatever was stored before, and each summary replaces
@@ -18,7 +18,7 @@ struct StoredSummary: Sendable {
 
     private static let field = "summary"
 
-    /// Creates a summary that covers the first messages and leaves the others.
+    /// Creates a summary covering the first messages and leaving the others.
     init(text: String, covering covered: ArraySlice<ConversationMessage>, leaving rest: ArraySlice<ConversationMessage>)
     {
         let through = covered.last?.id ?? ""

@@ -15,12 +15,12 @@ public typealias ChatSummarizer =
 /// **When.** A save that exceeds `triggerAt` starts the summary in the background and returns without waiting, so
 /// the summary is made while the reply streams. A `fetch` of more than `triggerAt` answered turns waits for the
 /// summary, at most `patience`. Simultaneous calls share one summary. A canceled caller stops waiting, and the
-/// summary continues. More than 100 turns, in a history that was already long, are summarized 100 at a time, each
-/// time with a save.
+/// summary continues. More than 100 turns, in a history that was already long, are summarized 100 at a time, with a
+/// save after each step.
 ///
-/// **When the summarizer fails** or exceeds `patience`, `fetch` returns all messages without a summary, within
-/// `maxMessages`: too much content is better for an agent than none. `events` reports each failure. The next
-/// message of the user triggers another attempt; until one succeeds, no `fetch` waits.
+/// **When the summarizer fails** or exceeds `patience`, `fetch` returns the last summary and all messages not
+/// covered by it, within `maxMessages`: too much content is better for an agent than none. `events` reports each
+/// failure. The next message of the user triggers another attempt; until one succeeds, no `fetch` waits.
 ///
 /// **Storage.** Summaries are stored in the wrapped store, so a restart does not pay for them again: in the same
 /// session, for an agent whose ID is `reservedPrefix` followed by the original agent's ID. Such IDs, of agents and

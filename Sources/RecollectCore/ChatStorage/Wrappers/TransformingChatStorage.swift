@@ -16,8 +16,8 @@ public typealias MessageTransform = @Sendable (ConversationMessage) async throws
 /// else may change, including the role.
 ///
 /// **No streaming replies.** `beginReply` returns `nil`, so an orchestrator holds a reply in memory until it can be
-/// transformed as a whole. Saved in increments, a credential split between two of them would reach the disk. In
-/// exchange, a reply is lost if its process ends before the reply does.
+/// transformed as a whole. Saved in increments, a credential split between two of them would reach the disk. As a
+/// consequence, a reply is lost if its process ends before the reply does.
 ///
 /// A batch is transformed one message at a time on the calling task, then saved completely, or not at all if the
 /// transform throws or the task was canceled. Simultaneous saves are ordered by the end of their transforms.
