@@ -10,8 +10,7 @@
 
         /// Creates a container.
         ///
-        /// - Parameter identifier: `iCloud.com.example.app`; `nil` for the first container of the app's
-        ///   entitlements.
+        /// - Parameter identifier: `iCloud.com.example.app`; `nil` for the first container of the app's entitlements.
         public init(identifier: String? = nil) {
             self.identifier = identifier
         }

@@ -38,14 +38,12 @@
             try folder.item(at: path).map(told)
         }
 
-        /// Returns the path of a file or folder as spelled on disk. Containers on most systems are
-        /// case-insensitive.
+        /// Returns the path of a file or folder as spelled on disk. Containers on most systems are case-insensitive.
         public func spelling(of path: WorkspacePath) throws -> WorkspacePath { try folder.spelling(of: path) }
 
         /// Returns the bytes of a file, in a coordinated read. Never starts a download.
         ///
-        /// - Throws: the errors of every provider; `timedOut` if other processes hold the file beyond the time
-        ///   limit.
+        /// - Throws: the errors of every provider; `timedOut` if other processes hold the file beyond the time limit.
         public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
             // A coordinated read of a file not local would wait for its download.
             try requireContent(of: path)
@@ -111,8 +109,7 @@
             try folder.writeLineageFile(name, bytes)
         }
 
-        /// Returns a stream with an element for each change of documents reported by iCloud. Needs a main run
-        /// loop.
+        /// Returns a stream with an element for each change of documents reported by iCloud. Needs a main run loop.
         public func wakes() -> AsyncStream<Void> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { stream in
                 let watch = MetadataWatch { stream.yield() }

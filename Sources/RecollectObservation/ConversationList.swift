@@ -64,8 +64,8 @@ public final class ConversationList {
 
     /// The open session, not necessarily one of those read.
     ///
-    /// Changes of the list do not affect it, with one exception: when the session is deleted or discarded, or
-    /// leaves the list by its archive mark, the session below it is selected, else the one above. To give the
+    /// Changes of the list do not affect it, with one exception: when the session is deleted or discarded, or is
+    /// archived or restored out of the list, the session below it is selected, else the one above. To give the
     /// selected session a new ID, an app must select the new ID itself.
     public var selection: ConversationID? {
         didSet { if selection != oldValue { selectionDidChange() } }

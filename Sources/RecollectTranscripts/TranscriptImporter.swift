@@ -10,11 +10,11 @@ import RecollectCore
 /// lines and files are reported and never stop the import. Files are not trusted: links are not followed, and
 /// sizes, depths and counts are bounded.
 ///
-/// A session gets its title from the `summary` line for its last message, the working directory and Git branch of
-/// its first message, and all details in an export. Tags, pin and archive mark are set only for a new session, as
-/// given in its file before the first message. A session without a title and with a first message by Claude Code,
-/// not by its user, gets the typed command or the first text of its user as title. Details set by a user are never
-/// replaced. New sessions, and sessions without unread messages before the import, count as read.
+/// A session gets its title from a `summary` line with the ID of one of its messages, the working directory and
+/// Git branch of its first message, and all details in an export. Tags, pin and archive mark are set only for a
+/// new session, as given in its file before the first message. A session without a title and with a first message
+/// by Claude Code, not by its user, gets the typed command or the first text of its user as title. Details set by
+/// a user are never replaced. New sessions, and sessions without unread messages before the import, count as read.
 ///
 /// A folder of Agent Squad names the users of its sessions. For these, `userId` is ignored.
 ///
@@ -26,7 +26,8 @@ public struct TranscriptImporter: Sendable {
     public let userId: String
     /// The kinds of history to look for beside JSON Lines files. The first kind to recognize a path reads it.
     public let kinds: [any TranscriptKind]
-    /// Whether to read back and compare every new message after saving it.
+    /// Whether to read back and compare new messages after saving them. Messages saved together with known ones
+    /// are not compared.
     public var verifies = false
     /// The largest number of messages saved at once.
     public var batchSize = 500

@@ -19,8 +19,7 @@ import RecollectCore
 public final class TranscriptReader: TranscriptReading {
     /// The agent ID of a Claude Code session's main agent.
     public static let mainAgentId = "claude"
-    /// The agent ID of side-chain lines without an agent. Old versions wrote such lines into the session's own
-    /// file.
+    /// The agent ID of side-chain lines without an agent. Old versions wrote such lines into the session's own file.
     public static let sidechainAgentId = "sidechain"
     /// The longest readable line of a Claude Code transcript, in bytes.
     public static let maxLineBytes = 64 << 20
@@ -66,8 +65,7 @@ public final class TranscriptReader: TranscriptReading {
             switch line {
             case .whole(let bytes): record(bytes)
             case .unended(let bytes):
-                // Either a whole line without its line end, or half a line, to be completed before the next
-                // import.
+                // Either a whole line without its line end, or half a line, to be completed before the next import.
                 if case let whole = record(bytes), !whole.isUnreadable { whole } else { record(.unfinished) }
             case .tooLong:
                 record(.unreadable(reason: "the line is longer than \(maxLineBytes >> 20) MB"))

@@ -12,7 +12,7 @@ struct TranscriptBatch: Sendable {
     private(set) var others: [String] = []
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private(set) var unfinished = 0
-    /// Titles, each with its session and the ID of the session's last message.
+    /// Titles, each with the ID of the last message in its session, and with the session of the file it is in.
     private(set) var titles: [(title: String, lastMessageId: String, conversation: ConversationID)] = []
     private(set) var details: [(ConversationID, ConversationDetails)] = []
     var bytesRead: Int64 = 0

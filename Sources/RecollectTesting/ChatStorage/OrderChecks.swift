@@ -1,8 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Checks of rule 5: messages are in the order of saving; the merged view sorts by timestamp and reorders no
-/// scope.
+/// Checks of rule 5: messages are in the order of saving; the merged view sorts by timestamp and reorders no scope.
 enum OrderChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(

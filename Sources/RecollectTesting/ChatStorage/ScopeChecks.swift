@@ -101,7 +101,8 @@ enum ScopeChecks {
         },
     ]
 
-    /// Returns scopes with the same three IDs when joined. `number` separates the scopes of different separators.
+    /// Returns scopes with different IDs, but the same joined string. `number` separates the scopes of different
+    /// separators.
     private static func joined(by separator: String, number: Int) -> [Scope] {
         let user = "u\(number)"
         return [

@@ -5,7 +5,8 @@ struct CrashLedger: Sendable {
         var adding: [String]
         var removing: [String]
         var words: [String]
-        /// The indices of the journal's entries at its begin and its end; `.max` as end if it failed.
+        /// The indices of the journal's entries at its begin and its end; -1 for both if it was made before the
+        /// recording, and `.max` as the end of a failed change.
         var began: Int
         var ended: Int = .max
     }

@@ -51,8 +51,7 @@ struct CrashReplay: Sendable {
             return entry.changesFiles || entry.action == .syncFile || entry.action == .syncFolder
         }
         guard let limit = explorer.limit, all.count > limit, limit > 1 else { return all }
-        // The last point, with all changes acknowledged, is always included. Each seed draws other points before
-        // it.
+        // The last point, with all changes acknowledged, is always included. Each seed draws other points before it.
         var generator = SeededGenerator(seed: explorer.seed)
         let drawn = (0..<(limit - 1)).map { part in
             let first = (all.count - 1) * part / (limit - 1)

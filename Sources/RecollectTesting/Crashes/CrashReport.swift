@@ -33,8 +33,8 @@ public struct CrashFault: Sendable, CustomStringConvertible {
     public let point: CrashPoint?
     /// The last operation before it.
     public let operation: String
-    /// The description. It begins with the kind: `lost`, `order`, `twice`, `half`, `deleted`, `words`, `never
-    /// attempted`, `untold`, `opening`, `reopening`, `problem`, `lock`, `workload`.
+    /// The description. It begins with the kind: `lost`, `order`, `twice`, `half`, `deleted`, `words`,
+    /// `never attempted`, `untold`, `opening`, `reopening`, `problem`, `lock`, `workload`.
     public let text: String
 
     /// The kind of fault.

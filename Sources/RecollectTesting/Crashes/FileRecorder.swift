@@ -23,8 +23,7 @@ protocol RecordingGate: Sendable {
 /// Records, in one total order, all operations on the files of a folder by SQLite or Recollect's own code in this
 /// process.
 ///
-/// `@unchecked Sendable`: `turn` guards the entries. It is held from before an operation until after its
-/// recording.
+/// `@unchecked Sendable`: `turn` guards the entries. It is held from before an operation until after its recording.
 final class FileRecorder: FileObserver, @unchecked Sendable {
     /// The folder's path, without symbolic links.
     let root: String

@@ -86,8 +86,7 @@ extension HistoryStore {
     }
 }
 
-/// Reads pages until there is no next one. Throws for a page above the limit, and for one below it with a next
-/// page.
+/// Reads pages until there is no next one. Throws for a page above the limit, and for one below it with a next page.
 func walk<Element, Cursor>(
     _ limit: Int, _ read: (Cursor?) async throws -> Page<Element, Cursor>
 ) async throws -> [Element] {

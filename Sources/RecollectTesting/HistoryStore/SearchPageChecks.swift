@@ -115,8 +115,7 @@ enum SearchPageChecks {
         (0..<3).map { "\(scope.sessionId)/\(scope.agentId)/\(scope.sessionId)\(scope.agentId)\($0)" }
     }.sorted()
 
-    /// Saves messages of three roles, a second apart, in two sessions of three agents, and the same for another
-    /// user.
+    /// Saves messages of three roles, a second apart, in two sessions of three agents, and the same for another user.
     private static func fill(_ store: any HistoryStore) async throws {
         for scope in places {
             let messages = [Role.user, .assistant, .system].enumerated().map { index, role in

@@ -27,8 +27,7 @@ enum SessionIDChecks {
         },
     ]
 
-    /// Saves a session for each ID and expects each unchanged, then deletes every second one and expects the
-    /// others.
+    /// Saves a session for each ID and expects each unchanged, then deletes every second one and expects the others.
     private static func expectApart(
         _ ids: [String], in store: any SessionStorageProtocol & Sendable
     ) async throws {

@@ -75,8 +75,7 @@ extension ConformanceCheck {
         try await run(on: StoreFixture(capabilities: capabilities, make: make), file: file, line: line)
     }
 
-    /// Runs the check on a fixture's store. Like `run(capabilities:make:)`, but also for stores that can be
-    /// reopened.
+    /// Runs the check on a fixture's store. Like `run(capabilities:make:)`, but also for stores that can be reopened.
     @discardableResult
     public func run(
         on fixture: StoreFixture<Store>, file: String = #fileID, line: Int = #line

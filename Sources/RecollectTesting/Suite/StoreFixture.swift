@@ -5,8 +5,7 @@
 public struct StoreFixture<Store: Sendable>: Sendable {
     /// The promises of the stores.
     public let capabilities: StoreCapabilities
-    /// The seed of checks with random input; 1 by default, so a fixture repeats the same checks. A failure prints
-    /// it.
+    /// The seed of checks with random input; 1 by default, so a fixture repeats the same checks. A failure prints it.
     public var seed: UInt64 = 1
     private let begin:
         @Sendable () async throws -> (open: @Sendable () async throws -> Store, end: @Sendable () async -> Void)

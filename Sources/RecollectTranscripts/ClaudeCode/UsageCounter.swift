@@ -1,7 +1,6 @@
 import RecollectCore
 
-/// Distributes the usage of an API message over its lines, so that the sum over all messages counts every token
-/// once.
+/// Distributes the usage of an API message over its lines, so that the sum over all messages counts every token once.
 ///
 /// Claude Code writes one API message as several lines, each with the usage so far. The usage can grow from line
 /// to line. The message made from a line has only its increase over the maximum of earlier lines of the same API
@@ -9,8 +8,7 @@ import RecollectCore
 /// holds for a file imported while it grows: its earlier lines are saved already and do not change.
 struct UsageCounter {
     private var largest: [String: JSONValue] = [:]
-    /// The IDs of API messages in order of arrival. Lines of one API message are close together, so a few are
-    /// enough.
+    /// The IDs of API messages in order of arrival. Lines of one API message are close together, so a few are enough.
     private var order: [String] = []
 
     /// The minimum number of recent API messages to keep.

@@ -42,8 +42,7 @@ public struct CloudBehaviour: Sendable {
         case whole
         /// The first part of the new content is under a temporary name.
         case temporaryName
-        /// The first part of the new content is under the file's own name, as with sync services that write in
-        /// place.
+        /// The first part of the new content is under the file's own name, as with sync services that write in place.
         case inPlace
     }
 

@@ -131,8 +131,7 @@ extension CloudState {
         return used - (bytes(at: path)?.count ?? 0) + file.bytes.count > quota
     }
 
-    /// Whether the disk has room for the service's content, with no name collision for the file or a folder above
-    /// it.
+    /// Whether the disk has room for the service's content, with no name collision for the file or a folder above it.
     ///
     /// Syncthing omits and reports a file with a collision, rather than write into the other file.
     private func canTake(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {

@@ -18,8 +18,7 @@ import RecollectCore
 /// // Both folders hold context.md and context.sync-conflict-….md.
 /// ```
 ///
-/// Calls may come from several threads; each is atomic. For repeatable runs, a test must make its calls in
-/// sequence.
+/// Calls may come from several threads; each is atomic. For repeatable runs, a test must make its calls in sequence.
 public final class SimulatedCloud: Sendable {
     /// The seed of all random choices.
     public let seed: UInt64
