@@ -18,7 +18,7 @@ public struct HistoryConfiguration: Sendable {
     /// The logger for events.
     public var logger: Logger
 
-    /// Creates a configuration. With the defaults, no messages are dropped.
+    /// Creates a configuration. The defaults lose no data.
     public init(
         durability: Durability = .full, retention: Retention = .everything, indexesInBackground: Bool = true,
         busyTimeout: Int = 30_000, logger: Logger = Logger(label: "recollect.history")

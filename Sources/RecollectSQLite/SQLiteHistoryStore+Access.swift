@@ -3,6 +3,7 @@ import RecollectCore
 
 /// Database access. Every operation of the store uses these methods.
 extension SQLiteHistoryStore {
+    /// Reads the database.
     /// - Parameter inPlace: Whether the read is short: see `HistoryDatabase.read`.
     func read<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
@@ -58,6 +59,8 @@ extension SQLiteHistoryStore {
         try await write { db, _ in try body(db) }
     }
 
+    /// Writes to the database in one transaction. After the commit, wakes the streams of changes and the indexing
+    /// in the background.
     /// - Parameter inPlace: Whether the work is short, with few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database, WriterCache) throws -> Value

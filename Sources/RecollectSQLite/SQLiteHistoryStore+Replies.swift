@@ -80,7 +80,7 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Saves the interrupted replies among the drafts. Returns whether there were any.
+    /// Saves the interrupted replies among the given streaming replies. Returns whether there were any.
     private func saveAbandoned(_ drafts: [Drafts.Draft]) async throws -> Bool {
         guard let recovery, !drafts.isEmpty else { return false }
         // Locks are checked before a write: most writers live, and a write for each check would cost too much.

@@ -4,7 +4,7 @@ import RecollectCore
 extension SQLiteHistoryStore {
     /// Returns the IDs of all users with sessions, ordered by their bytes.
     ///
-    /// For tools for moving or maintaining a whole history. An app with one user does not need it.
+    /// Meant for moving or maintaining a whole history. An app with one user does not need it.
     public func users() async throws -> [String] {
         try await read { db in
             // One query per user: `DISTINCT` reads an index entry for each session.

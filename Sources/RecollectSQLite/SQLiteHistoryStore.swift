@@ -14,7 +14,7 @@ import RecollectCore
 public final class SQLiteHistoryStore: HistoryStore {
     /// The folder of the history, or `nil` if it is in memory.
     public var directory: URL? { connection.files?.directory }
-    /// The events of the store: notices of its actions beyond the caller's requests.
+    /// The events posted by the store.
     public let events: StoreEvents
     /// The configuration of the history.
     public let configuration: HistoryConfiguration
@@ -32,7 +32,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// - Parameters:
     ///   - directory: The folder. The default is `Recollect` in Application Support (on Linux, Foundation's
     ///     directory for it).
-    ///   - configuration: The settings of the history. With the defaults, no messages are dropped.
+    ///   - configuration: The settings of the history. The defaults lose no data.
     public convenience init(directory: URL? = nil, configuration: HistoryConfiguration = HistoryConfiguration()) {
         let directory = directory ?? Self.defaultDirectory
         self.init(files: HistoryFiles(directory: directory.standardizedFileURL), configuration: configuration)
@@ -88,7 +88,7 @@ public final class SQLiteHistoryStore: HistoryStore {
     /// Closes the database and moves its write-ahead log into it. Waits for running writes. The next use opens the
     /// database again.
     ///
-    /// Closing is optional: saved messages are durable in the log, and the next opening reads them. It leaves one
+    /// Closing is optional: saved messages are in the log, and the next opening reads them. It leaves one
     /// file instead of two.
     public func close() async {
         await connection.close()
@@ -239,8 +239,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         try await read { try WindowQueries.windows(of: conversation, $0) }
     }
 
-    /// Returns a user's sessions by pages: see `HistoryStore`. With a search text, pending messages are indexed
-    /// first, and only the newest 20,000 matching messages count.
+    /// Returns a user's sessions by pages: see `HistoryStore`. With a search text, messages missing from the
+    /// index are indexed first, and only the newest 20,000 matching messages count.
     public func conversations(
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {

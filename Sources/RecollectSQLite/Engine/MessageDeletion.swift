@@ -18,7 +18,8 @@ enum MessageDeletion {
     }
 
     /// Deletes messages by sequence number and records the changes in the feed, without erasing. Their words leave
-    /// the index at once, and the file with the next erasing deletion. Returns the hashes of unused attachments.
+    /// the index at once, and the file with the next deletion that erases. Returns the number of deleted
+    /// messages and the hashes of unused attachments.
     static func delete(
         _ sequences: [Int64], of number: Int64, _ conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {

@@ -53,7 +53,7 @@ enum MessageMoves {
     }
 
     /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Returns
-    /// the sequence numbers without messages already in the target.
+    /// the sequence numbers without those of messages already in the target with the same content.
     static func takingFreeIDs(
         _ sequences: [Int64], _ id: ConversationID, in target: Int64, _ db: Database
     ) throws -> [Int64] {

@@ -104,7 +104,7 @@ final class WriteAheadLog: Sendable {
     }
 
     /// Moves the log into the database and empties it. With `.full`, the mark of unsynced commits is removed too.
-    /// Returns whether the log is empty: a reader may still use it. Under the process lock.
+    /// Returns whether the log is empty: false while a reader uses it. Under the process lock.
     @discardableResult
     func truncate(_ db: Database) throws -> Bool {
         guard try moveCompletely("FULL", db).isComplete, try checkpoint("TRUNCATE", db).isComplete else { return false }

@@ -17,10 +17,10 @@ import GRDB
 ///
 /// - The first clock of a history must persist for a day too. The timestamps of messages are no proof: they may
 ///   come from the same wrong clock.
-/// - A restart resets the uptime, and the time without power is unknown. If it was more than a day, the clock must
-///   persist for a day again: after 100 days without an opening, old messages are deleted a day of uptime later.
-///   After a restart, a jump cannot be distinguished from time without power. So the day continues, but only for
-///   the clock's first time: any later advance requires a day of its own.
+/// - A restart resets the uptime, and the duration of the shutdown is unknown. If it was more than a day, the clock
+///   must persist for a day again: after 100 days without an opening, old messages are deleted a day of uptime
+///   later. After a restart, a jump cannot be distinguished from a long shutdown. So the day continues, but only
+///   for the clock's first time: any later advance requires a day of its own.
 /// - The uptime belongs to one machine, so this does not protect a history used by several machines in turns.
 /// - A trusted clock stays trusted when it is set back: fewer messages are expired then.
 enum ClockWatch {

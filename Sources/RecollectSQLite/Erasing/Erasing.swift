@@ -83,7 +83,7 @@ enum Erasing {
             files: count(.file) + count(.leftovers), isIndexPending: count(.index) > 0, isLogPending: count(.log) > 0)
     }
 
-    /// The user ID of a deleted session with messages still to be removed, in SQL.
+    /// The user ID of a deleted session with messages still to be removed, in SQL, for the session number `?1`.
     static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'conversation' AND number = ?1)"
 
     /// The largest number of a scope, including deleted scopes and scopes named only by messages, in SQL: see

@@ -64,7 +64,7 @@ struct ErasingBite {
             return false
         }
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) == nil else {
-            // A bit error made it the number of another session. `repair()` finds the messages meant.
+            // A bit error made it the number of another session. `repair()` finds the messages of the original number.
             try Erasing.done(kind, of: number, db)
             return true
         }

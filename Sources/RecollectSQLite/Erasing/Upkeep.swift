@@ -140,7 +140,7 @@ final class Upkeep: Sendable {
             case .worked:
                 pace.hasErased = true
                 pace.follow(ContinuousClock.now - start)
-                // Other processes poll for the lock, so it is released for a moment.
+                // Other processes poll for the lock, so it is released for a millisecond.
                 try await Task.sleep(for: .milliseconds(1))
                 return .again
             case .onlyLog:

@@ -87,7 +87,7 @@ enum HistoryCheck {
         }
     }
 
-    // MARK: What is derived
+    // MARK: Derived data
 
     private static func counts(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []

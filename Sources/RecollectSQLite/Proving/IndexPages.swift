@@ -29,7 +29,7 @@ enum IndexPages {
     }
 
     /// Whether a page is a leaf. 1 and 10 are the index's own records. In the ID of a segment's page, five bits are
-    /// the height above the leaves, and one marks other records.
+    /// the height above the leaves, and one bit marks a doclist index.
     private static func isLeaf(_ id: Int64) -> Bool { id > 10 && (id >> 31) & 0x3F == 0 }
 
     /// Returns the terms of a leaf.

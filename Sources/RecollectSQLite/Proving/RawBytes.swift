@@ -42,6 +42,7 @@ struct RawBytes {
         }
     }
 
+    /// Returns the occurrences in bytes read in chunks.
     /// - Parameter read: Fills a buffer from an offset and returns the number of bytes.
     private func places(_ read: (Int, UnsafeMutableRawBufferPointer) throws -> Int) throws -> Places {
         var places = Places()

@@ -5,7 +5,7 @@ import RecollectCore
 extension SQLiteHistoryStore {
     /// Searches for a word in all content of the history: rows, the pages of the search index, and the bytes of the
     /// database, its log, attachments, files set aside and files left by interrupted work. An empty result means
-    /// that the word is in none of them.
+    /// the word is in none of them.
     ///
     /// The case of ASCII letters does not matter. Bytes are compared as stored: a word in a compressed attachment
     /// is not found. Reads the whole history and changes nothing. Content saved meanwhile may be found or not.
@@ -93,7 +93,7 @@ extension SQLiteHistoryStore {
         return traces
     }
 
-    /// Whether a message that is not deleted has a term.
+    /// Whether an undeleted message has a term.
     private static func isFound(_ term: [UInt8], _ db: Database) throws -> Bool {
         let term = String(decoding: term, as: UTF8.self)
         return try db.integer(

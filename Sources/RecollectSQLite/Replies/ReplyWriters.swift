@@ -13,13 +13,13 @@ import RecollectCore
 /// The writers of streaming replies: each process has a lock file `writers/<UUID>.lock`, and holds its lock from
 /// its first streaming reply until the last has ended.
 ///
-/// A streaming reply names its writer. The system releases the lock when the process ends, for any reason, and only
-/// then: a stopped process keeps its lock. So if another process can acquire the lock, the writer has ended, and
-/// its replies can be saved.
+/// A streaming reply names its writer. The system releases the lock of an ended process, however it ended. A
+/// stopped process keeps its lock. So if another process can acquire the lock, the writer cannot finish its replies
+/// any more, and they are saved as interrupted.
 ///
 /// Lock files are created, and replies of other writers saved, only inside write transactions and thus under the
 /// process lock: no process sees a file between its creation and its locking, and no two processes save the same
-/// reply. All methods except `ReplyLease.end()` block.
+/// reply. All methods block.
 final class ReplyWriters: Sendable {
     private struct Held {
         let writer: String
@@ -30,6 +30,7 @@ final class ReplyWriters: Sendable {
     private let folder: URL
     private let held = Locked<Held?>(nil)
 
+    /// Creates the writers of a history.
     /// - Parameter folder: The folder of the lock files, created with the first.
     init(folder: URL) {
         self.folder = folder

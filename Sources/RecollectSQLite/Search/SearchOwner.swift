@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Tokens for the owner of a message in its document, so that the index itself can filter.
+/// Tokens naming a message's owner in its document, so that filters apply inside the index.
 ///
 /// A token is `_`, never the first character of a word, then a letter for the kind, and a number: of the session,
 /// of the time, or 40 bits of a hash. Two users with the same hash cost time, never privacy: every row is checked

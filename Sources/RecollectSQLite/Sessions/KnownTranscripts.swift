@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The entries of each session shown or saved by a session storage. The next save is compared with them.
+/// The entries shown or saved by a session storage, by session. The next save is compared with them.
 ///
 /// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was
 /// edited by the UI. The transcripts of the most recently used sessions are kept in full and share their texts with

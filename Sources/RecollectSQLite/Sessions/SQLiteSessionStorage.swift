@@ -170,7 +170,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     /// Begins a streaming reply as the agent of this storage: see `ReplyDraft`.
     ///
-    /// The reply is shown with `isComplete` false until it ends, whatever the value in `message`.
+    /// The reply is shown with `isComplete` false until it ends, regardless of the value in `message`.
     nonisolated(nonsending) public func beginReply(
         in id: String, _ message: ChatMessage = ChatMessage(role: .assistant, content: "")
     ) async throws -> ReplyDraft {

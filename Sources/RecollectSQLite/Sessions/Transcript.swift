@@ -95,7 +95,7 @@ extension ChatMessage {
 }
 
 extension UUID {
-    /// Returns the ID of another message's entry with this ID.
+    /// Returns a derived ID for an entry of another message with this ID.
     fileprivate func derived(for agentId: String) -> UUID {
         UUID(name: Array("\(uuidString)\(agentId)".utf8), in: Self.others)
     }

@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Saves a transcript into a session, inside a write transaction. It edits known entries with changes, adds new
-/// entries at their positions, and deletes removed ones.
+/// Saves a transcript into a session, inside a write transaction, so that the session shows it. Edits known entries
+/// with changes, adds new entries at their positions, and deletes removed ones.
 ///
 /// Messages of the session neither in the transcript nor among the removed entries stay: an agent saved them
 /// meanwhile.
@@ -45,7 +45,7 @@ struct TranscriptSaving {
         return outcome
     }
 
-    // MARK: The conversation
+    // MARK: The session
 
     private func openConversation(_ db: Database) throws -> Int64 {
         guard let number = try MessageQueries.number(of: conversation, db) else {
