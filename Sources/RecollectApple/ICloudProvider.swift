@@ -6,8 +6,8 @@
     /// A workspace in iCloud Documents.
     ///
     /// It extends `FolderProvider` for iCloud. Reads and writes are coordinated, each with a time limit. A file
-    /// not local is neither opened nor replaced. Losing versions of conflicts are returned, and resolved only
-    /// after their content was read.
+    /// that is not local is neither opened nor replaced. Losing versions of conflicts are returned, and resolved
+    /// only after their content was read.
     public final class ICloudProvider: WorkspaceProvider {
         /// The container's `Documents` folder.
         public var rootURL: URL { folder.rootURL }
@@ -45,7 +45,7 @@
         ///
         /// - Throws: the errors of every provider; `timedOut` if other processes hold the file beyond the time limit.
         public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
-            // A coordinated read of a file not local would wait for its download.
+            // A coordinated read of a file that is not local would wait for its download.
             try requireContent(of: path)
             let folder = folder
             return try coordination.reading(url(of: path)) { try folder.read(path, limit: limit) }

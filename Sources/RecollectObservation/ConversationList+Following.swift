@@ -114,8 +114,8 @@ extension ConversationList {
         return conversation.discardedAt != nil && !listed.query.isDiscarded
     }
 
-    /// Whether a session left the list by a change of its archive mark, or by a restore out of a list of discarded
-    /// sessions.
+    /// Whether a session left the list because it was archived or unarchived, or was restored from a list of
+    /// discarded ones.
     private func isPutAway(_ conversation: Conversation?) -> Bool {
         guard let conversation else { return false }
         return listed.query.isArchived.map { $0 != conversation.isArchived } ?? false

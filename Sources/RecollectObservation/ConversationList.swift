@@ -42,7 +42,7 @@ public final class ConversationList {
     /// The last failure. Set it to `nil` after showing it.
     public var error: RecollectError?
 
-    /// The conditions and the order of the list; initially all sessions not archived, by latest activity.
+    /// The conditions and the order of the list; initially all sessions that are not archived, by latest activity.
     ///
     /// Its `userId` and `text` are ignored: the list has its own `userId`, and `searchText` searches.
     public var query: ConversationQuery {

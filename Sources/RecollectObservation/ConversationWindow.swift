@@ -42,7 +42,7 @@ struct ConversationWindow: Hashable, Sendable {
         return longer
     }
 
-    /// Moves a session to its present position, or removes it if the query no longer includes it.
+    /// Inserts a session at its present position, or removes it if the query no longer includes it.
     ///
     /// Not for a query with a text.
     ///
@@ -106,7 +106,7 @@ struct ListedConversations: Hashable, Sendable {
         (pinned?.conversations ?? []) + (others?.conversations ?? [])
     }
 
-    /// The number of sessions not pinned.
+    /// The number of unpinned sessions.
     var pagedCount: Int { others?.conversations.count ?? 0 }
 
     /// Whether there is another page.
@@ -122,14 +122,14 @@ struct ListedConversations: Hashable, Sendable {
         return listed
     }
 
-    /// Returns the list extended by the next page of sessions not pinned.
+    /// Returns the list extended by the next page of unpinned sessions.
     func readingOn(limit: Int, from history: any HistoryStore) async throws -> ListedConversations {
         var longer = self
         longer.others = try await others?.readingOn(limit: limit, from: history)
         return longer
     }
 
-    /// Moves a session to its present position; `nil` removes it after a deletion.
+    /// Inserts a session at its present position; `nil` removes it after a deletion.
     mutating func put(_ id: ConversationID, _ conversation: Conversation?) {
         pinned?.put(id, conversation)
         others?.put(id, conversation)

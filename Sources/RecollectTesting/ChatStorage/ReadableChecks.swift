@@ -88,7 +88,7 @@ extension Invented {
             timestamp: Date(millisecondsSince1970: start))
     }
 
-    /// Returns a message of random content. Some content no store can save.
+    /// Returns a message with random content. Occasionally, no store can save it.
     static func anything(_ id: String, _ role: Role, _ random: inout SeededGenerator) -> ConversationMessage {
         let parts = (0..<Int.random(in: 0...3, using: &random)).map { _ -> ContentPart in
             switch Int.random(in: 0...5, using: &random) {

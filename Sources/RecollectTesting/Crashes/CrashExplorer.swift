@@ -19,8 +19,8 @@ import RecollectCore
 /// A crash after an operation is one of two kinds. If the process was killed, all its writes are preserved. If the
 /// power was cut, a file has its content at its last sync, a folder has its names at its last sync, and any part
 /// of later changes is present, the last write torn. In each case the store must open. All acknowledged entries
-/// must be there, and no entry never attempted; in the order of saving, once, and complete. Removed entries must
-/// be gone, and their words erased from every file. Opening the store again must show the same.
+/// must be there, in the order of saving, once, and complete, and no entries that were never attempted. Removed
+/// entries must be gone, and their words erased from every file. Opening the store again must show the same.
 ///
 /// The same seed explores the same crashes, as far as the workload performs the same operations. One recording
 /// runs at a time in a process; further explorations wait.

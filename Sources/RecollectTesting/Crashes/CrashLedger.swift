@@ -109,7 +109,7 @@ struct CrashLedger: Sendable {
         var leavesHalves = false
     }
 
-    /// Returns the faults of a store opened after a crash, and the number of acknowledged entries lost without
+    /// Returns the faults of a store opened after a crash, and the number of acknowledged entries it lacks without
     /// permission.
     func judge(_ store: CrashedStore, after cut: Cut) -> (faults: [String], lost: Int) {
         var faults = store.problems.map { "problem: \($0)" }

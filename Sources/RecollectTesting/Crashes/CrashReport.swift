@@ -1,6 +1,6 @@
 import Foundation
 
-/// A point of a run to crash at.
+/// A point of a run at which a crash is simulated.
 public struct CrashPoint: Sendable, Hashable, CustomStringConvertible {
     /// The number of recorded operations before the crash.
     public var operations: Int

@@ -63,12 +63,12 @@ public final class CrashRun: Sendable {
         return result
     }
 
-    /// Overwrites bytes of a file without the store, like damage or another program.
+    /// Overwrites bytes of a file, bypassing the store, as damage or another program does.
     public func overwrite(_ name: String, at offset: Int, with bytes: [UInt8]) throws {
         try OpenFolder(path: folder.path).file(name, forWriting: true).write(bytes, at: offset)
     }
 
-    /// Removes a file without the store.
+    /// Removes a file, bypassing the store.
     public func remove(_ name: String) throws {
         try OpenFolder(path: folder.path).remove(name)
     }

@@ -9,8 +9,7 @@ import RecollectCore
     import Glibc
 #endif
 
-/// The content of a folder, with its part certain to survive a power cut: the steps of a journal, applied in
-/// sequence.
+/// The content of a folder after the steps of a journal, and the part of it that is certain to survive a power cut.
 ///
 /// Certain are a file's content at its last sync, and a name at the last sync of its folder. Of later writes and
 /// names, any subset may survive.

@@ -22,7 +22,7 @@ final class ProcessSchedule: Sendable {
         /// Whether it is waiting for a signal.
         var waits = false
         var hasEnded = false
-        /// Whether the journal has its end.
+        /// Whether its end is in the journal.
         var isOver = false
         var works: Bool { !hasEnded && !isReady && !waits }
         /// Whether it made no request for so long that it is probably waiting for a lock.

@@ -5,8 +5,8 @@ import RecollectCore
 /// result.
 ///
 /// Each damage is made in a copy of its own. The copy must open. It must have lost only entries on the damaged
-/// places, must report the loss, and must not show any entry never saved. Opening it again must show the same
-/// entries; only entries on damaged places may be lost by a later opening, if the damage was found that late.
+/// places, must report the loss, and must show no entries that were never saved. Opening it again must show the
+/// same entries; only entries on damaged places may be lost by a later opening, if the damage was found that late.
 public struct DamageExplorer: Sendable {
     /// The seed of random bytes and pairs.
     public var seed: UInt64

@@ -95,7 +95,7 @@ public struct DamageReport: Sendable, CustomStringConvertible {
 
     /// The number of damaged copies opened.
     public var runs: Int { lines.reduce(0) { $0 + $1.runs } }
-    /// The most entries lost by a run without lying on damaged places.
+    /// The largest number of entries lost outside the damaged places in one run.
     public var worstLoss: Int { lines.map { $0.worstLoss.lost - $0.worstLoss.allowed }.max() ?? 0 }
     /// The number of runs with a fault.
     public var failed: Int { lines.reduce(0) { $0 + $1.failed } }

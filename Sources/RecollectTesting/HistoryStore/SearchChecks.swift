@@ -92,7 +92,7 @@ enum SearchChecks {
         },
     ]
 
-    /// Returns a check of queries for saved texts, each with the indices of its results.
+    /// Returns a check: saves texts, and expects each query to find the texts at the given indices.
     private static func finding(
         _ name: String, _ promise: String, in texts: [String], _ queries: [(String, [Int])]
     ) -> HistoryStoreCheck {

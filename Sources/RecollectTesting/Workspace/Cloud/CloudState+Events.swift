@@ -27,8 +27,8 @@ enum CloudEvent: Hashable {
 extension CloudState {
     /// Returns the events necessary for all devices to agree, in a fixed order.
     ///
-    /// Uploads over the quota, stalled downloads, and files too large or misspelled for a disk are not included.
-    /// They happen after the obstacle is gone.
+    /// Uploads over the quota, stalled downloads, and files that do not fit on a disk or collide with a name there
+    /// are not included. They happen after the obstacle is gone.
     func pending() -> [CloudEvent] {
         var events: [CloudEvent] = []
         for device in disks.keys.sorted() {

@@ -3,11 +3,11 @@ import RecollectCore
 
 /// A simulated sync service with any number of devices, in memory and repeatable by a seed.
 ///
-/// Every device has a folder of its own, with free access for programs. Changes pass between the folders only on
-/// request. `step()` performs one event drawn by the seed: a change reaches the service or a device, one file at a
-/// time and in any order; a file is evicted; a folder is duplicated. `settle()` performs all pending events, until
-/// all devices agree. The same seed and the same calls give the same bytes everywhere, so the seed of a failure
-/// repeats it. `log` lists the events.
+/// Every device has a folder of its own. Programs read and write it freely. Changes pass between the folders only
+/// on request. `step()` performs one event drawn by the seed: a change reaches the service or a device, one file
+/// at a time and in any order; a file is evicted; a folder is duplicated. `settle()` performs all pending events,
+/// until all devices agree. The same seed and the same calls give the same bytes everywhere, so the seed of a
+/// failure repeats it. `log` lists the events.
 ///
 /// ```swift
 /// let cloud = SimulatedCloud(seed: 7, behaviour: .syncthing)

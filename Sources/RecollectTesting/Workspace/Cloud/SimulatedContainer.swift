@@ -50,7 +50,7 @@ public struct SimulatedContainer: WorkspaceContainer {
     /// The number of look-ups of the folder.
     public var lookUps: Int { read(\.lookUps) }
 
-    /// Whether look-ups find no folder despite an account, as iCloud does temporarily.
+    /// Whether look-ups find no folder despite an account, as happens temporarily with iCloud.
     public var isMissing: Bool {
         get { read(\.isMissing) }
         nonmutating set {

@@ -41,7 +41,7 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// Returns the paths of files not local, without lineage files.
+    /// Returns the paths of files that are not local, without lineage files.
     public func evictedFiles() -> Set<String> {
         read { disk in
             Set(disk.files.filter { $0.value.state != .local && !SimulatedDisk.isLineage($0.key) }.map(\.key.string))
