@@ -173,7 +173,8 @@ extension ConflictName {
             outside = Array(before + name[(close + 1)...])
         }
 
-        /// Whether the text is a Dropbox mark: dated, as in all current names, or undated, as only in help pages.
+        /// Whether the text is a mark of Dropbox: one of `kinds`, or a dated one of `copies`. If `dated` is `false`,
+        /// the mark is undated, as only in help pages.
         func isDropbox(dated: Bool) -> Bool {
             let text = String(decoding: inside, as: UTF8.self).lowercased()
             guard dated else { return text.hasSuffix("conflicted copy") }

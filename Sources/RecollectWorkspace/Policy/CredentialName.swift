@@ -49,8 +49,8 @@ struct CredentialName {
         return blank?.count ?? 0
     }
 
-    /// Returns the start of a name ending at a position. The comparison ignores case, and allows `_`, `-` or up to
-    /// two blanks between letters.
+    /// Returns the start of a name ending at a position. The comparison ignores the case of ASCII letters, and
+    /// allows `_`, `-` or up to two blanks between letters.
     private static func start(
         of backwards: [UInt8], endingAt end: Int, notBefore limit: Int, in bytes: UnsafePointer<UInt8>
     ) -> Int? {
@@ -83,8 +83,8 @@ struct CredentialName {
         [
             (["authorization"], Kind.authorization, false),
             (["password", "passwd", "passphrase", "passwort", "kennwort", "pwd"], .assigned("a password"), false),
-            // French, Spanish, Portuguese, Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech and Slovak, Hungarian, Russian,
-            // Ukrainian, Chinese, Japanese, Korean.
+            // French, Spanish, Portuguese, Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech and Slovak,
+            // Hungarian, Russian, Ukrainian, Chinese, Japanese, Korean.
             (
                 [
                     "motdepasse", "contraseña", "contrasen\u{303}a", "contrasena", "senha",

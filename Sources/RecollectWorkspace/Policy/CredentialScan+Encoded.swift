@@ -60,8 +60,8 @@ extension CredentialScan {
         return endOfRun(from: next + 1, atMost: 64) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
-    /// Whether a run begins like a private key (PKCS #1, PKCS #8, SEC 1, OpenSSH): with a sequence of the version 0
-    /// or 1. Certificates, public keys and signatures begin differently.
+    /// Whether a run begins like a private key (PKCS #1, PKCS #8, SEC 1, OpenSSH): with a sequence and the version
+    /// 0 or 1. Certificates, public keys and signatures begin differently.
     private func isPrivateKeyBody(at place: Int) -> Bool {
         let (bytes, _) = decoded(at: place, atMost: 16) { _ in true }
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }

@@ -38,7 +38,7 @@ struct CredentialScan {
         }
     }
 
-    // MARK: Values behind a name
+    // MARK: Values after a name
 
     /// Returns a credential after `:` or `=`.
     private func value(after place: Int, ofNameBefore end: Int? = nil) -> (name: String, place: Int)? {

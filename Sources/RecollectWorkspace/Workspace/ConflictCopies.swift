@@ -5,8 +5,8 @@ import RecollectCore
 /// folder.
 ///
 /// A name in an unambiguous form is a conflict copy anywhere. A name also given by people (`notes 2.md`) is one
-/// only if the original's name is fixed: `context.md`, the days of the journal, and encoded IDs, because
-/// `PlaceName` encodes no ID to such a name.
+/// only if Recollect gives the original's name, such as `context.md`, the days of the journal, and encoded IDs.
+/// `PlaceName` encodes no ID to the name of a conflict copy.
 enum ConflictCopies {
     /// Returns the original of a conflict copy, or the path in the original folder for a file in a duplicate
     /// folder; `nil` for a possibly independent file.

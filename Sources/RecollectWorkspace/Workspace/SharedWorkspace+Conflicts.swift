@@ -28,7 +28,8 @@ extension SharedWorkspace {
     }
 
     /// Returns the outcomes of `resolveConflicts()` for the current files, without any change to them.
-    /// - Returns: The outcome of each conflict, sorted by path. `kept` has the kept copies to be created.
+    /// - Returns: The outcome of each conflict, sorted by path. `kept` has the preferred paths of new
+    ///   kept copies.
     /// - Throws: As `resolveConflicts()`.
     public func previewConflicts() async throws -> [FoldedConflict] {
         try await folding(isPreview: true)

@@ -96,7 +96,7 @@ extension SharedWorkspace {
         RecollectError(.notLocal, "the content of \(path) is not on this device yet: read it first")
     }
 
-    // MARK: The one way into a file
+    // MARK: Writing one file
 
     /// Writes a file. All writes use this method. Blocks.
     ///
