@@ -15,7 +15,7 @@ extension ConversationList {
         await update(id, with: ConversationDetails(isPinned: isPinned))
     }
 
-    /// Archives a session, or ends its archiving.
+    /// Archives or unarchives a session.
     public func setArchived(_ isArchived: Bool, of id: ConversationID) async {
         await update(id, with: ConversationDetails(isArchived: isArchived))
     }

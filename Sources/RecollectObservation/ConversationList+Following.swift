@@ -85,8 +85,8 @@ extension ConversationList {
         }
     }
 
-    /// Shows a newly read list, and drops sessions found to be gone from the results, the undo list and the
-    /// selection.
+    /// Shows a newly read list. Updates the results, the undo list and the selection for the sessions read one by
+    /// one.
     ///
     /// - Parameter fresh: sessions read one by one; `nil` for a deleted one.
     func show(_ new: ListedConversations, knowing fresh: [ConversationID: Conversation?] = [:]) {
