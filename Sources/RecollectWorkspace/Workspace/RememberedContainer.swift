@@ -24,6 +24,7 @@ struct RememberedContainer: Sendable {
     private let base: URL
     private let account: String?
 
+    /// Creates the record for the account of a token, or for no account.
     /// - Parameter state: The state folder of the configuration; `nil` for one in Application Support.
     init(token: Data?, state: URL?) {
         base =
