@@ -3,17 +3,17 @@
     import RecollectCore
     import RecollectWorkspace
 
-    /// Access to files that other processes, iCloud's among them, have agreed to: bounded, and never one within another.
+    /// Coordinated file access, with other processes and iCloud: limited in time, and never nested.
     struct Coordination: Sendable {
-        /// How long the others are waited for. What has begun is always finished.
+        /// The longest wait for other processes. Work already begun is always finished.
         let limit: DispatchTimeInterval
 
-        /// Does blocking work while nobody writes a file.
+        /// Performs blocking work while no process writes the file.
         func reading<Value: Sendable>(_ url: URL, _ work: @escaping @Sendable () throws -> Value) throws -> Value {
             try coordinate(.readingIntent(with: url, options: .withoutChanges), "read", url, work)
         }
 
-        /// Does blocking work while nobody else reads or writes a file.
+        /// Performs blocking work while no other process reads or writes the file.
         func writing<Value: Sendable>(
             _ url: URL, _ options: NSFileCoordinator.WritingOptions, _ work: @escaping @Sendable () throws -> Value
         ) throws -> Value {
@@ -40,7 +40,7 @@
                 .timedOut, "\(url.path) is in use by others, iCloud for one; nothing was done, try again later")
         }
 
-        /// Where the work is done: not where its caller waits.
+        /// The queue for the work, separate from the waiting caller.
         private static let queue: OperationQueue = {
             let queue = OperationQueue()
             queue.name = "recollect.coordination"

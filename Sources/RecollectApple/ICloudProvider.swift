@@ -5,52 +5,55 @@
 
     /// A workspace in iCloud Documents.
     ///
-    /// A folder as any other (`FolderProvider` does the work), with what iCloud asks for around it: reads and writes are coordinated, each
-    /// within a bound; a file that is not on this device is neither opened nor replaced; versions that lost a conflict are told, and
-    /// marked as resolved only when their content was read.
+    /// It extends `FolderProvider` for iCloud. Reads and writes are coordinated, each with a time limit. A file
+    /// that is not local is neither opened nor replaced. Losing versions of conflicts are returned, and resolved
+    /// only after their content was read.
     public final class ICloudProvider: WorkspaceProvider {
-        /// The container's `Documents`.
+        /// The container's `Documents` folder.
         public var rootURL: URL { folder.rootURL }
 
         private let folder: FolderProvider
         private let coordination: Coordination
 
-        /// Opens the `Documents` folder of a container, which is made if it is missing.
+        /// Opens the `Documents` folder of a container, and creates it if necessary.
+        ///
         /// - Parameters:
-        ///   - documents: the folder.
-        ///   - seconds: how long other processes are waited for before `timedOut` is thrown.
+        ///   - documents: The folder.
+        ///   - seconds: The longest wait for other processes, before `timedOut` is thrown.
         public init(documents: URL, waiting seconds: Int = 10) throws {
             folder = try FolderProvider(root: documents)
             coordination = Coordination(limit: .seconds(seconds))
         }
 
-        /// What lies in a folder, with what iCloud says of it.
+        /// Returns the items of a folder, with their states in iCloud.
         public func items(in path: WorkspacePath) throws -> [WorkspaceItem] {
             try folder.items(in: path).map(told)
         }
 
-        /// The names of what is left out of a folder's list.
+        /// Returns the names omitted from a folder's list.
         public func unlistedNames(in path: WorkspacePath) throws -> [String] { try folder.unlistedNames(in: path) }
 
-        /// One file or folder, with what iCloud says of it.
+        /// Returns one file or folder, with its state in iCloud.
         public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
             try folder.item(at: path).map(told)
         }
 
-        /// The path under which a file or folder lies: the containers of most systems ignore case.
+        /// Returns the path of a file or folder as spelled on disk. Containers on most systems are case-insensitive.
         public func spelling(of path: WorkspacePath) throws -> WorkspacePath { try folder.spelling(of: path) }
 
-        /// The bytes of a file, by a coordinated read; never starts a download.
-        /// - Throws: besides what every provider throws `timedOut`, where others hold the file for longer than the bound.
+        /// Returns the bytes of a file, in a coordinated read. Never starts a download.
+        ///
+        /// - Throws: the errors of every provider; `timedOut` if other processes hold the file beyond the time limit.
         public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
-            // A coordinated read of what is not here would wait for the download.
+            // A coordinated read of a file that is not local would wait for its download.
             try requireContent(of: path)
             let folder = folder
             return try coordination.reading(url(of: path)) { try folder.read(path, limit: limit) }
         }
 
-        /// Gives a file new content, in a coordinated write.
-        /// - Throws: besides what every provider throws `timedOut`, and then nothing was written.
+        /// Writes a file, in a coordinated write.
+        ///
+        /// - Throws: the errors of every provider; `timedOut`, with the file unchanged.
         public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
             try requireContent(of: path)
             let folder = folder
@@ -60,20 +63,21 @@
         }
 
         /// Removes a file, in a coordinated write.
-        /// - Throws: besides what every provider throws `timedOut`, and then nothing was removed.
+        ///
+        /// - Throws: the errors of every provider; `timedOut`, with the file unchanged.
         public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
             try requireContent(of: path)
             let folder = folder
             try coordination.writing(url(of: path), .forDeleting) { try folder.remove(path, holding: expected) }
         }
 
-        /// Copies what a file has beside its content to a file of this device.
+        /// Copies a file's metadata to a file on this device.
         public func saveDetails(of path: WorkspacePath, to url: URL) throws {
             try requireContent(of: path)
             try folder.saveDetails(of: path, to: url)
         }
 
-        /// Gives a file what `saveDetails` copied.
+        /// Applies the metadata copied by `saveDetails` to a file.
         public func applyDetails(
             from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
         ) throws {
@@ -81,31 +85,31 @@
             try folder.applyDetails(from: url, to: path, holding: expected, isDated: isDated)
         }
 
-        /// Settles what writers that were killed left in a folder. Not coordinated: nobody else knows of these files.
+        /// Cleans up files left in a folder by killed writers. Not coordinated: no other program uses these files.
         public func settleLeftovers(
             in path: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, WorkspacePath?) throws -> Bool
         ) throws -> SettledLeftovers {
             try folder.settleLeftovers(in: path, includingRecent: includingRecent, isKnown: isKnown)
         }
 
-        /// Asks iCloud for the content; returns at once.
+        /// Requests a download from iCloud. Returns at once.
         public func requestDownload(of path: WorkspacePath) throws {
             guard let item = try item(at: path), item.state == .notLocal else { return }
             try FileManager.default.startDownloadingUbiquitousItem(at: url(of: path))
         }
 
-        /// The files in the lineage folder that are on this device.
+        /// Returns the local files of the lineage folder.
         public func lineageFiles() throws -> [LineageFile] { try folder.lineageFiles() }
 
-        /// A file of the lineage folder; `nil` if it is not on this device.
+        /// Returns a file of the lineage folder; `nil` if it is not local.
         public func lineageFile(_ name: String) throws -> LineageFile? { try folder.lineageFile(name) }
 
-        /// Replaces a file of the lineage folder. Not coordinated: nobody else writes it.
+        /// Replaces or removes a file of the lineage folder. Not coordinated: no other process writes it.
         public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
             try folder.writeLineageFile(name, bytes)
         }
 
-        /// Wakes when iCloud tells of a change in its documents; needs a main run loop.
+        /// Returns a stream with an element for each change of documents reported by iCloud. Needs a main run loop.
         public func wakes() -> AsyncStream<Void> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { stream in
                 let watch = MetadataWatch { stream.yield() }
@@ -115,7 +119,7 @@
 
         // MARK: Versions
 
-        /// The versions that lost a conflict and whose content is here.
+        /// Returns the losing versions of conflicts with local content.
         public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
             let url = url(of: path)
             let readable = try unresolvedVersions(of: url)
@@ -123,7 +127,7 @@
             return try folder.conflictVersions(of: path) + versions
         }
 
-        /// Marks versions as resolved that still have the content that was read; others are told again.
+        /// Marks versions as resolved if they still have the content read. Others are returned again.
         public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
             try folder.resolve(versions.filter { !$0.id.hasPrefix(Self.idPrefix) }, of: path)
             let url = url(of: path)
@@ -142,7 +146,7 @@
             return try coordination.reading(url) { try Self.versions(of: url).map { ($0.id, $0.bytes) } }
         }
 
-        /// The versions of a file that lost a conflict and whose content is here. What is not is neither told nor resolved.
+        /// Returns the losing versions of a file with local content. Others are neither returned nor resolved.
         private static func versions(of url: URL) throws -> [(version: NSFileVersion, id: String, bytes: [UInt8])] {
             let versions = NSFileVersion.unresolvedConflictVersionsOfItem(at: url) ?? []
             return try versions.filter(\.hasLocalContents).map { version in
@@ -165,7 +169,7 @@
             throw RecollectError(.notLocal, "the content of \(path) is not on this device yet")
         }
 
-        /// An item with what iCloud says of it.
+        /// Returns an item with its state in iCloud.
         private func told(_ item: WorkspaceItem) -> WorkspaceItem {
             guard !item.isFolder, let values = try? url(of: item.path).resourceValues(forKeys: Self.keys) else {
                 return item

@@ -1,9 +1,9 @@
 #if os(iOS) || os(macOS) || os(visionOS)
     import Foundation
 
-    /// Hears of every change in the documents of an app's containers, those on their way here too.
+    /// Observes all changes of documents in an app's containers, including those not yet downloaded.
     ///
-    /// `@unchecked Sendable`: the query lives on the main queue, where it is made, started and stopped.
+    /// `@unchecked Sendable`: the query is created, started and stopped only on the main queue.
     final class MetadataWatch: @unchecked Sendable {
         private var query: NSMetadataQuery?
         private var observers: [Observer] = []

@@ -1,13 +1,15 @@
 #if os(iOS) || os(macOS) || os(visionOS)
     import Foundation
 
-    /// Hears notifications until it is told to end.
+    /// Observes notifications until `end()`.
     ///
-    /// `@unchecked Sendable`: the token is set once and only handed back to the centre, which takes calls from any thread.
+    /// `@unchecked Sendable`: the token is set once, and only passed back to the center, callable from any thread.
     final class Observer: @unchecked Sendable {
         private let token: any NSObjectProtocol
 
-        /// - Parameter object: whose notifications; `nil` for anybody's.
+        /// Creates an observer.
+        ///
+        /// - Parameter object: The sender of the notifications; `nil` for any sender.
         init(_ name: Notification.Name, of object: AnyObject? = nil, _ heard: @escaping @Sendable () -> Void) {
             token = NotificationCenter.default.addObserver(forName: name, object: object, queue: nil) { _ in heard() }
         }

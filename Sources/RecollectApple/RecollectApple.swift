@@ -1,4 +1,4 @@
-// What needs Apple's frameworks: the workspace in iCloud Documents. Each other file here is fenced whole, so that elsewhere this
-// target is empty.
+// Code with Apple's frameworks: the workspace in iCloud Documents. Each other file is in a conditional-compilation
+// block as a whole, so on other platforms this target is empty.
 
 @_exported import RecollectWorkspace

@@ -1,14 +1,14 @@
 import RecollectCore
 
-/// What has changed of one user's conversations since it was asked for last.
+/// The changes of one user's sessions since the previous batch.
 struct ChangeBatch: Sendable {
-    /// Conversations that are to be read again.
+    /// Sessions to read again.
     private(set) var changed: Set<ConversationID> = []
-    /// Those in which something new was said.
+    /// Sessions with new messages.
     private(set) var spokenIn: Set<ConversationID> = []
-    /// Whether everything is to be read again.
+    /// Whether the whole list must be read again.
     private(set) var isEverything = false
-    /// Where the feed stands after it.
+    /// The position in the feed after this batch.
     private(set) var cursor = ChangeCursor.beginning
 
     mutating func add(_ change: HistoryChange, of userId: String) {
@@ -24,12 +24,12 @@ struct ChangeBatch: Sendable {
     }
 }
 
-/// A feed of changes, of which those that came while nobody asked are one batch: an import of a million messages costs a list
-/// what one message does.
+/// A change feed with one element for all changes since the previous element. An import of a million messages
+/// costs a list as much as one message.
 struct ChangeBatches: AsyncSequence {
     typealias Element = ChangeBatch
 
-    /// The changes after a cursor; those of other users count only for the cursor.
+    /// The changes after `cursor`. Changes of other users only advance the cursor.
     let history: any HistoryStore
     let userId: String
     let cursor: ChangeCursor
@@ -48,7 +48,7 @@ struct ChangeBatches: AsyncSequence {
         }
     }
 
-    /// Follows the feed until the iterator goes or its task is cancelled.
+    /// Follows the feed until the iterator is released or its task is canceled.
     func makeAsyncIterator() -> AsyncIterator {
         let waiting = Locked(ChangeBatch())
         let (signals, continuation) = AsyncThrowingStream<Void, any Error>.makeStream(

@@ -1,50 +1,54 @@
 import RecollectCore
 
-/// What a user does to conversations of the list. When a call returns, the list shows it.
+/// A user's actions on sessions of the list.
+///
+/// When a call returns, the list shows its result.
 extension ConversationList {
-    /// A conversation that was discarded, and whether it was selected then.
+    /// A discarded session, and whether it was selected at the time.
     struct Discarded: Sendable {
         let id: ConversationID
         let wasSelected: Bool
     }
 
-    /// Shows a conversation before others, or no longer.
+    /// Pins a session above the others, or unpins it.
     public func setPinned(_ isPinned: Bool, of id: ConversationID) async {
         await update(id, with: ConversationDetails(isPinned: isPinned))
     }
 
-    /// Puts a conversation away, or brings it back.
+    /// Archives or unarchives a session.
     public func setArchived(_ isArchived: Bool, of id: ConversationID) async {
         await update(id, with: ConversationDetails(isArchived: isArchived))
     }
 
-    /// Marks all that was said in a conversation as read, or the last of it as unread.
+    /// Marks all messages of a session as read, or the last one as unread.
     public func setRead(_ isRead: Bool, of id: ConversationID) async {
         await update(id, with: ConversationDetails(isRead: isRead))
     }
 
-    /// Gives a conversation a title; an empty one takes the title away.
+    /// Sets a session's title. An empty title removes it.
     public func rename(_ id: ConversationID, to title: String) async {
         await update(id, with: ConversationDetails(title: title))
     }
 
-    /// Tags a conversation.
+    /// Adds a tag to a session.
     public func addTag(_ tag: String, to id: ConversationID) async {
         await update(id, with: ConversationDetails(addedTags: [tag]))
     }
 
-    /// Takes a tag away from a conversation.
+    /// Removes a tag from a session.
     public func removeTag(_ tag: String, from id: ConversationID) async {
         await update(id, with: ConversationDetails(removedTags: [tag]))
     }
 
-    /// Takes a conversation out of every list and search. `undoDiscard()` brings it back; after a history's retention time
-    /// nothing does.
+    /// Discards a session: removes it from every list and search.
+    ///
+    /// `undoDiscard()` restores it, until the history's retention time has passed.
     public func discard(_ id: ConversationID) async {
         let entry = Discarded(id: id, wasSelected: selection == id)
         await writing { [self] in
             guard try await history.discardConversation(id) else { throw Self.isMissing(id) }
-            // After a read that is under way: what it found is from before, and would take the entry for one brought back.
+            // Wait for a read in progress: its result is older than the discard, and the session would count as
+            // restored.
             try await reads.run { [self] in
                 discarded.removeAll { $0.id == id }
                 discarded.append(entry)
@@ -53,14 +57,16 @@ extension ConversationList {
         }
     }
 
-    /// Whether there is something that was discarded here and can be restored.
+    /// Whether `undoDiscard()` has a session to restore.
     public var canUndoDiscard: Bool { !discarded.isEmpty }
 
-    /// Brings back what was discarded here last, and selects it if it was selected. Does nothing where nothing was discarded.
+    /// Restores the session last discarded in this list, and selects it if it was selected then.
+    ///
+    /// Does nothing if there is no such session.
     public func undoDiscard() async {
         guard let entry = discarded.popLast() else { return }
         await writing { [self] in
-            // It may be back already: somebody wrote to it, or another list brought it back.
+            // It may be restored already, by a new message or by another list.
             try await history.restoreConversation(entry.id)
             try await read([entry.id])
             guard try await history.conversation(entry.id) != nil else { throw Self.isMissing(entry.id) }
@@ -68,7 +74,7 @@ extension ConversationList {
         }
     }
 
-    /// Deletes a conversation for good: messages, attachments that nothing else uses, index entries.
+    /// Deletes a session permanently, with its messages, its index entries, and attachments not used elsewhere.
     public func delete(_ id: ConversationID) async {
         await writing { [self] in
             try await history.deleteConversation(id)

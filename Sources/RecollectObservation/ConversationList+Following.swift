@@ -1,12 +1,12 @@
 import Foundation
 import RecollectCore
 
-/// Reading, and showing what was read.
+/// Reading the history and showing the result.
 extension ConversationList {
-    /// With more changed conversations than these the list is read anew, in two queries.
+    /// The number of changed sessions above which the list is read again as a whole, in two queries.
     private static let mostReadOneByOne = 24
 
-    /// The query that counts.
+    /// The query with the list's user and without a search text.
     var listing: ConversationQuery {
         var listing = query
         listing.userId = userId
@@ -14,12 +14,12 @@ extension ConversationList {
         return listing
     }
 
-    /// What a view shows in order: while something is looked for, what was found.
+    /// The sessions in the order shown: the search results during a search, otherwise the list.
     private var shown: [ConversationID] {
         (results?.conversations ?? conversations).map(\.id)
     }
 
-    /// Reads what is asked for now; of several changes in a row the last alone.
+    /// Reads the list for the current query. Of several changes in a row, only the last is read.
     func queryDidChange() {
         guard isRunning, isLoading || listing != listed.query else { return }
         isLoading = true
@@ -27,19 +27,19 @@ extension ConversationList {
             guard isLoading else { return }
             let asked = listing
             await reporting { try await loadInTurn() }
-            // A failure ends it, too; what was asked for since begins its own.
+            // A failure ends loading, too. A later query starts loading of its own.
             if asked == listing { isLoading = false }
         }
         search(after: nil)
     }
 
-    /// Reads the list from its beginning, as long as it was if it is still the same.
+    /// Reads the list from its beginning, with its present length if the query is unchanged.
     func load() async throws {
         try await reads.run { [self] in try await loadInTurn() }
     }
 
-    /// The same, in its turn among the reads. A list that nobody asks for by the time it was read is not shown: whoever changed
-    /// the query has asked for another.
+    /// Reads the list, called within `reads`. If the query changes meanwhile, the result is not shown: the new
+    /// query has its own read.
     private func loadInTurn() async throws {
         let asked = listing
         let read = try await readAnew()
@@ -53,7 +53,7 @@ extension ConversationList {
         return try await .read(listing, count: count, from: history)
     }
 
-    /// Brings the list to where the feed was after a batch.
+    /// Applies a batch to the list, then advances `followed`.
     func apply(_ batch: ChangeBatch) async throws {
         if batch.isEverything || !batch.changed.isEmpty {
             try await read(batch.changed, orEverything: batch.isEverything)
@@ -63,11 +63,11 @@ extension ConversationList {
         followed = max(followed, batch.cursor)
     }
 
-    /// Reads conversations again that have changed.
+    /// Reads changed sessions again.
     func read(_ changed: Set<ConversationID>, orEverything isEverything: Bool = false) async throws {
         try await reads.run { [self] in
             let isMuch = isEverything || changed.count > Self.mostReadOneByOne
-            // Whether these are gone must be known one by one.
+            // Read these one by one: only that shows if they are gone.
             let watched = Set(discarded.map(\.id) + [selection].compactMap(\.self))
             var fresh: [ConversationID: Conversation?] = [:]
             for id in isMuch ? watched : changed {
@@ -78,14 +78,17 @@ extension ConversationList {
                 for (id, conversation) in fresh { new.put(id, conversation) }
             }
             if new.hasMore, new.pagedCount < pageSize {
-                // Nobody scrolls a list that has become shorter than the screen.
+                // A list shorter than the screen cannot be scrolled, so nothing else would load more.
                 new = try await new.readingOn(limit: pageSize, from: history)
             }
             show(new, knowing: fresh)
         }
     }
 
-    /// Shows what was read, and parts with what is gone of what was read one by one.
+    /// Shows a newly read list. Updates the results, the undo list and the selection for the sessions read one by
+    /// one.
+    ///
+    /// - Parameter fresh: sessions read one by one; `nil` for a deleted one.
     func show(_ new: ListedConversations, knowing fresh: [ConversationID: Conversation?] = [:]) {
         let before = shown
         let isOtherList = listed.query != new.query
@@ -111,21 +114,22 @@ extension ConversationList {
         return conversation.discardedAt != nil && !listed.query.isDiscarded
     }
 
-    /// Whether it left the list because it was archived, or brought back from where the list shows such.
+    /// Whether a session left the list because it was archived or unarchived, or was restored from a list of
+    /// discarded ones.
     private func isPutAway(_ conversation: Conversation?) -> Bool {
         guard let conversation else { return false }
         return listed.query.isArchived.map { $0 != conversation.isArchived } ?? false
             || (listed.query.isDiscarded && conversation.discardedAt == nil)
     }
 
-    /// The first still there below a conversation, else the first above it.
+    /// The nearest remaining session below the given one, else the nearest above it.
     private func neighbour(of id: ConversationID, before: [ConversationID]) -> ConversationID? {
         guard let place = before.firstIndex(of: id) else { return nil }
         let left = Set(shown).subtracting([id])
         return before[(place + 1)...].first(where: left.contains) ?? before[..<place].last(where: left.contains)
     }
 
-    /// Divides the list into sections; how long they stay as they are is returned.
+    /// Divides the list into sections, and returns the duration until midnight, when they change.
     @discardableResult
     func regroup() -> Duration {
         let moment = now()
@@ -140,7 +144,7 @@ extension ConversationList {
         guard isRunning, marksSelectionAsRead, let selection else { return }
         let marking = writes.enqueue { [self] in
             guard try await history.conversation(selection)?.isUnread == true else { return }
-            // What was said since the app went into the background was seen by nobody.
+            // The user has not seen messages that arrived since the app entered the background.
             guard isRunning, marksSelectionAsRead else { return }
             try await history.update(selection, with: ConversationDetails(isRead: true), makesNew: false)
             try await read([selection])
@@ -150,12 +154,12 @@ extension ConversationList {
 
     // MARK: Writing, and failures
 
-    /// Writes when all writes of this list before it have ended: of two that contradict each other the later one holds.
+    /// Writes after all earlier writes of this list, so that the later of two contradicting writes prevails.
     func writing(_ body: @escaping @MainActor () async throws -> Void) async {
         await reporting { try await writes.run(body) }
     }
 
-    /// Does something whose failure a view is to show.
+    /// Runs an operation, and reports its failure in `error`.
     func reporting(_ body: () async throws -> Void) async {
         do { try await body() } catch { report(error) }
     }
@@ -171,17 +175,16 @@ extension ConversationList {
     }
 }
 
-/// Runs operations one after the other, in the order in which they came.
+/// Runs operations one at a time, in order of arrival.
 @MainActor
 final class Lane {
     private var last: Task<Void, any Error>?
 
-    /// Runs an operation when those before it have ended. An operation that was asked for runs whether or not its caller is
-    /// still there.
+    /// Adds an operation to the end of the queue. It runs even if its caller is canceled.
     @discardableResult
     func enqueue(_ operation: @escaping @MainActor () async throws -> Void) -> Task<Void, any Error> {
         let task = Task { [last] in
-            // The failure of the one before is its caller's.
+            // The caller of the previous operation handles its failure.
             _ = await last?.result
             try await operation()
         }
@@ -189,7 +192,7 @@ final class Lane {
         return task
     }
 
-    /// The same, and waits for its end.
+    /// Adds an operation and waits for its end.
     func run(_ operation: @escaping @MainActor () async throws -> Void) async throws {
         try await enqueue(operation).value
     }

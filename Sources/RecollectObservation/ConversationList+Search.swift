@@ -1,11 +1,11 @@
 import RecollectCore
 
-/// Search as you type.
+/// Search while typing.
 extension ConversationList {
-    /// How many messages a search shows at first, and a page has.
+    /// The number of messages in a page of search results.
     private static let messagePage = 20
 
-    /// Reads the next page of messages that were found.
+    /// Reads the next page of found messages.
     public func loadMoreMessages() async {
         guard let results, results.hasMoreMessages else { return }
         await extend(results) { [history] in
@@ -13,7 +13,8 @@ extension ConversationList {
         }
     }
 
-    /// Begins the search for the text anew, at once or after a delay. A search that was under way shows nothing any more.
+    /// Starts a new search for the text, at once or after a delay. An earlier search still in progress shows no
+    /// results.
     func search(after delay: Duration?) {
         searching?.cancel()
         searching = nil
@@ -37,20 +38,20 @@ extension ConversationList {
         }
     }
 
-    /// What was found may have changed: looks again, once however much has changed meanwhile.
+    /// Repeats the search after a change of the history. Changes during a search lead to one repetition.
     func historyDidChange() {
         searchIsStale = true
         if results != nil, searching == nil { search(after: nil) }
     }
 
-    /// Searches and shows what was found. Returns whether nothing changed meanwhile.
+    /// Searches once and shows the results. Returns whether the history stayed unchanged meanwhile.
     private func searchOnce(_ text: String) async throws -> Bool {
         searchIsStale = false
         let same = results?.text == text && results?.query == listing ? results : nil
         let found = try await SearchResults.find(
             text, in: listing, conversations: max(pageSize, same?.conversations.count ?? 0),
             messages: max(Self.messagePage, same?.messages.count ?? 0), of: history)
-        // Whoever typed on cancelled this search: on the main actor there is nothing between this line and the next.
+        // More typing cancels this search. On the main actor nothing runs between this line and the next.
         try Task.checkCancellation()
         if results != found { results = found }
         isSearching = false
@@ -65,7 +66,7 @@ extension ConversationList {
         report(error)
     }
 
-    /// Shows more of what was found, unless something else was found meanwhile.
+    /// Shows another page of results, unless the results changed meanwhile.
     func extend(
         _ results: SearchResults, _ reading: @Sendable (SearchResults) async throws -> SearchResults
     ) async {

@@ -2,11 +2,11 @@ import Foundation
 import Observation
 import RecollectCore
 
-/// A user's conversations as a sidebar shows them: in sections, by pages, searched as one types, up to date by themselves.
+/// A user's sessions for a sidebar: in sections and pages, searchable, and kept up to date.
 ///
-/// Nothing is read before `start()`; from then on the list follows the history's change feed, other processes' writes included,
-/// until `stop()` or until nobody holds it. Of a changed conversation that conversation is read again, not the list; what
-/// changes within `spacing` is shown together. Nothing blocks the main actor.
+/// Reading begins at `start()`. From then on the list follows the history's change feed, including the writes of
+/// other processes, until `stop()` or until the list is released. A change rereads the changed session, not the
+/// list; changes within `spacing` are shown together. The main actor is never blocked.
 ///
 /// ```swift
 /// @State private var list = ConversationList(history: history, userId: "ana")
@@ -18,65 +18,68 @@ import RecollectCore
 /// .task { list.start() }
 /// ```
 ///
-/// Calls that can fail do not throw: the failure is in `error`, for the view to show.
+/// Calls do not throw. A failure is in `error`, for the view to show.
 @MainActor @Observable
 public final class ConversationList {
-    /// The whole history; other views of it may be used at the same time.
+    /// The history. It may be used elsewhere at the same time.
     public let history: any HistoryStore
-    /// The user whose conversations are listed.
+    /// The user whose sessions are listed.
     public let userId: String
 
-    // MARK: What is shown
+    // MARK: Shown content
 
-    /// What was read of the list, in sections. Pinned conversations are all there, the others as far as they were read.
+    /// The sections of the list. They contain all pinned sessions, and the others as far as they were read.
     public internal(set) var sections: [ConversationSection] = []
-    /// The same without sections.
+    /// The listed sessions, without sections.
     public internal(set) var conversations: [Conversation] = []
     /// Whether `loadMore()` would read more of the list.
     public internal(set) var hasMore = false
-    /// Whether the list is being read from its beginning: at `start()`, and after `query` was set.
+    /// Whether the list is being read from its beginning: at `start()`, and after a change of `query`.
     public internal(set) var isLoading = false
-    /// Whether the list follows the history. A feed that fails ends it, with an `error`; `start()` begins again.
+    /// Whether the list follows the history. A failure of the feed stops it and sets `error`; `start()` starts it
+    /// again.
     public internal(set) var isRunning = false
-    /// The last failure; a view that has shown it sets `nil`.
+    /// The last failure. Set it to `nil` after showing it.
     public var error: RecollectError?
 
-    /// The list's conditions and order; at first all that are not archived, the latest activity first.
+    /// The conditions and the order of the list; initially all sessions that are not archived, by latest activity.
     ///
-    /// Its `userId` and `text` do not count: `userId` is the list's own, and a text is looked for with `searchText`.
+    /// Its `userId` and `text` are ignored: the list has its own `userId`, and `searchText` searches.
     public var query: ConversationQuery {
         didSet { if query != oldValue { queryDidChange() } }
     }
 
     // MARK: Search
 
-    /// What is looked for; after `searchDelay` without another letter the search begins. Blank text ends it.
+    /// The text to search for. The search starts after `searchDelay` without a change; a blank text ends it.
     public var searchText = "" {
         didSet { if searchText != oldValue { search(after: searchDelay) } }
     }
-    /// What was found, of the last text that a search has ended for; `nil` while nothing is looked for.
+    /// The results of the last completed search; `nil` without a search text.
     public internal(set) var results: SearchResults?
-    /// Whether `results` are not yet those of `searchText`.
+    /// Whether a search is in progress; `results` may not match `searchText` yet.
     public internal(set) var isSearching = false
 
     // MARK: Selection
 
-    /// The conversation that is open. It need not be among those that were read.
+    /// The open session, not necessarily one of those read.
     ///
-    /// It stays whatever becomes of the list. When it is deleted or discarded, or put away out of the list, its neighbour is
-    /// selected: the one that was below, else the one above. An app that gives the selected session another id selects that.
+    /// Changes of the list do not affect it, with one exception: when the session is deleted or discarded, or is
+    /// archived or restored out of the list, the session below it is selected, else the one above. To give the
+    /// selected session a new ID, an app must select the new ID itself.
     public var selection: ConversationID? {
         didSet { if selection != oldValue { selectionDidChange() } }
     }
-    /// Whether the selected conversation is marked as read, at once and whenever something is said in it. An app in the background
-    /// sets it to `false`, so that what nobody saw stays unread.
+    /// Whether the selected session is marked as read, at once and after each new message.
+    ///
+    /// Set it to `false` while the app is in the background, to leave messages not yet seen unread.
     public var marksSelectionAsRead = true {
         didSet { if marksSelectionAsRead != oldValue { selectionDidChange() } }
     }
 
-    /// What was discarded here and can be restored, the latest last.
+    /// Sessions discarded in this list and still restorable, the latest last.
     var discarded: [Discarded] = []
-    /// How far into the feed the list has followed.
+    /// The position in the change feed up to which the list is up to date.
     var followed = ChangeCursor.beginning
 
     // MARK: Inside
@@ -86,9 +89,9 @@ public final class ConversationList {
     @ObservationIgnored var searchIsStale = false
     @ObservationIgnored private var following: Task<Void, Never>?
     @ObservationIgnored private var days: Task<Void, Never>?
-    /// Reading and showing what was read take turns: what is shown is never older than what was shown before.
+    /// Runs each read together with showing its result, one at a time: the list never goes back to an older state.
     let reads = Lane()
-    /// So do writes of this list.
+    /// Runs this list's writes one at a time.
     let writes = Lane()
     let pageSize: Int
     let searchDelay: Duration
@@ -97,16 +100,17 @@ public final class ConversationList {
     let calendar: Calendar
     let now: @Sendable () -> Date
 
-    /// Makes a list; nothing is read before `start()`.
+    /// Creates a list. Reading begins at `start()`.
+    ///
     /// - Parameters:
-    ///   - history: the history; the app's only one, or an instance of its own on the same folder.
-    ///   - userId: the user whose conversations are listed.
-    ///   - pageSize: how many conversations `start()` and `loadMore()` read, at least 1.
-    ///   - searchDelay: how long the search waits for another letter.
-    ///   - spacing: the least time between two updates of the list.
-    ///   - calendar: whose days and months divide the list.
-    ///   - clock: what delays are measured with.
-    ///   - now: the moment that sections are reckoned from.
+    ///   - history: the history: the app's only instance, or one of the list's own on the same folder.
+    ///   - userId: the user whose sessions are listed.
+    ///   - pageSize: the number of sessions in a page, at least 1. `start()` and `loadMore()` read one page.
+    ///   - searchDelay: the pause in typing before a search starts.
+    ///   - spacing: the shortest time between two updates of the list.
+    ///   - calendar: the calendar for the days and months of the sections.
+    ///   - clock: the clock for delays.
+    ///   - now: returns the current date, for the sections.
     public init(
         history: any HistoryStore, userId: String, pageSize: Int = 50, searchDelay: Duration = .milliseconds(200),
         spacing: Duration = .milliseconds(100), calendar: Calendar = .autoupdatingCurrent,
@@ -137,16 +141,16 @@ public final class ConversationList {
         (isRunning, isLoading) = (true, true)
         following = Task { [weak self, history, userId, clock, spacing] in
             do {
-                // Before the list is read: what comes in between is read twice, and nothing is missed.
+                // Take the cursor before the list is read: a change in between is read twice, and none is missed.
                 let cursor = try await history.latestChange()
                 try await self?.begin(at: cursor)
                 for try await batch in ChangeBatches(history: history, userId: userId, cursor: cursor) {
-                    // A batch may arrive in the moment of a stop.
+                    // A batch may arrive during a stop.
                     guard !Task.isCancelled else { return }
                     try await self?.apply(batch)
                     try await clock.sleep(for: spacing)
                 }
-                // Who stopped this run may have begun another.
+                // After a stop, another run may have started already.
                 if !Task.isCancelled { self?.end() }
             } catch {
                 if !Task.isCancelled { self?.end(error) }
@@ -154,25 +158,27 @@ public final class ConversationList {
         }
         days = Task { [weak self, clock] in
             while !Task.isCancelled, let day = self?.regroup() {
-                // Cancelled is all that a sleep can be; the loop sees it.
+                // Sleeping throws only on cancellation, and the loop checks for that.
                 try? await clock.sleep(for: day)
             }
         }
         search(after: nil)
     }
 
-    /// Stops following the history and searching it; what is shown stays. `start()` reads it anew.
+    /// Stops following the history and searching it. The list shown stays; `start()` reads it again.
     public func stop() {
         end()
     }
 
-    /// Divides the list into sections anew. It happens by itself at midnight and with every change; an app that hears that the
-    /// clock or the time zone was changed calls it.
+    /// Divides the list into sections again.
+    ///
+    /// This happens automatically at midnight and after every change. Call it when the clock or the time zone was
+    /// changed.
     public func updateSections() {
         regroup()
     }
 
-    /// Reads the next page: of the list or, while there are `results`, of the conversations that were found.
+    /// Reads the next page of the list or, with `results` present, of the found sessions.
     public func loadMore() async {
         if let results {
             await extend(results) { [pageSize, history] in try await $0.readingOn(limit: pageSize, from: history) }
@@ -192,7 +198,7 @@ public final class ConversationList {
         selectionDidChange()
     }
 
-    /// Ends a run, with what made it end, if anything did.
+    /// Ends a run, and reports the failure, if any.
     private func end(_ failure: (any Error)? = nil) {
         for task in [following, days, searching] { task?.cancel() }
         (following, days, searching) = (nil, nil, nil)

@@ -1,29 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// A part of a list of conversations with a heading of its own: the pinned ones, today's, those of a month.
+/// A section of a session list: the pinned sessions, those of today, those of a month.
 public struct ConversationSection: Hashable, Sendable, Identifiable {
-    /// What a section's conversations have in common.
+    /// The common property of a section's sessions.
     public enum Kind: Hashable, Sendable {
-        /// They are pinned, whatever their date.
+        /// Pinned, of any date.
         case pinned
-        /// They are of today, or of a moment to come: the clock may have been put back since.
+        /// Of today, or of a future date, as after the clock was set back.
         case today
-        /// They are of the day before today.
+        /// Of the day before today.
         case yesterday
-        /// They are of the seven days before today, but for yesterday.
+        /// Of the seven days before today, except yesterday.
         case previous7Days
-        /// They are of the thirty days before today, but for the last seven.
+        /// Of the thirty days before today, except the last seven.
         case previous30Days
-        /// They are older and of one month; the date is the month's first moment.
+        /// Of one earlier month, given by its first instant.
         case month(Date)
-        /// They are in an order that is not of time.
+        /// In an order not by date.
         case all
     }
 
-    /// What its conversations have in common; no two sections of a list have the same.
+    /// The kind, different for each section of a list.
     public let kind: Kind
-    /// The conversations in the list's order, at least one.
+    /// The sessions in the list's order, at least one.
     public internal(set) var conversations: [Conversation]
 
     /// The kind.
@@ -31,14 +31,15 @@ public struct ConversationSection: Hashable, Sendable, Identifiable {
 
     /// Divides a list into sections. A pure function of its arguments.
     ///
-    /// Pinned conversations come first; all sections are in the order in which the list has their first conversations, so that a
-    /// list turned round has its oldest section first. Days are those of the calendar and its time zone: a day of 23 or 25
-    /// hours is one day, and one that a country skipped is none.
+    /// Pinned sessions come first. Sections are in the order of their first sessions in the list, so that a list
+    /// in reverse order starts with its oldest section. Days are those of the calendar and its time zone: a day of
+    /// 23 or 25 hours is one day, and a day skipped by a country is none.
+    ///
     /// - Parameters:
     ///   - conversations: the list, in order.
-    ///   - order: what it is ordered by, which tells the date that counts: the last activity, the last access or the creation.
-    ///   - moment: now.
-    ///   - calendar: whose days and months count.
+    ///   - order: the order of the list. It determines the date used: last activity, last access, or creation.
+    ///   - moment: the current date.
+    ///   - calendar: the calendar for days and months.
     public static func sections(
         of conversations: [Conversation], by order: ConversationQuery.Order, at moment: Date, calendar: Calendar
     ) -> [ConversationSection] {
@@ -59,7 +60,7 @@ public struct ConversationSection: Hashable, Sendable, Identifiable {
 }
 
 extension ConversationQuery.Order {
-    /// The date that a conversation is listed under; `nil` in an order that is not of time.
+    /// The date a session is listed under; `nil` in an order not by date.
     fileprivate func date(of conversation: Conversation) -> Date? {
         switch self {
         case .lastActivity: conversation.lastActivityAt
@@ -70,20 +71,21 @@ extension ConversationQuery.Order {
     }
 }
 
-/// Where the days begin that sections are made of.
+/// The first instants of the recent days.
 private struct RecentDays {
     private let calendar: Calendar
     private let today: Date
     private let yesterday: Date
     private let sevenDaysAgo: Date
     private let thirtyDaysAgo: Date
-    /// The month that was asked for last: neighbours in a list are mostly of the same, and a calendar is slow.
+    /// The month of the previous call. Neighbors in a list are mostly of the same month, and a calendar is slow.
     private var month: DateInterval?
 
     init(_ moment: Date, _ calendar: Calendar) {
         self.calendar = calendar
         today = calendar.startOfDay(for: moment)
-        // From day to day by their last seconds. To subtract days would need a midnight that not every day has.
+        // Step back by the last second of each previous day. Subtracting days would need a midnight, and some days
+        // have none.
         var start = today
         var starts: [Date] = []
         for _ in 1...30 {

@@ -1,9 +1,9 @@
 import RecollectCore
 
-/// The beginning of a list as far as it was read, kept up to date one conversation at a time.
+/// The beginning of a list as far as it was read, updated one session at a time.
 ///
-/// What it holds is always all of the list up to a place: a conversation that comes to lie before that place joins, one that
-/// goes behind it leaves. So it stays what a query of the same length would read.
+/// It always contains the complete list up to a cursor. A session moving before the cursor is added, one moving
+/// behind it is removed. So it stays equal to the result of a query of the same length.
 struct ConversationWindow: Hashable, Sendable {
     private enum Reach: Hashable, Sendable {
         case nothing
@@ -19,12 +19,12 @@ struct ConversationWindow: Hashable, Sendable {
         self.query = query
     }
 
-    /// Whether there was more behind the last page.
+    /// Whether the list continues after the last page.
     var hasMore: Bool {
         if case .through = reach { true } else { false }
     }
 
-    /// Reads the next page; what was read before stays as it is.
+    /// Returns the window extended by the next page.
     func readingOn(limit: Int, from history: any HistoryStore) async throws -> Self {
         var request = PageRequest<ConversationCursor>(limit: limit)
         switch reach {
@@ -34,7 +34,7 @@ struct ConversationWindow: Hashable, Sendable {
         }
         let page = try await history.conversations(query, page: request)
         var longer = self
-        // One that has moved behind the last page since is on this one.
+        // A session may have moved behind the last page, and so onto this one.
         let ids = Set(page.elements.map(\.id))
         longer.conversations.removeAll { ids.contains($0.id) }
         longer.conversations += page.elements
@@ -42,15 +42,18 @@ struct ConversationWindow: Hashable, Sendable {
         return longer
     }
 
-    /// Puts a conversation as it is now in its place, or takes it out where it no longer belongs here; `nil` is one that was
-    /// deleted. Not for a query with a text.
+    /// Inserts a session at its present position, or removes it if the query no longer includes it.
+    ///
+    /// Not for a query with a text.
+    ///
+    /// - Parameter conversation: the present session; `nil` after a deletion.
     mutating func put(_ id: ConversationID, _ conversation: Conversation?) {
         conversations.removeAll { $0.id == id }
         guard let conversation, query.includes(conversation), reaches(query.cursor(of: conversation)) else { return }
         conversations.insert(conversation, at: place(of: query.cursor(of: conversation)))
     }
 
-    /// Takes conversations out.
+    /// Removes sessions.
     mutating func remove(_ ids: Set<ConversationID>) {
         conversations.removeAll { ids.contains($0.id) }
     }
@@ -63,7 +66,7 @@ struct ConversationWindow: Hashable, Sendable {
         }
     }
 
-    /// The first place whose conversation does not come before the cursor.
+    /// The first index of a session not before the cursor.
     private func place(of cursor: ConversationCursor) -> Int {
         var range = 0..<conversations.count
         while !range.isEmpty {
@@ -78,13 +81,13 @@ struct ConversationWindow: Hashable, Sendable {
     }
 }
 
-/// What a list shows: all pinned conversations, however old, then the others page by page.
+/// The sessions of a list: all pinned ones of any age, then the others page by page.
 struct ListedConversations: Hashable, Sendable {
     let query: ConversationQuery
     private var pinned: ConversationWindow?
     private var others: ConversationWindow?
 
-    /// Nothing of a list yet.
+    /// Creates an empty list, with nothing read yet.
     init(_ query: ConversationQuery) {
         self.query = query
         var part = query
@@ -98,18 +101,18 @@ struct ListedConversations: Hashable, Sendable {
         }
     }
 
-    /// All of them in order.
+    /// All sessions, in order.
     var conversations: [Conversation] {
         (pinned?.conversations ?? []) + (others?.conversations ?? [])
     }
 
-    /// How many are not pinned.
+    /// The number of unpinned sessions.
     var pagedCount: Int { others?.conversations.count ?? 0 }
 
     /// Whether there is another page.
     var hasMore: Bool { others?.hasMore ?? false }
 
-    /// Reads a list from its beginning, so many of those that are not pinned.
+    /// Reads a list from its beginning: all pinned sessions, and `count` others.
     static func read(
         _ query: ConversationQuery, count: Int, from history: any HistoryStore
     ) async throws -> ListedConversations {
@@ -119,14 +122,14 @@ struct ListedConversations: Hashable, Sendable {
         return listed
     }
 
-    /// Reads the next page of those that are not pinned.
+    /// Returns the list extended by the next page of unpinned sessions.
     func readingOn(limit: Int, from history: any HistoryStore) async throws -> ListedConversations {
         var longer = self
         longer.others = try await others?.readingOn(limit: limit, from: history)
         return longer
     }
 
-    /// Puts a conversation as it is now where it belongs; `nil` is one that was deleted.
+    /// Inserts a session at its present position; `nil` removes it after a deletion.
     mutating func put(_ id: ConversationID, _ conversation: Conversation?) {
         pinned?.put(id, conversation)
         others?.put(id, conversation)

@@ -1,19 +1,19 @@
 import RecollectCore
 
-/// What a list's search has found.
+/// The results of a list's search.
 public struct SearchResults: Hashable, Sendable {
-    /// What was looked for.
+    /// The text searched for.
     public let text: String
-    /// Conversations whose title or preview holds the text, or among whose messages a search finds it, in the list's order.
+    /// Sessions with the text in their title, preview or messages, in the list's order.
     public var conversations: [Conversation] { window.conversations }
-    /// Whether more conversations were found: `loadMore()` reads them.
+    /// Whether `loadMore()` would read more sessions.
     public var hasMore: Bool { window.hasMore }
-    /// Messages that were found, best first.
+    /// The found messages, best first.
     public internal(set) var messages: [FoundMessage] = []
-    /// Whether more messages were found: `loadMoreMessages()` reads them.
+    /// Whether `loadMoreMessages()` would read more messages.
     public var hasMoreMessages: Bool { nextMessages != nil }
 
-    /// The list in which it was looked for.
+    /// The query of the searched list.
     let query: ConversationQuery
     private var window: ConversationWindow
     private var nextMessages: SearchCursor?
@@ -26,7 +26,7 @@ public struct SearchResults: Hashable, Sendable {
         window = ConversationWindow(asked)
     }
 
-    /// Looks for a text in the conversations that a query lists.
+    /// Searches the sessions of a query for a text.
     static func find(
         _ text: String, in query: ConversationQuery, conversations: Int, messages: Int, of history: any HistoryStore
     ) async throws -> SearchResults {
@@ -35,14 +35,14 @@ public struct SearchResults: Hashable, Sendable {
             .readingMessagesOn(limit: messages, from: history)
     }
 
-    /// Reads the next page of conversations.
+    /// Returns the results extended by the next page of sessions.
     func readingOn(limit: Int, from history: any HistoryStore) async throws -> SearchResults {
         var longer = self
         longer.window = try await window.readingOn(limit: limit, from: history)
         return longer
     }
 
-    /// Reads the next page of messages; those of conversations that the list would not show are passed over.
+    /// Returns the results extended by the next page of messages, without those in sessions outside the list.
     func readingMessagesOn(limit: Int, from history: any HistoryStore) async throws -> SearchResults {
         let page = try await history.search(
             SearchQuery(
@@ -61,13 +61,13 @@ public struct SearchResults: Hashable, Sendable {
         return longer
     }
 
-    /// Takes out what is gone, until the next search has looked.
+    /// Removes sessions and their messages, until the next search.
     mutating func remove(_ ids: Set<ConversationID>) {
         window.remove(ids)
         messages.removeAll { ids.contains($0.conversation.id) }
     }
 
-    /// The conversation as lists have it; of a branch the one that it left.
+    /// Returns a session as listed: for a branch, the session it branched from.
     private static func listed(_ id: ConversationID, in history: any HistoryStore) async throws -> Conversation? {
         guard let conversation = try await history.conversation(id) else { return nil }
         guard let origin = conversation.branchOf else { return conversation }
@@ -75,23 +75,23 @@ public struct SearchResults: Hashable, Sendable {
     }
 }
 
-/// A message that a list's search has found, with the conversation to show it under.
+/// A message found by a list's search, with the session to show it under.
 public struct FoundMessage: Hashable, Sendable, Identifiable {
-    /// Names a message of a conversation.
+    /// The identity of a found message.
     public struct ID: Hashable, Sendable {
-        /// The conversation, or its branch, that holds the message.
+        /// The session or branch with the message.
         public let conversation: ConversationID
-        /// The agent that holds it.
+        /// The agent of the message's scope.
         public let agentId: String
-        /// The message's id.
+        /// The message's ID.
         public let messageId: String
     }
 
-    /// Where it is, with a snippet.
+    /// The search hit, with a snippet.
     public let hit: SearchHit
-    /// The conversation that holds it; where a branch holds it, the conversation that the branch left.
+    /// The session with the message. For a message in a branch, the session it branched from.
     public let conversation: Conversation
 
-    /// The message and where it is.
+    /// The message with its session and agent.
     public var id: ID { ID(conversation: hit.conversation, agentId: hit.agentId, messageId: hit.messageId) }
 }

@@ -1,36 +1,37 @@
 import Foundation
 import RecollectCore
 
-/// One user's chat history on the device: the `ChatStorage` view of a SQLite history.
+/// The chat history of one user on this device: the `ChatStorage` view of a SQLite history.
 ///
 /// ```swift
 /// let store = try DeviceChatStorage(userId: currentUser.id)
 /// try await store.save(message, userId: currentUser.id, sessionId: "today", agentId: "helper", maxMessages: 100)
 /// ```
 ///
-/// The store is made for one user. Another user id at a call is a mistake in the app: it fails an assertion in debug builds
-/// and is taken for the bound id in release builds. Nothing is read or made before the first call.
+/// The store serves one user. A call with another user ID is a programming error: it fails an assertion in debug
+/// builds and uses the bound ID in release builds. Nothing is read or created before the first call.
 ///
-/// In a session one id is one message: a known one that is saved again keeps its content and its agent. But one that a UI saved
-/// first, through `SQLiteSessionStorage` under the empty agent id, becomes a message of the agent that saves it, or that begins a
-/// reply of its id; so it does not matter who of the two comes first.
+/// An ID names one message per session. Saving a known message again changes neither its content nor its agent.
+/// There is one exception: a message first saved by a UI, through `SQLiteSessionStorage` under the empty agent ID,
+/// moves to the agent saving it or beginning a reply with its ID. So the order of the two saves does not matter.
 public final class DeviceChatStorage: DraftingChatStorage {
-    /// The user whose history this is.
+    /// The user of this history.
     public let userId: String
-    /// The history that lies below, for everything that `ChatStorage` has no method for.
+    /// The underlying history, for operations beyond `ChatStorage`.
     public let history: any HistoryStore
 
     private let sameRole: SameRole
 
-    /// Opens a user's history in a folder of its own.
+    /// Creates a storage for a user, with a history in a folder of its own.
     ///
     /// - Parameters:
-    ///   - userId: the user; every call is for them.
-    ///   - baseURL: the folder; by default `AgentSquad` in Caches, which is not backed up and which the system may reclaim.
-    ///   - inMemory: keeps nothing on the disk: for tests.
-    ///   - durability: what a save that returned has survived.
-    ///   - retention: what is kept of messages that left the window.
-    ///   - sameRole: what happens to a message that repeats the last role.
+    ///   - userId: The user of every call.
+    ///   - baseURL: The folder. The default is `AgentSquad` in Caches: it is not backed up, and the system may
+    ///     purge it.
+    ///   - inMemory: Whether the history is in memory only, for tests.
+    ///   - durability: The durability of a save at its return.
+    ///   - retention: The retention of messages outside the window.
+    ///   - sameRole: The treatment of a message with the same role as the last one.
     public init(
         userId: String, baseURL: URL? = nil, inMemory: Bool = false, durability: Durability = .full,
         retention: Retention = .window, sameRole: SameRole = .drop
@@ -46,19 +47,20 @@ public final class DeviceChatStorage: DraftingChatStorage {
                 configuration: configuration)
     }
 
-    /// A user's view of a history that other views share; durability and retention are the history's.
+    /// Creates a user's view of a history shared with other views. The durability and retention are those of the
+    /// history.
     public init(history: any HistoryStore, userId: String, sameRole: SameRole = .drop) {
         self.userId = userId
         self.history = history
         self.sameRole = sameRole
     }
 
-    /// Deletes everything that is kept of the bound user for good, and erases damaged files that were set aside.
+    /// Permanently deletes all data of the bound user, and erases damaged files set aside earlier.
     public func clear() async throws {
         try await history.deleteUser(userId)
     }
 
-    /// The messages of one scope: see `ChatStorage`. Attachments come with their bytes.
+    /// Returns the messages of one scope, with the bytes of their attachments: see `ChatStorage`.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -83,20 +85,20 @@ public final class DeviceChatStorage: DraftingChatStorage {
             options: AppendOptions(sameRole: sameRole, maxMessages: maxMessages, adoptsUnassigned: true))
     }
 
-    /// All messages of a session: see `ChatStorage`. Attachments come with their bytes.
+    /// Returns all messages of a session, with the bytes of their attachments: see `ChatStorage`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let windows = try await history.windows(of: scope(userId, sessionId, "").conversation)
         return try await history.restoringAttachments(of: MergedChats.merge(windows))
     }
 
-    /// Begins a reply that is kept while it streams: see `DraftingChatStorage`. It never gives `nil`.
+    /// Begins a streaming reply: see `DraftingChatStorage`. Never returns `nil`.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
         try await history.beginReply(message, in: scope(userId, sessionId, agentId), maxMessages: maxMessages)
     }
 
-    /// The replies in flight of a session: see `DraftingChatStorage`. Attachments come with their bytes.
+    /// Returns the streaming replies of a session, with the bytes of their attachments: see `DraftingChatStorage`.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
@@ -112,7 +114,8 @@ public final class DeviceChatStorage: DraftingChatStorage {
 }
 
 extension DeviceChatStorage: VersionedChatStorage {
-    /// The session's version; `nil` over a history that is not `SQLiteHistoryStore`. It changes with every write to the history.
+    /// Returns the session's version, or `nil` if the history is not a `SQLiteHistoryStore`. The version changes
+    /// with every write to the history.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (history as? any VersionedHistory)?.version(of: scope(userId, sessionId, "").conversation)
     }

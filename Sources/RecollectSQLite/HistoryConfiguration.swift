@@ -1,23 +1,24 @@
 import Logging
 import RecollectCore
 
-/// How a history is kept.
+/// The settings of a history.
 public struct HistoryConfiguration: Sendable {
-    /// What a save that returned has survived.
+    /// The durability of a save at its return.
     public var durability: Durability
-    /// What is kept of messages that left their scope's window or grew old.
+    /// The retention of messages outside their scope's window and of old messages.
     public var retention: Retention
-    /// Whether the search index follows by itself while nothing is saved. A search indexes what is missing in any case.
+    /// Whether the search index is updated in the background while no saves run. A search indexes missing messages
+    /// in any case.
     public var indexesInBackground: Bool
-    /// How long an operation waits for another process, in milliseconds, before it fails with `busy`: from none to a day. What is
-    /// less or more is taken for the nearest of these.
+    /// The time an operation waits for another process before it throws `busy`, in milliseconds. Values are clamped
+    /// to the range from 0 to 86,400,000 (one day).
     public var busyTimeout: Int {
         didSet { busyTimeout = Self.possible(busyTimeout) }
     }
-    /// Where events are logged.
+    /// The logger for events.
     public var logger: Logger
 
-    /// Makes a configuration; the defaults lose nothing.
+    /// Creates a configuration. The defaults lose no data.
     public init(
         durability: Durability = .full, retention: Retention = .everything, indexesInBackground: Bool = true,
         busyTimeout: Int = 30_000, logger: Logger = Logger(label: "recollect.history")
@@ -29,7 +30,7 @@ public struct HistoryConfiguration: Sendable {
         self.logger = logger
     }
 
-    /// The nearest time that SQLite and deadlines take.
+    /// Clamps a duration to the range valid for SQLite and for deadlines.
     private static func possible(_ milliseconds: Int) -> Int {
         min(max(milliseconds, 0), 86_400_000)
     }

@@ -1,8 +1,9 @@
 import GRDB
 import RecollectCore
 
-/// Reading and writing the database: every operation of the store goes through these.
+/// Database access. Every operation of the store uses these methods.
 extension SQLiteHistoryStore {
+    /// Reads the database.
     /// - Parameter inPlace: Whether the read is short: see `HistoryDatabase.read`.
     func read<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
@@ -10,7 +11,7 @@ extension SQLiteHistoryStore {
         try await perform { try await $0.read(inPlace: inPlace, body) }
     }
 
-    /// Reads derived tables. Settles first if the history is writable and has unsettled saves.
+    /// Reads derived data. Updates it first if the history is writable and has pending messages.
     func readSettled<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -35,8 +36,8 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Settles in a separate transaction and reads there. If only its commit fails, the result is still good: it is the state a committed
-    /// messages give.
+    /// Updates derived data in a separate transaction and reads there. If only the commit fails, the result is
+    /// still valid: the derived data was computed from committed messages.
     private func readSettledWithoutSpace<Value: Sendable>(
         in database: HistoryDatabase, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -58,7 +59,9 @@ extension SQLiteHistoryStore {
         try await write { db, _ in try body(db) }
     }
 
-    /// - Parameter inPlace: Whether the work is short, a few rows and no files: see `HistoryDatabase.write`.
+    /// Writes to the database in one transaction. After the commit, wakes the streams of changes and the indexing
+    /// in the background.
+    /// - Parameter inPlace: Whether the work is short, with few rows and no files: see `HistoryDatabase.write`.
     func write<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database, WriterCache) throws -> Value
     ) async throws -> Value {

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// What the session library asks of a history beside reading and saving.
+/// Operations for the session library.
 extension SQLiteHistoryStore {
-    /// Gives messages new content: see `HistoryStore`. Words of the old content leave the index at once, and the file with the
-    /// next deletion for good.
+    /// Replaces the content of messages: see `HistoryStore`. The old words leave the search index at once. They
+    /// leave the file with the next permanent deletion.
     @discardableResult
     public func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
         try Task.checkCancellation()
@@ -15,13 +15,13 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Gives a conversation another session id: see `HistoryStore`.
+    /// Moves a session to another session ID: see `HistoryStore`.
     @discardableResult
     public func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
         try await write { try ConversationMoves.move(conversation, to: newSessionId, $0) }
     }
 
-    /// Keeps what follows a place as a branch: see `HistoryStore`.
+    /// Moves a message and all messages after it into a branch: see `HistoryStore`.
     public func branch(
         _ conversation: ConversationID, from messageId: String, agentId: String?
     ) async throws -> ConversationID {
@@ -31,18 +31,19 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// The branches of a conversation: see `HistoryStore`.
+    /// Returns the branches of a session: see `HistoryStore`.
     public func branches(of conversation: ConversationID) async throws -> [Conversation] {
         try await readSettled { try ConversationQueries.branches(of: conversation, $0) }
     }
 
-    /// Brings a branch back: see `HistoryStore`.
+    /// Restores a branch: see `HistoryStore`.
     public func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
         let now = Date().millisecondsSince1970
         try await write { try Branches.restore(branch, in: conversation, now: now, $0) }
     }
 
-    /// Takes a conversation out of lists and searches: see `HistoryStore`. Under `retention: .window` it is deleted for good.
+    /// Removes a session from lists and searches: see `HistoryStore`. With `retention: .window` it is deleted
+    /// permanently.
     @discardableResult
     public func discardConversation(_ conversation: ConversationID) async throws -> Bool {
         guard configuration.retention != .window else { return try await deleteConversation(conversation) }

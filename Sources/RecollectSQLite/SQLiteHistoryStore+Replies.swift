@@ -2,11 +2,11 @@ import GRDB
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    /// Begins a reply that is kept while it streams: see `HistoryStore`.
+    /// Begins a streaming reply: see `HistoryStore`.
     ///
-    /// On disk this process holds a lock file in `writers/` beside the database until its last reply in flight has ended. On iOS
-    /// a process that holds a lock in a shared container (an app group's) while it is suspended is killed: interrupt replies
-    /// before that, or keep the history in the app's own container.
+    /// With a history on disk, this process holds a lock file in `writers/` beside the database until its last
+    /// streaming reply has ended. iOS kills a suspended process if it holds a lock in a shared container (of an app
+    /// group). Interrupt replies before suspension, or store the history in the app's own container.
     public func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
     ) async throws -> ReplyDraft {
@@ -14,7 +14,7 @@ extension SQLiteHistoryStore {
             message, scope: scope, keeper: try await keepReply(message, in: scope, maxMessages: maxMessages))
     }
 
-    /// Keeps a reply's first state, and gives what keeps the rest.
+    /// Saves the first increment of a reply and returns the keeper of later increments.
     func keepReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int? = nil
     ) async throws -> ReplyKeeper {
@@ -33,7 +33,8 @@ extension SQLiteHistoryStore {
         return keeper
     }
 
-    /// Saves a reply of that id whose process has ended; refuses one that is in flight.
+    /// Saves an interrupted reply of this ID, so that the ID is free. Throws `invalidArgument` if a living process
+    /// still writes the reply.
     private static func clearWay(
         for id: String, in scope: Scope, _ recovery: ReplyRecovery?, _ db: Database, _ cache: WriterCache
     ) throws -> [StoreEvent] {
@@ -48,7 +49,7 @@ extension SQLiteHistoryStore {
         return saved
     }
 
-    /// Makes a draft a message, and trims its scope.
+    /// Turns a streaming reply into a message and trims its scope.
     func endReply(
         _ number: Int64, begunIn scope: Scope, as message: ConversationMessage, maxMessages: Int?
     ) async throws {
@@ -63,7 +64,8 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// The replies in flight of a conversation: see `HistoryStore`. Those whose process has ended are saved first.
+    /// Returns the streaming replies of a session: see `HistoryStore`. Interrupted replies are saved as messages
+    /// first.
     public func repliesInFlight(
         in conversation: ConversationID
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
@@ -78,10 +80,10 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Saves those of the drafts whose process has ended; returns whether there were any.
+    /// Saves the interrupted replies among the given streaming replies. Returns whether there were any.
     private func saveAbandoned(_ drafts: [Drafts.Draft]) async throws -> Bool {
         guard let recovery, !drafts.isEmpty else { return false }
-        // A look at the locks first: most writers live, and a write for each look would be too much.
+        // Locks are checked before a write: most writers live, and a write for each check would cost too much.
         let ended = try await blocking {
             Set(drafts.map(\.writer)).filter { recovery.writers.hasEnded($0) }
         }

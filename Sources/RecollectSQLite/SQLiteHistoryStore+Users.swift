@@ -2,12 +2,12 @@ import Foundation
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    /// The users that the history holds conversations of, in the order of the bytes of their ids.
+    /// Returns the IDs of all users with sessions, ordered by their bytes.
     ///
-    /// For whoever moves or looks after a whole history; an app that serves one user has no need of it.
+    /// Meant for moving or maintaining a whole history. An app with one user does not need it.
     public func users() async throws -> [String] {
         try await read { db in
-            // From user to user: `DISTINCT` reads an entry for each conversation.
+            // One query per user: `DISTINCT` reads an index entry for each session.
             var users: [String] = []
             var next = try db.optionalText("SELECT min(user_id) FROM conversation")
             while let user = next {
@@ -18,7 +18,7 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// Whether a folder holds a history; looks at a name alone. Blocks for that moment.
+    /// Whether a folder contains a history. Checks only for the database's file name. Blocks briefly.
     package static func isHistory(at directory: URL) -> Bool {
         FileManager.default.fileExists(atPath: HistoryFiles(directory: directory).database)
     }

@@ -1,10 +1,11 @@
 import RecollectCore
 
 extension SQLiteHistoryStore: VersionedHistory {
-    /// Where the change feed stands and where the conversation's windows begin, in the database that is open.
+    /// Returns the position of the change feed and the starts of the session's windows, in the currently open
+    /// database.
     ///
-    /// It changes with other conversations too, since the feed is one for all: finding the last change of one would cost more
-    /// than reading a short window again.
+    /// The version also changes with other sessions, as all share one feed: finding the last change of one session
+    /// would cost more than reading a short window again.
     package func version(of conversation: ConversationID) async throws -> ChatVersion {
         try await perform { database in
             let version = try await database.readStatement { try WindowQueries.version(of: conversation, $0) }

@@ -5,39 +5,42 @@ import RecollectCore
 
 /// A history in SQLite: one file for all users, sessions and agents of a device or a server.
 ///
-/// Make it once and hand it to every view. The initialiser does no slow work: the database is opened, migrated and, if it is
-/// damaged, salvaged at first use, or by `open()`. Stores of the same folder in one process share one database; any number
-/// of processes may use the folder at the same time.
+/// Create one store and pass it to every view. The initializer does no slow work: the first use, or `open()`, opens
+/// and migrates the database and salvages it if it is damaged. Stores of the same folder in one process share one
+/// database. Any number of processes may use the folder at the same time.
 ///
-/// Writes of many tasks are committed in groups with one sync. Nothing blocks the thread that calls.
+/// Writes of concurrent tasks are committed in groups, with one sync per group. No method blocks the calling
+/// thread.
 public final class SQLiteHistoryStore: HistoryStore {
-    /// The folder that holds the history; `nil` for one in memory.
+    /// The folder of the history, or `nil` if it is in memory.
     public var directory: URL? { connection.files?.directory }
-    /// Where the store tells what it did of its own accord.
+    /// The events posted by the store.
     public let events: StoreEvents
-    /// How the history is kept.
+    /// The configuration of the history.
     public let configuration: HistoryConfiguration
 
     let connection: HistoryConnection
     let attachments: any AttachmentKeeping
     let follower: IndexFollower?
-    /// Erases what was deleted, and deletes what is too old.
+    /// Erases deleted data and deletes expired messages.
     let upkeep: Upkeep
-    /// This process has saved something.
+    /// Signals saves of this process.
     let signal = Signal()
     let ioQueue = DispatchQueue(label: "recollect.history.attachments", attributes: .concurrent)
 
-    /// Names a history; nothing is read or made before it is used.
+    /// Creates a store for a history in a folder. Nothing is read or created before the first use.
     /// - Parameters:
-    ///   - directory: the folder; by default `Recollect` in Application Support (on Linux what Foundation gives for it).
-    ///   - configuration: how the history is kept; the defaults lose nothing.
+    ///   - directory: The folder. The default is `Recollect` in Application Support (on Linux, Foundation's
+    ///     directory for it).
+    ///   - configuration: The settings of the history. The defaults lose no data.
     public convenience init(directory: URL? = nil, configuration: HistoryConfiguration = HistoryConfiguration()) {
         let directory = directory ?? Self.defaultDirectory
         self.init(files: HistoryFiles(directory: directory.standardizedFileURL), configuration: configuration)
     }
 
-    /// Names a history by its database's file, in a folder that may hold other things; nothing is read or made before it is
-    /// used. What belongs to it lies beside it, under names that begin with the database's.
+    /// Creates a store for a history at a database file, in a folder shared with other files. Nothing is read or
+    /// created before the first use. The other files of the history are beside the database, with names beginning
+    /// with the database's name.
     public convenience init(databaseURL: URL, configuration: HistoryConfiguration = HistoryConfiguration()) {
         self.init(files: HistoryFiles(database: databaseURL.standardizedFileURL), configuration: configuration)
     }
@@ -57,7 +60,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         self.follower = follower
     }
 
-    /// Makes a history that lives in memory and ends with the store: for tests.
+    /// Creates a history in memory, for tests. It ends with the store.
     public init(inMemory configuration: HistoryConfiguration) {
         self.configuration = configuration
         events = StoreEvents(logger: configuration.logger)
@@ -68,12 +71,12 @@ public final class SQLiteHistoryStore: HistoryStore {
         follower = nil
     }
 
-    /// Where a history lies by default: `Recollect` in Application Support.
+    /// The default folder of a history: `Recollect` in Application Support.
     public static var defaultDirectory: URL {
         DefaultDirectory.applicationSupport.appendingPathComponent("Recollect", isDirectory: true)
     }
 
-    /// Opens, migrates and, if need be, salvages the database now instead of at first use.
+    /// Opens and migrates the database now instead of at its first use, and salvages it if it is damaged.
     /// - Throws: `foreignStore`, `newerSchema` (both leave every file untouched), `cannotOpen`, `permissionDenied`,
     ///   `readOnly`, `diskFull`, `busy`.
     @discardableResult
@@ -82,9 +85,11 @@ public final class SQLiteHistoryStore: HistoryStore {
         return self
     }
 
-    /// Closes the database and moves its log into it. Waits for writes that are under way; the next use opens it again.
+    /// Closes the database and moves its write-ahead log into it. Waits for running writes. The next use opens the
+    /// database again.
     ///
-    /// Nothing depends on it: what was saved lies in the log and is read at the next opening. It makes one file of two.
+    /// Closing is optional: saved messages are in the log, and the next opening reads them. It leaves one
+    /// file instead of two.
     public func close() async {
         await connection.close()
     }
@@ -112,7 +117,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         return result.outcome
     }
 
-    /// Sets a conversation's details: see `HistoryStore`.
+    /// Sets a session's details: see `HistoryStore`.
     @discardableResult
     public func update(
         _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
@@ -126,7 +131,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    /// Copies a conversation up to a message: see `HistoryStore`.
+    /// Copies a session up to a message: see `HistoryStore`.
     public func fork(
         _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
@@ -135,7 +140,7 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    /// Deletes messages for good: see `HistoryStore`. `erasure()` tells whether their bytes are gone too.
+    /// Permanently deletes messages: see `HistoryStore`. `erasure()` returns the progress of erasing their bytes.
     @discardableResult
     public func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
         let count = try await write { try MessageDeletion.delete(ids, in: conversation, $0) }
@@ -143,8 +148,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         return count
     }
 
-    /// Deletes a conversation for good: see `HistoryStore`. It takes as long for a large one as for a small one; `erasure()` tells
-    /// whether its bytes are gone too.
+    /// Permanently deletes a session: see `HistoryStore`. The duration does not depend on the session's size.
+    /// `erasure()` returns the progress of erasing its bytes.
     @discardableResult
     public func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
         let existed = try await write { try MessageDeletion.delete(conversation, $0) }
@@ -152,8 +157,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         return existed
     }
 
-    /// Deletes a user's history for good, and every damaged file that was set aside: see `HistoryStore`. `erasure()` tells whether
-    /// their bytes are gone too.
+    /// Permanently deletes a user's history and every damaged file set aside earlier: see `HistoryStore`.
+    /// `erasure()` returns the progress of erasing their bytes.
     public func deleteUser(_ userId: String) async throws {
         try await write { [files = connection.files] db in
             try MessageDeletion.deleteUser(userId, leftovers: files?.remains() ?? [], db)
@@ -161,9 +166,10 @@ public final class SQLiteHistoryStore: HistoryStore {
         await eraseSoon()
     }
 
-    /// Deletes messages whose timestamp is before a moment, of all users, for good. Returns how many there were.
+    /// Permanently deletes messages of all users with a timestamp before a date. Returns their number.
     ///
-    /// They go in small steps; a cancelled task has deleted some. Throws `invalidArgument` for a date of NaN seconds.
+    /// The deletion runs in small steps. A canceled task has deleted some of the messages. Throws `invalidArgument`
+    /// for a date of NaN seconds.
     @discardableResult
     public func deleteMessages(olderThan moment: Date) async throws -> Int {
         try Self.refuseNotANumber(moment)
@@ -174,10 +180,10 @@ public final class SQLiteHistoryStore: HistoryStore {
         return count
     }
 
-    /// Deletes conversations of all users that were discarded before a moment, for good. Returns how many there were.
+    /// Permanently deletes sessions of all users discarded before a date. Returns their number.
     ///
-    /// They go one by one, each with its branches; a cancelled task has deleted some. Throws `invalidArgument` for a date of NaN
-    /// seconds.
+    /// The sessions are deleted one by one, each with its branches. A canceled task has deleted some of them.
+    /// Throws `invalidArgument` for a date of NaN seconds.
     @discardableResult
     public func deleteConversations(discardedBefore moment: Date) async throws -> Int {
         try Self.refuseNotANumber(moment)
@@ -188,7 +194,8 @@ public final class SQLiteHistoryStore: HistoryStore {
         return count
     }
 
-    /// Under `retention: .days`: deletes what is too old now, whatever was done within the last hour. Returns how many messages went.
+    /// With `retention: .days`, deletes expired messages now, even within an hour of the last expiry. Returns the
+    /// number of deleted messages.
     func expireNow(now: Date = Date(), uptime: Int64 = ClockWatch.uptime) async throws -> Int {
         guard case .days(let days) = configuration.retention else { return 0 }
         let count = try await perform { database in
@@ -211,7 +218,7 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     // MARK: Reading
 
-    /// The last messages of a scope's window: see `HistoryStore`.
+    /// Returns the newest messages of a scope's window: see `HistoryStore`.
     public func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await perform { database in
             try await database.readStatement(inPlace: maxMessages.isShort) {
@@ -220,20 +227,20 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    /// The last messages of a scope without half an exchange: see `HistoryStore`.
+    /// Returns the newest messages of a scope without incomplete exchanges: see `HistoryStore`.
     public func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await window(of: scope, maxMessages: maxMessages).wholeExchanges()
     }
 
-    /// The windows of all agents: see `HistoryStore`.
+    /// Returns the windows of all agents: see `HistoryStore`.
     public func windows(
         of conversation: ConversationID
     ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
         try await read { try WindowQueries.windows(of: conversation, $0) }
     }
 
-    /// A user's conversations by pages: see `HistoryStore`. Where a text is looked for, messages that no index has yet are
-    /// indexed first, and of the messages that hold it the newest 20,000 count.
+    /// Returns a user's sessions by pages: see `HistoryStore`. With a search text, messages missing from the
+    /// index are indexed first, and only the newest 20,000 matching messages count.
     public func conversations(
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
@@ -245,19 +252,19 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    /// One conversation: see `HistoryStore`.
+    /// Returns one session: see `HistoryStore`.
     public func conversation(_ conversation: ConversationID) async throws -> Conversation? {
         try await readSettled(inPlace: true) { try ConversationQueries.one(conversation, $0) }
     }
 
-    /// Conversations by the beginning of their session's id: see `HistoryStore`.
+    /// Returns sessions by a prefix of their session ID: see `HistoryStore`.
     public func conversations(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
     ) async throws -> [Conversation] {
         try await readSettled { try ConversationQueries.matching(userId: userId, prefix: prefix, limit: limit, $0) }
     }
 
-    /// Messages of a conversation by pages: see `HistoryStore`.
+    /// Returns messages of a session by pages: see `HistoryStore`.
     public func messages(
         of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
@@ -266,26 +273,26 @@ public final class SQLiteHistoryStore: HistoryStore {
         }
     }
 
-    /// One message: see `HistoryStore`.
+    /// Returns one message: see `HistoryStore`.
     public func message(
         _ id: String, in conversation: ConversationID, agentId: String?
     ) async throws -> StoredMessage? {
         try await readSettled(inPlace: true) { try MessageQueries.one(id, in: conversation, agentId: agentId, $0) }
     }
 
-    /// Searches a user's messages: see `HistoryStore`. Messages that no index has yet are indexed first.
+    /// Searches a user's messages: see `HistoryStore`. Messages missing from the index are indexed first.
     public func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
-        // One operation: where it finds damage, what was salvaged is indexed before it is searched.
+        // One operation: if it finds damage, the salvaged messages are indexed before they are searched.
         try await perform { database in
             try await index(database)
             return try await database.read { try SearchIndex.search($0, query) }
         }
     }
 
-    /// Indexes every message that the search index has not.
+    /// Indexes every message missing from the search index.
     ///
-    /// Large transactions are faster, but a save waits for the one under way, and how long messages are is not known: so
-    /// their size follows the time that they take.
+    /// Large transactions are faster, but a save waits for the running one, and the lengths of the messages are
+    /// unknown. So the duration of each transaction decides the size of the next one.
     func indexEverything() async throws {
         try await perform(index)
     }
@@ -301,7 +308,7 @@ public final class SQLiteHistoryStore: HistoryStore {
                     _ = try await database.write { try SearchIndex.advance($0, limit: bite) }
                 }
             } catch let error as DatabaseError where error.hasNoSpace {
-                // A full disk stops no search: it finds what was indexed.
+                // A full disk does not stop a search: it finds the indexed messages.
                 return
             }
             if taken < .milliseconds(100) {
@@ -314,20 +321,21 @@ public final class SQLiteHistoryStore: HistoryStore {
 
     // MARK: Changes
 
-    /// Where the change feed stands: see `HistoryStore`.
+    /// Returns the current position of the change feed: see `HistoryStore`.
     public func latestChange() async throws -> ChangeCursor {
         try await read { ChangeCursor(sequence: try $0.lastSequence()) }
     }
 
-    /// Changes after a cursor: see `HistoryStore`.
+    /// Returns changes after a cursor: see `HistoryStore`.
     public func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
         try await read { try ChangeFeed.page(after: cursor, limit: limit, $0) }
     }
 
-    /// Changes after a cursor as they come: see `HistoryStore`. Other processes' writes are looked for every 250 ms.
+    /// Returns a stream of changes after a cursor: see `HistoryStore`. It checks for writes of other processes
+    /// every 250 ms.
     ///
-    /// A change is read when it is asked for: a slow reader costs no memory, and may find that of several changes to one thing only the
-    /// last is told. The stream ends when the task that iterates it is cancelled.
+    /// A change is read on demand, so a slow reader costs no memory. Of several changes to one object, a slow
+    /// reader may get only the last. The stream ends when the iterating task is canceled.
     public func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
         let reading = ChangeReading(after: cursor)
         return AsyncThrowingStream { [self] in
@@ -343,9 +351,9 @@ public final class SQLiteHistoryStore: HistoryStore {
 // MARK: - Attachments
 
 extension SQLiteHistoryStore {
-    /// The bytes of an attachment: see `HistoryStore`.
+    /// Returns the bytes of an attachment: see `HistoryStore`.
     public func attachment(sha256: String) async throws -> Data {
-        // The file of an attachment that was deleted may be there for a while.
+        // The file of a deleted attachment may remain for a while.
         if try await read({ try AttachmentUse.isDeleted(sha256, $0) }) {
             throw RecollectError(.notFound, "the attachment \(sha256.prefix(80)) is not kept here")
         }
@@ -354,7 +362,7 @@ extension SQLiteHistoryStore {
 }
 
 extension Int? {
-    /// Whether a read of so many rows is short.
+    /// Whether a read with this number of rows is short.
     fileprivate var isShort: Bool { (self ?? .max) <= 200 }
 }
 

@@ -1,15 +1,15 @@
-/// What an import found and did.
+/// The results of an import.
 public struct ImportReport: Hashable, Sendable {
-    /// A line, or a whole file (line 0), that could not be read.
+    /// An unreadable line, or an unreadable file (line 0).
     public struct Unreadable: Hashable, Sendable {
         /// The file's path.
         public var file: String
-        /// The line's number from 1; 0 where the file as a whole is meant.
+        /// The line number from 1; 0 for the file as a whole.
         public var line: Int
-        /// What is wrong with it.
+        /// A description of the error.
         public var reason: String
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(file: String, line: Int, reason: String) {
             self.file = file
             self.line = line
@@ -17,35 +17,36 @@ public struct ImportReport: Hashable, Sendable {
         }
     }
 
-    /// Sessions that messages were read of.
+    /// The number of sessions read.
     public var sessions = 0
-    /// The users whose sessions these are, in order.
+    /// The users of these sessions, sorted.
     public var users: [String] = []
-    /// Messages read.
+    /// The number of messages read.
     public var messages = 0
-    /// Messages that are new in the history.
+    /// The number of messages new in the history.
     public var added = 0
-    /// Messages that the history already held.
+    /// The number of messages already in the history.
     public var unchanged = 0
-    /// Lines that are not conversation, by their kind.
+    /// The number of lines other than messages, by type.
     public var notConversation: [String: Int] = [:]
-    /// What could not be read, the first 1,000 of it.
+    /// Unreadable lines and files; the first 1,000 of them.
     public private(set) var unreadable: [Unreadable] = []
-    /// How many lines and files could not be read.
+    /// The number of unreadable lines and files.
     public private(set) var unreadableCount = 0
-    /// Files whose last line is half written; it comes with the next import.
+    /// The number of files with an incomplete last line. The next import adds that line.
     public var unfinished = 0
 
-    /// Makes an empty report.
+    /// Creates an empty report.
     public init() {}
 
-    /// Counts a line or file that could not be read.
+    /// Counts an unreadable line or file.
     mutating func add(_ entry: Unreadable) {
         unreadableCount += 1
         if unreadable.count < 1_000 { unreadable.append(entry) }
     }
 
-    /// Counts a line that is not conversation. A file can invent kinds without end; the names kept are few and short.
+    /// Counts a line other than a message. Types are cut to 64 characters and limited to 100, since a file may
+    /// have any number of them; further ones are counted as `others`.
     mutating func add(notConversation kind: String) {
         let kind = String(kind.prefix(64))
         let isListed = notConversation[kind] != nil || notConversation.count < 100
@@ -53,12 +54,12 @@ public struct ImportReport: Hashable, Sendable {
     }
 }
 
-/// How far an import has come.
+/// The progress of an import.
 public struct ImportProgress: Hashable, Sendable {
-    /// Bytes read of all files.
+    /// The bytes read so far, of all files.
     public var bytesRead: Int64
-    /// Bytes of all files when the import began.
+    /// The bytes of all files at the start of the import.
     public var bytesTotal: Int64
-    /// Messages read so far.
+    /// The number of messages read so far.
     public var messages: Int
 }

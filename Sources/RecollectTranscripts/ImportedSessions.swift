@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// What an import learns of its sessions beside their messages.
+/// The details of imported sessions.
 ///
-/// What only a session that comes new is given (tags, pin, archive) the history is told when the session is made, before its first
-/// message: the next import after one that was interrupted finds the session and cannot know that it was new. All else is told at
-/// the end, where the history does not have it.
+/// Details only for new sessions (tags, pin, archive mark) are saved when the session is created, before its first
+/// message: after an interruption, the next import finds the session and cannot determine that it was new. All
+/// other details are saved at the end, as far as the history lacks them.
 struct ImportedSessions {
     private struct Learned {
         var title: String?
@@ -18,31 +18,31 @@ struct ImportedSessions {
         var tags: [String] = []
         var createdAt: Date?
         var firstMessage: String?
-        /// What it is called where no title is given and its first words are none of its user's.
+        /// A title for a session without one, if its first message was not written by its user.
         var opening = SessionOpening()
 
-        /// Whether it is a session also without a message.
+        /// Whether to create the session even without a message.
         var needsNoMessage: Bool { createdAt != nil || firstMessage != nil }
     }
 
-    /// In a session's metadata: the title that an import gave it, so that the next one knows it from a person's.
+    /// The metadata key for a title set by an import. The next import uses it to recognize titles set by a user.
     static let importedTitle = "importedTitle"
 
     private var sessions: [ConversationID: Learned] = [:]
-    /// Sessions that the history has, or that were made because it had none.
+    /// Sessions already in the history, or created by this import.
     private var made: Set<ConversationID> = []
-    /// Titles whose session is not known yet, by the message that it holds.
+    /// Titles without a known session yet, by message ID.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
 
-    /// How many sessions had messages.
+    /// The number of sessions.
     var count: Int { sessions.count }
 
-    /// Whose sessions they are, in order.
+    /// The users of the sessions, sorted.
     var users: [String] {
         Set(sessions.keys.map { ByteString($0.userId) }).sorted().map(\.string)
     }
 
-    /// Takes note of a batch.
+    /// Collects the details in a batch.
     mutating func note(_ batch: TranscriptBatch) {
         for (title, id, conversation) in batch.titles { titles[id] = (title, conversation) }
         for (scope, messages) in batch.sessions.joined() {
@@ -72,8 +72,10 @@ struct ImportedSessions {
         }
     }
 
-    /// Makes the sessions of a noted batch, before its messages are saved, that come new with more than messages; those whose history
-    /// tells when they were made, or what was said first, may have no messages.
+    /// Creates the new sessions of a collected batch, before its messages are saved, if they have details for new
+    /// sessions.
+    ///
+    /// A session with a creation date or a first message in its file is created even without messages.
     mutating func prepare(_ batch: TranscriptBatch, in history: any HistoryStore) async throws {
         let begun = batch.sessions.compactMap { runs in runs.first.map { ($0.scope.conversation, $0.messages.first) } }
         for (conversation, first) in batch.details.map({ ($0.0, nil) }) + begun where !made.contains(conversation) {
@@ -85,19 +87,19 @@ struct ImportedSessions {
             guard details != ConversationDetails(), try await history.conversation(conversation) == nil else {
                 continue
             }
-            // As the append of its first message would.
+            // Appending its first message would set the same date.
             details.createdAt = details.createdAt ?? first?.timestamp
             try await history.update(conversation, with: details)
         }
     }
 
-    /// Tells the history what it does not know yet.
+    /// Saves the details missing in the history.
     mutating func update(_ history: any HistoryStore) async throws {
         try await findTitledSessions(history)
         try await withThrowingTaskGroup(of: Void.self) { group in
             var running = 0
             for (conversation, learned) in sessions {
-                // Several at once share their commits.
+                // Concurrent updates share their commits.
                 if running == 16 { try await group.next() } else { running += 1 }
                 group.addTask { try await Self.update(conversation, learned, history) }
             }
@@ -105,7 +107,10 @@ struct ImportedSessions {
         }
     }
 
-    /// A title may come after its message, or in another session's file: asks the sessions of this import for the message.
+    /// Finds the sessions of titles.
+    ///
+    /// A title may come after its message, or in another session's file, so each session of this import is
+    /// searched for the message.
     private mutating func findTitledSessions(_ history: any HistoryStore) async throws {
         for (id, (title, own)) in titles.sorted(by: { $0.key < $1.key }) {
             for conversation in [own] + sessions.keys.filter({ $0 != own })
@@ -123,7 +128,7 @@ struct ImportedSessions {
         guard let current = try await history.conversation(conversation) else { return }
         var details = ConversationDetails()
         let isImported = current.title == current.metadata[importedTitle]?.stringValue
-        // A title that was told replaces any that an import gave, one made of the opening none.
+        // A given title replaces any title set by an import. One made from the session's opening replaces none.
         let title = current.title == nil || isImported ? learned.title : nil
         if let title = title ?? (current.title == nil ? learned.opening.title : nil), title != current.title {
             details.title = title

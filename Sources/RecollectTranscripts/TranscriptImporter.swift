@@ -1,48 +1,52 @@
 import Foundation
 import RecollectCore
 
-/// Brings transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent Squad's file
-/// storage, and whatever other kinds it is given (`ClaudeCodeUIKind` of RecollectSQLite).
+/// Imports transcripts into a history: files and folders of Claude Code, exports of a history, folders of Agent
+/// Squad's file storage, and further kinds passed in `kinds` (such as `ClaudeCodeUIKind` of RecollectSQLite).
 ///
-/// Each line that is conversation becomes one message, in the order of its file; files are taken in the order of their
-/// paths, a session's own before its sub-agents'. Importing again adds only what is new, also while a file is still being
-/// written: a message whose id its scope holds already stays as it is. What cannot be read is reported and never stops the
-/// rest. Files are not trusted: links are not followed, and sizes, depths and counts are bounded.
+/// Each line of conversation becomes one message, in the order of its file. Files are read in the order of their
+/// paths, a session's own file before those of its sub-agents. A message with an ID already in its scope stays
+/// unchanged, so importing again adds only new messages, even while a file is still being written. Unreadable
+/// lines and files are reported and never stop the import. Files are not trusted: links are not followed, and
+/// sizes, depths and counts are bounded.
 ///
-/// A session gets the title of a `summary` line whose last message it holds, the working directory and branch of its first
-/// message, and from an export what that says of it; tags, pin and archive only where the session comes new, as its file says before
-/// the first message. A session without such a title whose first words are not its user's but Claude Code's gets the command
-/// that was typed, or the first thing that was said. What a person set themselves is never replaced. Sessions that come new, and
-/// those in which all was read before, count as read: old transcripts are no news.
+/// A session gets its title from a `summary` line with the ID of one of its messages, the working directory and
+/// Git branch of its first message, and all details in an export. Tags, pin and archive mark are set only for a
+/// new session, as given in its file before the first message. A session without a title and with a first message
+/// by Claude Code, not by its user, gets the typed command or the first text of its user as title. Details set by
+/// a user are never replaced. New sessions, and sessions without unread messages before the import, count as read.
 ///
-/// A folder of Agent Squad's names the users itself: theirs the sessions become, whatever `userId` says.
+/// A folder of Agent Squad names the users of its sessions. For these, `userId` is ignored.
 ///
-/// One batch is read and decoded while the one before it is saved, so two cores are busy and at most two batches are held.
+/// One batch is read and decoded while the previous one is saved. At most two batches are in memory.
 public struct TranscriptImporter: Sendable {
-    /// Where the messages go.
+    /// The history to import into.
     public let history: any HistoryStore
-    /// The user whose sessions they become.
+    /// The user of the imported sessions.
     public let userId: String
-    /// The kinds of history that are looked for beside files of lines; the first that knows a path reads it.
+    /// The kinds of history to look for beside JSON Lines files. The first kind to recognize a path reads it.
     public let kinds: [any TranscriptKind]
-    /// Whether every new message is read back and compared after it was saved.
+    /// Whether to read back and compare new messages after saving them. Messages saved together with known ones
+    /// are not compared.
     public var verifies = false
-    /// The most messages that are saved at once.
+    /// The largest number of messages saved at once.
     public var batchSize = 500
 
-    /// Makes an importer.
+    /// Creates an importer.
     public init(history: any HistoryStore, userId: String, kinds: [any TranscriptKind] = [AgentSquadKind()]) {
         self.history = history
         self.userId = userId
         self.kinds = kinds
     }
 
-    /// Imports all that is below the paths; `progress` is called after each batch, on any thread.
+    /// Imports all transcripts below the paths.
     ///
-    /// Cancelling the task ends the import after the batch under way; what was saved stays. Importing again ends with the same
-    /// sessions as an import that was not interrupted, however this one was.
-    /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be imported, before
-    ///   anything is saved; `notKept` where `verifies` finds a difference; what the history throws.
+    /// Canceling the task ends the import after the current batch; saved messages stay. Importing again after any
+    /// interruption leads to the same sessions as an uninterrupted import.
+    ///
+    /// - Parameter progress: called after each batch, on any thread.
+    /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a path that cannot be
+    ///   imported, before any message is saved; `notKept` if `verifies` finds a difference; errors of the history.
     public func run(
         _ paths: [String], progress: @Sendable (ImportProgress) -> Void = { _ in }
     ) async throws -> ImportReport {
@@ -71,7 +75,8 @@ public struct TranscriptImporter: Sendable {
         return report
     }
 
-    /// Saves a batch: each session's messages in order, different sessions at once, so that they share their commits.
+    /// Saves a batch: each session's messages in order, and several sessions at once, so that they share their
+    /// commits.
     private func save(_ batch: TranscriptBatch) async throws -> [AppendOutcome] {
         try await withThrowingTaskGroup(of: AppendOutcome.self) { group in
             for session in batch.sessions {
@@ -80,7 +85,7 @@ public struct TranscriptImporter: Sendable {
                     for (scope, messages) in session {
                         let outcome = try await history.append(
                             messages, to: scope, options: AppendOptions(staysRead: true))
-                        // Of a batch that was known in part nobody can tell what is new.
+                        // In a partly known batch, the new messages cannot be determined.
                         if verifies, outcome.known == 0 { try await history.verify(messages, in: scope) }
                         total.added += outcome.added
                         total.known += outcome.known

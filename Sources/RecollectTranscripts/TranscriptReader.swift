@@ -3,28 +3,28 @@ import RecollectCore
 
 /// Reads a transcript record by record: a Claude Code transcript, or an export of a history.
 ///
-/// Memory is bounded by the longest line, whatever the file's size. A longer line than `maxLineBytes`, or than 1 GB in an
-/// export of a history, is reported as unreadable and passed over. Bad lines are records too, never errors, so nothing stops the rest. Calls block on the file: make them off
-/// Swift's cooperative threads. Not for concurrent use.
+/// Memory is bounded by the longest line, for any file size. A line longer than `maxLineBytes`, or than 1 GiB in
+/// an export of a history, is reported as unreadable and skipped. Bad lines are records, never errors, so the rest
+/// is still read. Calls block on the file: make them off Swift's cooperative threads. Not for concurrent use.
 ///
-/// In a Claude Code transcript a line belongs to the session that it names, else to the one that the file is named after. It
-/// belongs to the agent that it names (`agentId`), else to the sub-agent whose file this is (`agent-….jsonl`), else to
-/// `sidechainAgentId` where it stands aside, else to `mainAgentId`.
+/// A line of a Claude Code transcript belongs to the session it names, else to the session in the file name. It
+/// belongs to the agent it names (`agentId`), else to the sub-agent in the file name (`agent-….jsonl`), else to
+/// `sidechainAgentId` if it is a side-chain line, else to `mainAgentId`.
 ///
-/// A message's metadata holds `model`, `usage`, `workingDirectory`, `branch`, `version`, `parentId`, `requestId`,
-/// `apiMessageId`, `stopReason`, `isSidechain` where it is true, and under `partFields`, by the index of a part, what else its
-/// block carried (`is_error`, for instance). All else that the line carried stands under `claudeCode` as it came. `usage` is
-/// what the line adds to the usage that earlier lines of the same API message told, so adding up messages counts every
-/// token once. A line of tool results alone has the role `tool`.
+/// A message's metadata has `model`, `usage`, `workingDirectory`, `branch`, `version`, `parentId`, `requestId`,
+/// `apiMessageId`, `stopReason`, `isSidechain` if true, and in `partFields`, by part index, the remaining fields
+/// of a part's block, such as `is_error`. Remaining fields of the line are in `claudeCode`, unchanged. `usage` is
+/// the increase over earlier lines of the same API message, so the sum over all messages counts every token once.
+/// A line with only tool results has the role `tool`.
 public final class TranscriptReader: TranscriptReading {
-    /// The agent that speaks in a Claude Code session itself.
+    /// The agent ID of a Claude Code session's main agent.
     public static let mainAgentId = "claude"
-    /// The agent of side-chain lines that name none, as old versions wrote them into the session's own file.
+    /// The agent ID of side-chain lines without an agent. Old versions wrote such lines into the session's own file.
     public static let sidechainAgentId = "sidechain"
     /// The longest readable line of a Claude Code transcript, in bytes.
     public static let maxLineBytes = 64 << 20
 
-    /// The file.
+    /// The path of the file.
     public let path: String
     /// The bytes read so far.
     public var bytesRead: Int64 { lines.bytesRead }
@@ -36,9 +36,10 @@ public final class TranscriptReader: TranscriptReading {
     private var sessionId: String
     private var usage = UsageCounter()
 
-    /// Opens a transcript; symbolic links are not followed.
-    /// - Throws: `unreadable` where nobody wrote the file whom this package knows; `permissionDenied`, `cannotOpen`,
-    ///   `invalidArgument` where it is not a file that can be read.
+    /// Opens a transcript. Symbolic links are not followed.
+    ///
+    /// - Throws: `unreadable` for a file of unknown format; `permissionDenied`, `cannotOpen` or `invalidArgument`
+    ///   for a path without a readable regular file.
     public convenience init(path: String) throws {
         try self.init(path: path, maxLineBytes: nil)
     }
@@ -52,18 +53,19 @@ public final class TranscriptReader: TranscriptReading {
         let name = folders.last.map { $0.hasSuffix(".jsonl") ? String($0.dropLast(".jsonl".count)) : $0 } ?? ""
         let isAgent = name.hasPrefix("agent-")
         namedAgentId = isAgent ? String(name.dropFirst("agent-".count)) : nil
-        // {session}/subagents/agent-….jsonl
+        // The path is {session}/subagents/agent-….jsonl.
         sessionId = isAgent && folders.dropLast().last == "subagents" ? folders.dropLast(2).last ?? name : name
     }
 
-    /// The next record; `nil` at the end of the file.
-    /// - Throws: `inputOutput` where the file cannot be read on.
+    /// Returns the next record; `nil` at the end of the file.
+    ///
+    /// - Throws: `inputOutput` if reading the file fails.
     public func next() throws -> TranscriptRecord? {
         try lines.next { line in
             switch line {
             case .whole(let bytes): record(bytes)
             case .unended(let bytes):
-                // Whole after all, or half a line that comes with the next import.
+                // Either a whole line without its line end, or half a line, to be completed before the next import.
                 if case let whole = record(bytes), !whole.isUnreadable { whole } else { record(.unfinished) }
             case .tooLong:
                 record(.unreadable(reason: "the line is longer than \(maxLineBytes >> 20) MB"))

@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// What an import saves at once.
+/// Records of an import, saved together.
 struct TranscriptBatch: Sendable {
-    /// Messages of each session in order, in runs of one agent.
+    /// The messages of each session in order, in runs of one agent each.
     var sessions: [[(scope: Scope, messages: [ConversationMessage])]] {
         sessionOrder.map { runs[$0] ?? [] }
     }
@@ -12,7 +12,7 @@ struct TranscriptBatch: Sendable {
     private(set) var others: [String] = []
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private(set) var unfinished = 0
-    /// Titles by the last message of the session that they are for.
+    /// Titles, each with the ID of the last message in its session, and with the session of the file it is in.
     private(set) var titles: [(title: String, lastMessageId: String, conversation: ConversationID)] = []
     private(set) var details: [(ConversationID, ConversationDetails)] = []
     var bytesRead: Int64 = 0
@@ -27,7 +27,7 @@ struct TranscriptBatch: Sendable {
         do {
             try record.content.checkSavable()
         } catch {
-            // A history would refuse it, and the batch with it.
+            // A history would refuse it, together with the whole batch.
             return addUnreadable(file: file, line: record.line, error.message)
         }
         switch record.content {
@@ -42,7 +42,7 @@ struct TranscriptBatch: Sendable {
         }
     }
 
-    /// Adds a line, or with line 0 a file, that cannot be read.
+    /// Adds an unreadable line, or with line 0 an unreadable file.
     mutating func addUnreadable(file: String, line: Int, _ reason: String) {
         unreadable.append(ImportReport.Unreadable(file: file, line: line, reason: reason))
     }
@@ -59,9 +59,9 @@ struct TranscriptBatch: Sendable {
     }
 }
 
-/// Reads all files of an import batch by batch.
+/// Reads all files of an import in batches.
 ///
-/// `@unchecked Sendable` because its state is only touched on its own serial queue, where the blocking reads belong.
+/// `@unchecked Sendable`: its state is only accessed on its own serial queue. The blocking reads run there, too.
 final class TranscriptSource: @unchecked Sendable {
     private let queue = DispatchQueue(label: "recollect.import.read", qos: .userInitiated)
     private let paths: [String]
@@ -74,7 +74,8 @@ final class TranscriptSource: @unchecked Sendable {
     private var bytesOfFilesRead: Int64 = 0
     private var bytesTotal: Int64 = 0
 
-    /// A batch ends when its lines have this many bytes, or this many lines, whatever they are.
+    /// The size of a batch in bytes and in lines. A batch ends at the first limit reached, or at `batchSize`
+    /// messages.
     private static let (batchBytes, batchLines) = (4 << 20, 50_000)
 
     init(paths: [String], kinds: [any TranscriptKind], userId: String, batchSize: Int) {
@@ -84,7 +85,7 @@ final class TranscriptSource: @unchecked Sendable {
         self.batchSize = max(1, batchSize)
     }
 
-    /// The next batch; `nil` when everything is read.
+    /// Returns the next batch; `nil` after the last.
     func next() async throws -> TranscriptBatch? {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result { try self.readBatch() }) }
@@ -118,7 +119,7 @@ final class TranscriptSource: @unchecked Sendable {
 
     private var bytesRead: Int64 { bytesOfFilesRead + (reader?.bytesRead ?? 0) }
 
-    /// The files of the import, looked for when the first batch is asked for.
+    /// Finds the files of the import, with the first batch.
     private func found(_ batch: inout TranscriptBatch) throws -> [FoundTranscript] {
         if let files { return files }
         let found = try TranscriptFiles.find(in: paths, kinds: kinds)
@@ -128,7 +129,7 @@ final class TranscriptSource: @unchecked Sendable {
         return found.files
     }
 
-    /// Opens the next file that can be opened; `nil` after the last.
+    /// Opens the next file, skipping files with an error; `nil` after the last.
     private func openNext(
         _ files: [FoundTranscript], _ batch: inout TranscriptBatch
     ) throws -> (any TranscriptReading)? {
@@ -146,7 +147,7 @@ final class TranscriptSource: @unchecked Sendable {
 }
 
 extension TranscriptRecord.Content {
-    /// Refuses what no history keeps.
+    /// Throws for content no history accepts.
     fileprivate func checkSavable() throws(RecollectError) {
         switch self {
         case .message(let message): try message.checkSavable()

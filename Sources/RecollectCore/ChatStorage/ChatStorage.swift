@@ -1,39 +1,44 @@
-/// Keeps what was said to and by agents, one history per scope of (user, session, agent).
+/// A store of messages with one history for each scope of user, session and agent.
 ///
-/// This is the whole protocol that a store of your own implements; the rules that it keeps are written down in the guide
-/// "The rules of a history" and proved by the conformance suite in `RecollectTesting`.
+/// A custom store implements only this protocol. The guide "The rules of a history" describes its rules, and the
+/// conformance suite in `RecollectTesting` checks them.
 ///
-/// Every method may be called from any task at any time. `maxMessages` counts messages, not pairs; it is rounded down to
-/// even, 1 or less means none, `nil` means all.
+/// Every method can be called from any task at any time. `maxMessages` counts messages, not pairs. It is rounded
+/// down to an even number; 1 or less means none, and `nil` means all.
 public protocol ChatStorage: Sendable {
-    /// The messages of one scope in the order of saving, at most the last `maxMessages`; empty for an unknown scope.
+    /// Returns at most the last `maxMessages` messages of a scope, in the order of saving.
+    ///
+    /// - Returns: An empty array for an unknown scope.
     func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage]
 
-    /// Saves one message: `saveMessages` with a batch of one.
+    /// Saves one message, as a batch of one.
     func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws
 
-    /// Saves a batch in order, whole or not at all, then trims the scope to `maxMessages`.
+    /// Saves a batch of messages in order, completely or not at all, then trims the scope to `maxMessages`.
     ///
-    /// A message whose role repeats the last stored one's is dropped unless it belongs to a tool exchange; a message whose
-    /// id the scope already holds keeps its first content, so that a retry is harmless; the same message may be saved for
-    /// several agents of a session, and is kept for each. When this returns, a store that
-    /// declares durability has the batch on the disk. A task that was cancelled before the store took the batch has saved
-    /// nothing; after that it gets the true result.
+    /// A message with the same role as the last stored one is dropped, except as part of a tool exchange. A message
+    /// whose ID is already in the scope keeps its first content, so a retry is harmless. The same message can be
+    /// saved for several agents of a session, and is stored for each of them.
+    ///
+    /// In a store with declared durability, the batch is durable when this method returns. A task canceled before
+    /// the store accepts the batch saves nothing. After that point, cancellation has no effect, and the method
+    /// returns or throws the real result.
     func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws
 
-    /// All messages of a session, merged over its agents by timestamp without reordering any agent's, with what assistants
-    /// said prefixed `[agentId]`.
+    /// Returns all messages of a session, merged over its agents by timestamp.
+    ///
+    /// The messages of each agent keep their order. Those of assistants get the prefix `[agentId]`.
     func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage]
 }
 
-/// Defaults that stores and orchestrators share.
+/// Default values for stores and orchestrators.
 public enum ChatStorageDefaults {
-    /// The usual budget of a scope, in messages.
+    /// The default budget of a scope, in messages.
     public static let maxMessages = 100
 }

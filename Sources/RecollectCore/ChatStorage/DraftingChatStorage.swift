@@ -1,19 +1,23 @@
-/// A chat storage that keeps a reply while it streams, so that what was said outlives the process that said it.
+/// A chat store that saves a streaming reply in increments, so that its text survives the end of the process.
 ///
-/// Optional: an orchestrator that is given a store of just the four methods holds the reply in memory until it ends. A wrapper
-/// passes both calls on to the store that it wraps.
+/// Optional: with a store of only the four methods of `ChatStorage`, an orchestrator holds the reply in memory
+/// until its end. A wrapper forwards both calls to the wrapped store.
 public protocol DraftingChatStorage: ChatStorage {
-    /// Begins a reply that is kept while it streams: see `ReplyDraft`. When it ends, it is a message of the scope whatever role
-    /// the last one has, and the scope is trimmed to `maxMessages`.
+    /// Begins a streaming reply: see `ReplyDraft`.
     ///
-    /// - Returns: `nil` where this store keeps none: a wrapper around a store that does not.
-    /// - Throws: `invalidArgument` where a reply of that id is in flight in that session. Where this throws, no reply has begun.
+    /// When the reply ends, it becomes a message of the scope regardless of the last message's role, and the scope
+    /// is trimmed to `maxMessages`.
+    ///
+    /// - Returns: `nil` in a wrapper around a store without streaming replies.
+    /// - Throws: `invalidArgument` if a streaming reply of the scope already has this ID. If this method throws, no
+    ///   reply has begun.
     func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft?
 
-    /// The replies in flight of a session, of this and of other processes, with `isInFlight` set. Those whose process has ended
-    /// are saved first, as interrupted ones, and are then messages like any other.
+    /// Returns the streaming replies of a session, from this and other processes, with `isInFlight` set.
+    ///
+    /// Replies from ended processes are first saved as interrupted replies, and from then on are ordinary messages.
     func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)]

@@ -1,27 +1,27 @@
 import Logging
 
-/// Keeps messages in memory, for tests, previews and conversations that nobody wants to find again.
+/// A store in memory, for tests, previews and temporary sessions.
 ///
-/// All rules of a history hold except durability: what is here is gone with the process. Nothing waits for a disk, so every
-/// call runs to its end on the caller's task, under one short lock; a batch is whole or not there, and cancellation has
-/// nothing to interrupt.
+/// All rules of a history apply except durability: the content is lost with the process. Every call runs to its end
+/// on the caller's task, under one short lock and without waiting for a disk. A batch is saved completely or not at
+/// all. Cancellation has no effect on a call in progress.
 public final class InMemoryChatStorage: VersionedChatStorage {
-    /// Where the store tells of messages that it dropped.
+    /// The events of this store, about dropped messages.
     public let events: StoreEvents
 
     private let seed: Seed
     private let sameRole: SameRole
     private let sessions = Locked<[ConversationID: Session]>([:])
 
-    /// Makes a store whose every scope, of every user and session, begins with `messages`.
+    /// Creates a store in which every scope, of every user and session, begins with `messages`.
     ///
-    /// Seeded messages are part of each scope as if they had been saved there first: they count in its window and are the
-    /// first to go when a save trims that scope, and in that scope only. The merged view shows all of them, once and without
-    /// a prefix, before everything else. Saving a message with the id of a seeded one changes nothing.
+    /// Seeded messages count as the first saved messages of each scope: they are part of its window, and are the
+    /// first to be removed when a save trims the scope, in this scope only. The merged view shows all of them once,
+    /// first and without a prefix. Saving a message with the ID of a seeded one has no effect.
     /// - Parameters:
-    ///   - messages: What every scope begins with.
-    ///   - sameRole: What happens to a message that repeats the last stored role.
-    ///   - logger: Where the store logs; never a message's body.
+    ///   - messages: The first messages of every scope.
+    ///   - sameRole: The treatment of a message with the same role as the last stored one.
+    ///   - logger: The logger of this store. Message bodies are never logged.
     public init(
         _ messages: [ConversationMessage] = [], sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
     ) {
@@ -30,7 +30,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         events = StoreEvents(logger: logger)
     }
 
-    /// The last messages of a scope, seeded ones first.
+    /// Returns the last messages of a scope, seeded ones first.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -40,7 +40,7 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         return trimToEvenPairs(messages ?? seed.messages, maxMessages: maxMessages)
     }
 
-    /// Saves one message as a batch of one.
+    /// Saves one message, as a batch of one.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -48,9 +48,9 @@ public final class InMemoryChatStorage: VersionedChatStorage {
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves a batch whole, then trims the scope to the budget.
-    /// - Throws: `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, `CancellationError` if the task was cancelled before;
-    ///   then nothing is saved.
+    /// Saves a batch completely, then trims the scope to the budget.
+    /// - Throws: `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, `CancellationError` if the task
+    ///   was canceled before the call. In both cases nothing is saved.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -65,7 +65,8 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         admission.report(to: events, scope: scope)
     }
 
-    /// The seeded messages as they are, then what was saved in the session, merged by timestamp and attributed.
+    /// Returns the seeded messages unchanged, then the saved messages of the session, merged by timestamp, with
+    /// agent prefixes.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let session = sessions.withLock { $0[ConversationID(userId: userId, sessionId: sessionId)] }
         let scopes = (session?.scopes ?? [:]).map { agent, messages in
@@ -74,23 +75,23 @@ public final class InMemoryChatStorage: VersionedChatStorage {
         return seed.messages + MergedChats.merge(scopes)
     }
 
-    /// The number of saves to the session so far.
+    /// Returns the number of saves to the session so far.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         let saves = sessions.withLock { $0[ConversationID(userId: userId, sessionId: sessionId)]?.saves ?? 0 }
         return ChatVersion(rawValue: "\(saves)")
     }
 }
 
-/// What every scope begins with.
+/// The first messages of every scope.
 private struct Seed: Sendable {
     let messages: [ConversationMessage]
     let ids: Set<ByteString>
 }
 
-/// A session: what its agents hold, seeded messages included.
+/// The messages of a session by agent, including seeded ones.
 private struct Session {
     var scopes: [ByteString: [ConversationMessage]] = [:]
-    /// The ids of all that was saved for each agent and is still there.
+    /// The IDs of the messages saved for each agent and not trimmed.
     var ids: [ByteString: Set<ByteString>] = [:]
     var saves = 0
 
@@ -98,7 +99,7 @@ private struct Session {
         _ batch: [ConversationMessage], agent: ByteString, seed: Seed, sameRole: SameRole,
         trim: ([ConversationMessage]) -> [ConversationMessage]
     ) -> Admission {
-        // Taken out and put back, so that the array is not copied by every save.
+        // Removed and put back, because otherwise every save would copy the array.
         var messages = scopes.removeValue(forKey: agent) ?? seed.messages
         var ids = ids.removeValue(forKey: agent) ?? []
         saves += 1

@@ -1,23 +1,23 @@
-/// A chat storage that can tell cheaply whether a session has changed, whoever changed it: see `CachingChatStorage`.
+/// A chat store that detects changes of a session without reading it: see `CachingChatStorage`.
 ///
-/// Optional: of a store without it nobody can know what other processes wrote but by reading. A wrapper passes the call on to the
-/// store that it wraps.
+/// Optional: without it, only reading shows the writes of other processes. A wrapper forwards the call to the
+/// wrapped store.
 public protocol VersionedChatStorage: ChatStorage {
-    /// What the session's state is called now.
+    /// Returns the version of the session's current state.
     ///
-    /// Two calls give the same version only if every read between them gave the same: every write that is done changes it, by
-    /// this and other instances and processes, through this and other views. It may change without a reason. Versions are
-    /// compared among those of one instance; they mean nothing to others and are not kept.
-    /// - Returns: `nil` where this store has none: a wrapper around a store that has none.
+    /// Two calls return the same version only if every read between them returned the same content. Every completed
+    /// write changes the version, by this or another instance or process, through this or another view. The version
+    /// may also change without a reason. Versions are comparable only within one instance, and are not stored.
+    /// - Returns: `nil` in a wrapper around a store without versions.
     func version(userId: String, sessionId: String) async throws -> ChatVersion?
 }
 
-/// The name of a session's state: equal names, equal states.
+/// A version of a session's state: equal versions mean equal states.
 public struct ChatVersion: RawRepresentable, Hashable, Sendable {
-    /// The name, in the store's own words.
+    /// The version, in a format of the store.
     public let rawValue: String
 
-    /// Makes a version from its name.
+    /// Creates a version from its raw value.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }

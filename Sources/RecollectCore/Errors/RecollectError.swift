@@ -1,75 +1,75 @@
 import Foundation
 
-/// Why a store, an import or a search could not do what was asked.
+/// A failure of a store, an import or a search.
 ///
-/// `code` is for programs, `message` for a person: what happened, to which file or session, and what to do.
+/// `code` is for programs. `message` is for users: the failure, the affected file or session, and a remedy.
 public struct RecollectError: Error, Sendable {
-    /// What kind of failure this is; new codes may come with new versions.
+    /// The kind of a failure. Newer versions may add codes.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a code from its name.
+        /// Creates a code from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The store's folder or file cannot be opened or made.
+        /// The store's folder or file cannot be opened or created.
         public static let cannotOpen = Code(rawValue: "cannotOpen")
-        /// The path holds something that Recollect did not write; it was left untouched.
+        /// The path contains a foreign file, left untouched.
         public static let foreignStore = Code(rawValue: "foreignStore")
-        /// A newer version of Recollect wrote the store; it was left untouched.
+        /// The store was written by a newer version of Recollect and left untouched.
         public static let newerSchema = Code(rawValue: "newerSchema")
-        /// The store's files were replaced or removed while they were open; nothing is pretended to be saved.
+        /// The store's files were replaced or removed while they were open. The save was not acknowledged.
         public static let storeReplaced = Code(rawValue: "storeReplaced")
-        /// The store's files are damaged beyond what could be read.
+        /// The store's files are damaged, with unreadable content.
         public static let damaged = Code(rawValue: "damaged")
-        /// No space is left; nothing of this save was kept.
+        /// No space is left; nothing of this save was stored.
         public static let diskFull = Code(rawValue: "diskFull")
-        /// The store may be read but not written.
+        /// The store can be read but not written.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// This process may not read or write the file or folder.
+        /// This process has no permission to read or write the file or folder.
         public static let permissionDenied = Code(rawValue: "permissionDenied")
         /// Too many files are open.
         public static let tooManyOpenFiles = Code(rawValue: "tooManyOpenFiles")
         /// Reading or writing failed below the store.
         public static let inputOutput = Code(rawValue: "inputOutput")
-        /// Another process holds the store for longer than the time allowed.
+        /// Another process used the store for longer than the time limit.
         public static let busy = Code(rawValue: "busy")
-        /// No such session, message or attachment.
+        /// There is no such session, message or attachment.
         public static let notFound = Code(rawValue: "notFound")
-        /// More than one session fits what was asked.
+        /// More than one session matches the request.
         public static let ambiguous = Code(rawValue: "ambiguous")
-        /// What was asked makes no sense; the message says what would.
+        /// The request is invalid; the message says how to correct it.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
-        /// The message or batch is larger, or a value in it nests deeper, than the store keeps.
+        /// The message or batch is larger, or a value in it is nested deeper, than the store allows.
         public static let tooLarge = Code(rawValue: "tooLarge")
-        /// There is not enough memory; nothing of this save was kept.
+        /// There is not enough memory; nothing of this save was stored.
         public static let outOfMemory = Code(rawValue: "outOfMemory")
-        /// A file could not be understood.
+        /// A file has an unreadable format.
         public static let unreadable = Code(rawValue: "unreadable")
-        /// Two stores hold different content under one id; nothing was overwritten.
+        /// Two stores have different content under one ID; nothing was overwritten.
         public static let conflict = Code(rawValue: "conflict")
         /// The content of a file is not on this device yet.
         public static let notLocal = Code(rawValue: "notLocal")
-        /// What was asked did not come within the time allowed.
+        /// The request did not complete within the time limit.
         public static let timedOut = Code(rawValue: "timedOut")
-        /// The place itself is gone for now: signed out, unmounted, emptied, or another account's.
+        /// The location is temporarily unavailable: signed out, unmounted, emptied, or of another account.
         public static let unavailable = Code(rawValue: "unavailable")
         /// The text looks like a credential and was not written.
         public static let credential = Code(rawValue: "credential")
-        /// A store gives back something else than was saved in it.
+        /// A store returned different content than was saved.
         public static let notKept = Code(rawValue: "notKept")
     }
 
-    /// What kind of failure this is.
+    /// The kind of the failure.
     public let code: Code
-    /// What happened, to which file or session, and what to do.
+    /// The failure, the affected file or session, and a remedy.
     public let message: String
-    /// What lay below, where something did.
+    /// The underlying error, if any.
     public let cause: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -86,6 +86,6 @@ extension RecollectError: CustomStringConvertible {
 }
 
 extension RecollectError: LocalizedError {
-    /// The message: what an alert shows as `localizedDescription`.
+    /// The message, shown by alerts as `localizedDescription`.
     public var errorDescription: String? { message }
 }

@@ -1,13 +1,13 @@
-/// How many messages of a session were lost.
+/// The number of lost messages of a session.
 public struct SessionLoss: Sendable, Codable, Hashable {
-    /// The session's user.
+    /// The session's user ID.
     public let userId: String
-    /// The session.
+    /// The session ID.
     public let sessionId: String
-    /// How many of its messages are known to be lost.
+    /// The number of messages known to be lost.
     public let lostMessages: Int
 
-    /// Makes an account of a session.
+    /// Creates a record of a loss.
     public init(userId: String, sessionId: String, lostMessages: Int) {
         self.userId = userId
         self.sessionId = sessionId

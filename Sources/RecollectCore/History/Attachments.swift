@@ -1,8 +1,10 @@
 import Foundation
 
 extension HistoryStore {
-    /// The messages with the bytes of every attachment that this store keeps; one whose bytes are gone or
-    /// damaged stays a hash, so that the messages can be read; `attachment(sha256:)` tells which it is.
+    /// Returns the messages with the bytes of all their attachments in this store.
+    ///
+    /// An attachment with missing or damaged bytes stays a hash, so that its message can still be read. For such a
+    /// hash, `attachment(sha256:)` throws the reason.
     public func restoringAttachments(of messages: [ConversationMessage]) async throws -> [ConversationMessage] {
         guard messages.contains(where: \.hasAttachments) else { return messages }
         var bytes: [String: Data] = [:]
@@ -39,7 +41,7 @@ extension ConversationMessage {
         }
     }
 
-    /// Whether any attachment's bytes are in the message itself.
+    /// Whether any attachment has its bytes in the message itself.
     package var hasInlineAttachments: Bool {
         parts.contains { part in
             if case .attachment(let attachment) = part, case .inline = attachment.content { return true }
@@ -47,7 +49,7 @@ extension ConversationMessage {
         }
     }
 
-    /// The message with every attachment's content replaced.
+    /// Returns the message with the content of every attachment replaced.
     package func mappingAttachments(
         _ transform: (Attachment.Content) throws -> Attachment.Content
     ) rethrows -> ConversationMessage {

@@ -1,47 +1,47 @@
 import Foundation
 
-/// A conversation as a list shows it; reading one reads no bodies but the preview's.
+/// A session as shown in a list. Reading one reads no message bodies except for the preview.
 public struct Conversation: Hashable, Sendable, Identifiable {
-    /// Names the conversation.
+    /// The identifier of the session.
     public var id: ConversationID
-    /// The title that was given; `nil` where none was.
+    /// The session's explicit title; `nil` if none was set.
     public var title: String?
-    /// When its first message was made.
+    /// The date of its first message.
     public var createdAt: Date
     /// The latest timestamp of its messages.
     public var lastActivityAt: Date
-    /// How many messages it has, of all agents.
+    /// The number of its messages, over all agents.
     public var messageCount: Int
-    /// Its agents' ids in the order in which they first spoke.
+    /// The IDs of its agents, in the order of their first messages.
     public var agents: [String]
-    /// The beginning of the first thing its user said, at most 200 characters; empty where there is none.
+    /// The beginning of the user's first message, at most 200 characters; empty if there is none.
     public var preview: String
-    /// What its user said first, as a UI told it (`ConversationDetails.firstMessage`); `nil` where none did.
+    /// The user's first message as set by a UI (`ConversationDetails.firstMessage`); `nil` if not set.
     public var firstMessage: String?
-    /// The folder that it worked in.
+    /// The folder of the session's work.
     public var workingDirectory: String?
-    /// The branch, of Git say, that it worked on.
+    /// The branch of the session's work, for example a Git branch.
     public var branchName: String?
-    /// What else is known of it.
+    /// Additional data of the session.
     public var metadata: [String: JSONValue]
-    /// When it was last written or opened.
+    /// The date of the last write or opening.
     public var lastAccessedAt: Date
-    /// Whether a list shows it before others.
+    /// Whether lists show the session before others.
     public var isPinned: Bool
-    /// Whether it was put away.
+    /// Whether the session is archived.
     public var isArchived: Bool
-    /// Whether something was said since it was last marked as read.
+    /// Whether the session has messages newer than its last read mark.
     public var isUnread: Bool
-    /// Its tags in order of their bytes.
+    /// The session's tags in byte order.
     public var tags: [String]
-    /// The tokens that its messages tell of in their metadata.
+    /// The sum of the token counts in the metadata of its messages.
     public var usage: TokenUsage
-    /// When it was discarded; `nil` for one that was not. A discarded conversation can be restored.
+    /// The date of the discard; `nil` for a session that is not discarded. A discarded session can be restored.
     public var discardedAt: Date?
-    /// Where it left its conversation; `nil` for one that is no branch.
+    /// The origin of a branch; `nil` for a session that is not a branch.
     public var branchOf: BranchPoint?
 
-    /// Makes a conversation's summary; without `lastAccessedAt` it is the last activity.
+    /// Creates a session for a list. `lastAccessedAt` defaults to `lastActivityAt`.
     public init(
         id: ConversationID, title: String? = nil, createdAt: Date, lastActivityAt: Date, messageCount: Int,
         agents: [String] = [], preview: String = "", firstMessage: String? = nil, workingDirectory: String? = nil,
@@ -71,25 +71,25 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.branchOf = branchOf
     }
 
-    /// What a list shows as its name: the title that was given, else the preview, else its session's id.
+    /// The name for lists: the title, else the preview, else the session ID.
     public var displayTitle: String {
         if let title, !title.isEmpty { return title }
         return preview.isEmpty ? id.sessionId : preview
     }
 }
 
-/// The tokens that a conversation has used, as its messages tell in `usage` of their metadata.
+/// The token counts of a session, summed from `usage` in the metadata of its messages.
 public struct TokenUsage: Hashable, Sendable {
-    /// Tokens that were sent, without those from and into a cache.
+    /// Sent tokens, except those read from or written to a cache.
     public var input: Int
-    /// Tokens that were generated.
+    /// Generated tokens.
     public var output: Int
-    /// Tokens that were written to a provider's cache.
+    /// Tokens written to a provider's cache.
     public var cacheCreation: Int
-    /// Tokens that were read from a provider's cache.
+    /// Tokens read from a provider's cache.
     public var cacheRead: Int
 
-    /// Makes a sum of tokens.
+    /// Creates a sum of tokens.
     public init(input: Int = 0, output: Int = 0, cacheCreation: Int = 0, cacheRead: Int = 0) {
         self.input = input
         self.output = output
@@ -97,52 +97,52 @@ public struct TokenUsage: Hashable, Sendable {
         self.cacheRead = cacheRead
     }
 
-    /// All of them.
+    /// The sum of all four counts.
     public var total: Int { input + output + cacheCreation + cacheRead }
 }
 
-/// Where a branch left its conversation.
+/// The point at which a branch left its session.
 public struct BranchPoint: Hashable, Sendable {
-    /// The conversation's session.
+    /// The ID of the original session.
     public var sessionId: String
-    /// The last message that both have; `nil` where they differ from the first message on.
+    /// The last message common to both; `nil` if they differ from the first message on.
     public var messageId: String?
 
-    /// Makes a point.
+    /// Creates a branch point.
     public init(sessionId: String, messageId: String?) {
         self.sessionId = sessionId
         self.messageId = messageId
     }
 }
 
-/// What can be set of a conversation; fields left `nil` stay as they are.
+/// Changes of a session's details. Fields with `nil` stay unchanged.
 public struct ConversationDetails: Hashable, Sendable {
-    /// A title; an empty one takes the title away.
+    /// The title. An empty string removes it.
     public var title: String?
-    /// The folder that it works in.
+    /// The folder of the session's work.
     public var workingDirectory: String?
-    /// The branch, of Git say, that it works on.
+    /// The branch of the session's work, for example a Git branch.
     public var branchName: String?
-    /// Members to set; others stay, a `null` removes.
+    /// Members to set. A `null` removes a member; other members stay unchanged.
     public var metadata: [String: JSONValue]
-    /// Whether lists show it before others.
+    /// Whether lists show the session before others.
     public var isPinned: Bool?
-    /// Whether it is put away.
+    /// Whether the session is archived.
     public var isArchived: Bool?
-    /// Whether all that was said until now was read.
+    /// Whether all messages so far are marked as read.
     public var isRead: Bool?
-    /// Tags to add; any string but the empty one.
+    /// Tags to add. The empty string is not a tag.
     public var addedTags: [String]
-    /// Tags to take away.
+    /// Tags to remove.
     public var removedTags: [String]
-    /// A moment at which it was opened; it never moves back.
+    /// The date of an opening. The stored date never moves back.
     public var lastAccessedAt: Date?
-    /// What its user said first, for a conversation that has no message yet; a first one given stays.
+    /// The user's first message, for a session without messages. An earlier one stays unchanged.
     public var firstMessage: String?
-    /// When it was made, for a conversation that comes from elsewhere and is new here; a known one's stays.
+    /// The creation date, for an imported session. That of an existing session stays unchanged.
     public var createdAt: Date?
 
-    /// Makes details.
+    /// Creates details.
     public init(
         title: String? = nil, workingDirectory: String? = nil, branchName: String? = nil,
         metadata: [String: JSONValue] = [:], isPinned: Bool? = nil, isArchived: Bool? = nil, isRead: Bool? = nil,
@@ -164,16 +164,16 @@ public struct ConversationDetails: Hashable, Sendable {
     }
 }
 
-/// A message with its place in the history.
+/// A message with its position in the history.
 public struct StoredMessage: Hashable, Sendable {
-    /// The agent whose scope holds it.
+    /// The agent of the message's scope.
     public var agentId: String
-    /// Its place in the conversation.
+    /// The position in the session.
     public var cursor: MessageCursor
     /// The message.
     public var message: ConversationMessage
 
-    /// Makes a stored message.
+    /// Creates a stored message.
     public init(agentId: String, cursor: MessageCursor, message: ConversationMessage) {
         self.agentId = agentId
         self.cursor = cursor

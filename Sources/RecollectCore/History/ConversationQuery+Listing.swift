@@ -1,11 +1,11 @@
-/// The conditions and the order of a list outside a database: for whoever keeps a list up to date without reading it again.
+/// The conditions and order of a list, for updating a list without reading it again from the database.
 extension ConversationQuery {
-    /// A conversation's place in the list.
+    /// Returns the position of a session in the list.
     package func cursor(of conversation: Conversation) -> ConversationCursor {
         ConversationCursor(key: order.key(of: conversation), sessionId: conversation.id.sessionId)
     }
 
-    /// Whether one place comes before the other.
+    /// Whether the left position comes before the right one.
     package func isInOrder(_ left: ConversationCursor, _ right: ConversationCursor) -> Bool {
         let (first, second) = order.isAscending != isReversed ? (left, right) : (right, left)
         if first.key.isSmaller(than: second.key) { return true }
@@ -13,7 +13,7 @@ extension ConversationQuery {
         return ByteString(first.sessionId) < ByteString(second.sessionId)
     }
 
-    /// Whether all conditions hold but the text's, which only an index can tell.
+    /// Whether all conditions hold, except for the text, which needs the search index.
     package func includes(_ conversation: Conversation) -> Bool {
         let activity = conversation.lastActivityAt.millisecondsSince1970
         let tags = Set(conversation.tags.map(ByteString.init))
@@ -31,10 +31,10 @@ extension ConversationQuery {
 }
 
 extension ConversationQuery.Order {
-    /// Whether the smallest comes first.
+    /// Whether the smallest key comes first.
     package var isAscending: Bool { self == .title }
 
-    /// What a conversation is ordered by.
+    /// Returns the sort key of a session.
     package func key(of conversation: Conversation) -> ConversationCursor.Key {
         switch self {
         case .lastActivity: .integer(conversation.lastActivityAt.millisecondsSince1970)
@@ -47,8 +47,9 @@ extension ConversationQuery.Order {
 }
 
 extension ConversationCursor.Key {
-    /// Numbers by their size, titles as SQLite's `NOCASE` has them: by their bytes, ASCII letters without their case, no
-    /// further than a U+0000, then by their length.
+    /// Whether a key sorts before another: numbers by value, titles in the order of SQLite's `NOCASE`.
+    ///
+    /// `NOCASE` compares bytes up to the first U+0000, ignoring the case of ASCII letters, then lengths.
     fileprivate func isSmaller(than other: Self) -> Bool {
         switch (self, other) {
         case (.integer(let left), .integer(let right)): left < right

@@ -1,50 +1,52 @@
 import Foundation
 
-/// Which of a user's conversations a list shows, and in which order.
+/// The conditions and order of a list of a user's sessions.
 ///
-/// All conditions must hold. Branches are never shown, discarded conversations only where they are asked for.
+/// A listed session fulfills all conditions. Branches are never listed, and discarded sessions only with
+/// `isDiscarded`.
 public struct ConversationQuery: Hashable, Sendable {
-    /// What a list is ordered by. Two conversations of the same key are ordered by their session ids.
+    /// The order of a list. Sessions with equal keys are ordered by session ID.
     public enum Order: Hashable, Sendable, CaseIterable {
         /// The latest activity first.
         case lastActivity
         /// The last opened or written first.
         case lastAccess
-        /// The last made first.
+        /// The last created first.
         case creation
-        /// By what a list shows as the title, A to Z; ASCII letters without their case.
+        /// By display title, A to Z, ignoring the case of ASCII letters.
         case title
         /// The most messages first.
         case messageCount
     }
 
-    /// The user whose conversations are listed.
+    /// The owner of the listed sessions.
     public var userId: String
-    /// What the list is ordered by.
+    /// The order of the list.
     public var order: Order
-    /// Whether the order is turned round: the oldest first, or Z to A.
+    /// Whether the order is reversed: the oldest first, or Z to A.
     public var isReversed: Bool
-    /// Only conversations whose title or preview holds this text, without case for ASCII letters, or among whose messages a search finds it; empty
-    /// means all.
+    /// Only sessions with this text in the title or preview, ignoring the case of ASCII letters, or with a message
+    /// found by a search for it; empty means all.
     public var text: String
-    /// Only conversations with all these tags; at most 32,000 tags in the engine.
+    /// Only sessions with all these tags, at most 32,000 in the SQLite store.
     public var tags: [String]
-    /// Only conversations in which this agent has spoken.
+    /// Only sessions with messages of this agent.
     public var agentId: String?
-    /// Only conversations whose last activity was at this moment or later.
+    /// Only sessions with their last activity on or after this date.
     public var from: Date?
-    /// Only conversations whose last activity was before this moment.
+    /// Only sessions with their last activity before this date.
     public var until: Date?
-    /// Only pinned ones, or only others.
+    /// Only pinned sessions (`true`) or only others (`false`).
     public var isPinned: Bool?
-    /// Only archived ones, or only others.
+    /// Only archived sessions (`true`) or only others (`false`).
     public var isArchived: Bool?
-    /// Only unread ones, or only others.
+    /// Only unread sessions (`true`) or only others (`false`).
     public var isUnread: Bool?
-    /// Discarded conversations instead of all others.
+    /// Whether the list has only discarded sessions, instead of only others.
     public var isDiscarded: Bool
 
-    /// Makes a query; without conditions it shows all that were not discarded, the latest activity first.
+    /// Creates a query. The default conditions select all sessions that are not discarded, the latest activity
+    /// first.
     public init(
         userId: String, order: Order = .lastActivity, isReversed: Bool = false, text: String = "", tags: [String] = [],
         agentId: String? = nil, from: Date? = nil, until: Date? = nil, isPinned: Bool? = nil, isArchived: Bool? = nil,

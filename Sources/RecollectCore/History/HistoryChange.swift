@@ -1,9 +1,9 @@
-/// A place in the change feed; it stays good across restarts.
+/// A position in the change feed, valid across restarts.
 public struct ChangeCursor: Hashable, Comparable, Sendable, Codable {
-    /// The number of the last change before this place; 0 is the beginning.
+    /// The number of the last change before this position; 0 at the beginning.
     public let sequence: Int64
 
-    /// Makes a cursor from a stored number.
+    /// Creates a cursor from a stored number.
     public init(sequence: Int64) {
         self.sequence = sequence
     }
@@ -11,55 +11,56 @@ public struct ChangeCursor: Hashable, Comparable, Sendable, Codable {
     /// The beginning of the feed.
     public static let beginning = ChangeCursor(sequence: 0)
 
-    /// Whether one place is before the other.
+    /// Whether the left position is before the right one.
     public static func < (left: ChangeCursor, right: ChangeCursor) -> Bool {
         left.sequence < right.sequence
     }
 }
 
-/// One change of a history.
+/// A change of a history.
 ///
-/// The feed tells what there is to read, not what it was: a message that was added and then deleted appears only as deleted.
+/// The feed lists content to read again, not past content: a message added and then deleted appears only as
+/// deleted.
 public struct HistoryChange: Hashable, Sendable {
-    /// What happened; new kinds may come with new versions.
+    /// The kind of a change. Newer versions may add kinds.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The kind's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a kind from its name.
+        /// Creates a kind from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// A message was added.
         public static let messageAdded = Kind(rawValue: "messageAdded")
-        /// A message got new content, or belongs to an agent now where it belonged to none.
+        /// A message got new content, or was assigned to an agent for the first time.
         public static let messageEdited = Kind(rawValue: "messageEdited")
         /// A message was deleted.
         public static let messageDeleted = Kind(rawValue: "messageDeleted")
-        /// A conversation's details were set, or it was discarded or restored.
+        /// A session's details were set, or it was discarded or restored.
         public static let conversationUpdated = Kind(rawValue: "conversationUpdated")
-        /// A conversation has other messages than before: what a branch took out or brought back, another session's, or without
-        /// those that grew too old.
+        /// A session's list of messages changed: by a branch, by messages from another session, or by the removal
+        /// of expired messages.
         public static let conversationRearranged = Kind(rawValue: "conversationRearranged")
-        /// A conversation was deleted, or lives on under another session id.
+        /// A session was deleted, or continues under another session ID.
         public static let conversationDeleted = Kind(rawValue: "conversationDeleted")
         /// A user's whole history was deleted.
         public static let userDeleted = Kind(rawValue: "userDeleted")
     }
 
-    /// The place in the feed after this change.
+    /// The position in the feed after this change.
     public var cursor: ChangeCursor
-    /// What happened.
+    /// The kind of the change.
     public var kind: Kind
-    /// The conversation; for `userDeleted` its session is empty.
+    /// The session. Its session ID is empty for `userDeleted`.
     public var conversation: ConversationID
-    /// The agent, where a message is meant.
+    /// The agent, for a change of a message.
     public var agentId: String?
-    /// The message, where one is meant.
+    /// The message, for a change of a message.
     public var messageId: String?
 
-    /// Makes a change.
+    /// Creates a change.
     public init(
         cursor: ChangeCursor, kind: Kind, conversation: ConversationID, agentId: String? = nil, messageId: String? = nil
     ) {

@@ -1,209 +1,226 @@
 import Foundation
 
-/// The engine's interface: one history that chat storage, the session library, the command line and sync are views of.
+/// A history of messages, the common base of chat stores, the session library, the command line and sync.
 ///
-/// All methods may be called from any task at any time; none blocks the thread it is called on. Writes are atomic and, as
-/// far as the store declares it, durable when they return. A task that is cancelled before its write was taken has written
-/// nothing and gets `CancellationError`; after that it gets the true result. Failures are `RecollectError`s.
+/// All methods can be called from any task at any time, and never block the calling thread. Writes are atomic and,
+/// as far as the store declares it, durable when they return. A task canceled before its write was accepted has
+/// written nothing and gets `CancellationError`. After that point, cancellation has no effect, and the method
+/// returns or throws the real result. All other errors are `RecollectError`s.
 ///
-/// An id is one message of an agent; several agents of a conversation may each hold a message of the same id. `edit` and
-/// `deleteMessages` apply to all of them. `message`, `fork` and `branch` take the agent, too; without one they take the first in the
-/// conversation's order.
+/// An ID identifies one message of an agent; several agents of a session can each have a message with the same ID.
+/// `edit` and `deleteMessages` apply to all of them. `message`, `fork` and `branch` also take the agent; without
+/// one they use the first message in the session's order.
 public protocol HistoryStore: Sendable {
-    /// Where the store tells what it did of its own accord.
+    /// The events of this store, about its own actions.
     var events: StoreEvents { get }
 
     // MARK: Writing
 
-    /// Appends a batch to a scope in order, whole or not at all; every message is kept unless `options` say otherwise.
+    /// Appends a batch to a scope in order, completely or not at all. `options` can exclude messages.
     ///
-    /// A message whose id the scope already holds keeps its first content and its place. The same message may be appended for
-    /// several agents of a session; each of them holds it under its own id.
-    /// - Throws: `tooLarge` for a value nested deeper than the history keeps (`JSONValue.depthLimit`), as `update`, `edit` and replies do.
+    /// A message whose ID is already in the scope keeps its first content and its position. The same message can be
+    /// appended for several agents of a session; each of them then has its own copy.
+    /// - Throws: `tooLarge` for a value nested deeper than `JSONValue.depthLimit`; so do `update`, `edit` and
+    ///   streaming replies.
     @discardableResult
     func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
     ) async throws -> AppendOutcome
 
-    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Returns whether there is such a
-    /// conversation.
+    /// Sets details of a session; fields with `nil` stay unchanged.
     ///
-    /// - Parameter makesNew: whether one that is not there is made. Who shows conversations says no: one that another process has
-    ///   deleted meanwhile would come back, empty.
+    /// - Parameter makesNew: Whether to create a missing session. User interfaces should pass `false`: a session
+    ///   deleted by another process would otherwise come back, empty.
+    /// - Returns: Whether the session exists.
     @discardableResult
     func update(
         _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
     ) async throws -> Bool
 
-    /// Copies a conversation up to and including a message into a new session of the same user.
+    /// Copies a session up to and including a message into a new session of the same user.
     ///
-    /// Copies keep their ids, so that a search shows a copied message once.
-    /// - Parameter agentId: the agent of the message; `nil` means the first message of that id.
-    /// - Throws: `notFound` for an unknown message, `invalidArgument` where the new session already has messages.
+    /// Copies keep their IDs, so a search shows a copied message once.
+    /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
+    /// - Throws: `notFound` for an unknown message, `invalidArgument` if the new session already has messages.
     func fork(
         _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws
 
-    /// Gives messages that the conversation holds new content; they keep their places, agents and ids. Unknown ids are passed
-    /// over. Returns how many messages there were.
+    /// Replaces the content of messages in a session. They keep their positions, agents and IDs; unknown IDs are
+    /// ignored.
     ///
-    /// Where several agents hold a message of an id, each gets the content. A message that already has it is left alone. What was there before is gone for good; `branch` keeps it.
+    /// If several agents have a message with an ID, each of them gets the content. A message with identical content
+    /// is left unchanged. The previous content is deleted permanently; `branch` preserves it.
+    /// - Returns: The number of messages found.
     @discardableResult
     func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int
 
-    /// Gives a conversation another session id; its messages, attachments, details and branches move along.
+    /// Moves a session to another session ID, with its messages, attachments, details and branches.
     ///
-    /// If there is a session of the new id, the two become one: the old one's messages first, each id of an agent once. A message
-    /// that an agent has in both with different content stays as the new session has it, and the old content follows it under
-    /// an id of its own (`ConversationMessage.copyId`). Details that the new session lacks are taken from the old one, tags united.
-    /// Nothing happens if there is no session of the old id, or both are the same. Returns whether anything moved.
+    /// If a session with the new ID exists, the two are merged. The messages of the old session come first, and
+    /// each ID of an agent occurs once. A message with different content in both keeps that of the new session; the
+    /// old content follows it under a new ID (`ConversationMessage.copyId`). Details missing in the new session are
+    /// taken from the old one, and tags are combined. Nothing happens if there is no session with the old ID, or if
+    /// both IDs are equal.
+    /// - Returns: Whether a session was moved.
     @discardableResult
     func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool
 
-    /// Takes the messages from one on out of a conversation and keeps them as a branch: before a message is edited and what
-    /// follows it said anew, or a reply is regenerated.
+    /// Moves the messages from one message on out of a session into a branch, before an edit or a retry.
     ///
-    /// A branch is a conversation of its own, a session of the id that is returned, that no list shows; it holds only what
-    /// differs, and tells in `branchOf` where it left. Search finds what is in it.
-    /// - Parameter agentId: the agent of the message; `nil` means the first message of that id.
+    /// A branch is a separate session with the returned ID, hidden from all lists. It contains only the different
+    /// messages; its `branchOf` is the point at which it left its session. Search includes branches.
+    /// - Parameter agentId: The agent of the message; `nil` means the first message with this ID.
     /// - Throws: `notFound` for an unknown message.
     func branch(
         _ conversation: ConversationID, from messageId: String, agentId: String?
     ) async throws -> ConversationID
 
-    /// The branches of a conversation, the oldest first.
+    /// Returns the branches of a session, the oldest first.
     func branches(of conversation: ConversationID) async throws -> [Conversation]
 
-    /// Brings a branch back: what the conversation has said since that place becomes a branch in its turn, in one step.
+    /// Restores a branch in one step; the session's messages after the branch point become a branch themselves.
     ///
-    /// Where the message after which it left was deleted, what was said after the branch's first message makes way. Messages of
-    /// the branch whose ids the conversation has taken since for the same agents get ids of their own, as when sessions become one.
-    /// - Throws: `notFound` where it is no branch of the conversation, or the message after which it left is in another branch.
+    /// If the message at the branch point was deleted, all messages positioned after the branch's first message are
+    /// replaced. Messages of the branch get new IDs where the session has used theirs since for the same agents, as
+    /// in a merge of sessions.
+    /// - Throws: `notFound` if it is not a branch of the session, or if the message at the branch point is in
+    ///   another branch.
     func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws
 
-    /// Takes a conversation out of every list and search, so that it can be restored as long as `retention` keeps it: for ever,
-    /// for some days after it was discarded, or, where only windows are kept, not at all: then it is deleted for good.
+    /// Removes a session from all lists and searches.
     ///
-    /// Appending to it brings it back. Returns whether there was one.
+    /// The store's `retention` decides for how long it can be restored: without a limit, or for some days after the
+    /// discard. With a retention of windows only, it is deleted permanently at once. Appending to a discarded
+    /// session also restores it.
+    /// - Returns: Whether the session existed.
     @discardableResult
     func discardConversation(_ conversation: ConversationID) async throws -> Bool
 
-    /// Undoes `discardConversation`. Returns whether there was a discarded one.
+    /// Restores a discarded session.
+    /// - Returns: Whether there was such a discarded session.
     @discardableResult
     func restoreConversation(_ conversation: ConversationID) async throws -> Bool
 
-    /// Begins a reply that is kept while it streams: see `ReplyDraft`. Its conversation and scope are made if they are new.
+    /// Begins a streaming reply: see `ReplyDraft`. A missing session or scope is created.
     ///
     /// - Parameters:
-    ///   - message: the reply as far as it is known: its id, role, timestamp, metadata and what has already been said.
-    ///   - scope: where it becomes a message.
-    ///   - maxMessages: the budget that the scope's window is trimmed to in the step that makes it a message; `nil` moves nothing.
-    ///     A reply whose process ended trims nothing.
-    /// - Throws: `invalidArgument` where a reply of that id is in flight in that scope.
+    ///   - message: The reply as far as it is known: its ID, role, timestamp, metadata and first text.
+    ///   - scope: The scope of the finished message.
+    ///   - maxMessages: The budget for the scope's window. The window is trimmed in the same step in which the
+    ///     reply becomes a message; `nil` trims nothing. A reply whose process has ended trims nothing either.
+    /// - Throws: `invalidArgument` if the scope has a streaming reply with this ID.
     func beginReply(_ message: ConversationMessage, in scope: Scope, maxMessages: Int?) async throws -> ReplyDraft
 
-    /// The replies in flight of a conversation, the oldest first, as far as they are kept, with `isInFlight` set; of this and
-    /// of other processes. They follow all messages.
+    /// Returns the saved state of a session's streaming replies, of this and other processes, the oldest first.
+    ///
+    /// They have `isInFlight` set and follow all messages.
     func repliesInFlight(in conversation: ConversationID) async throws -> [(
         agentId: String, message: ConversationMessage
     )]
 
-    /// Deletes messages for good, from every index too, each id for every agent that holds it; unknown ids are passed over. Returns
-    /// how many messages there were.
+    /// Deletes messages permanently, including their index entries, for every agent with a message of that ID.
+    /// Unknown IDs are ignored.
+    /// - Returns: The number of messages found.
     @discardableResult
     func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int
 
-    /// Deletes a conversation for good: messages, attachments that nothing else uses, index entries.
+    /// Deletes a session permanently: its messages, index entries, and attachments without other uses.
+    /// - Returns: Whether the session existed.
     @discardableResult
     func deleteConversation(_ conversation: ConversationID) async throws -> Bool
 
-    /// Deletes all that is kept of a user for good, and erases what was set aside as damaged.
+    /// Deletes all data of a user permanently, and erases files set aside as damaged.
     func deleteUser(_ userId: String) async throws
 
-    // MARK: What an agent is given
+    // MARK: Windows for agents
 
-    /// The last messages of a scope's window in order: what `ChatStorage.fetch` gives. The budget is `ChatStorage`'s.
+    /// Returns the last messages of a scope's window in order, as `ChatStorage.fetch` does. `maxMessages` means the
+    /// same as there.
     func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
-    /// The last messages of a scope without any half of a tool exchange: a result whose call was cut goes with it.
+    /// Returns the last messages of a scope without incomplete exchanges: a result is left out if its call is
+    /// outside the window.
     func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage]
 
-    /// The windows of all agents of a conversation: what `ChatStorage.fetchAllChats` merges.
+    /// Returns the windows of all agents of a session, for merging by `ChatStorage.fetchAllChats`.
     func windows(of conversation: ConversationID) async throws -> [(agentId: String, messages: [ConversationMessage])]
 
-    // MARK: What a library shows
+    // MARK: Lists and search
 
-    /// Conversations of a user in any order, by pages. A page reads no messages.
+    /// Returns a page of a user's sessions in any order, without reading messages.
     func conversations(_ query: ConversationQuery, page: PageRequest<ConversationCursor>) async throws
         -> Page<Conversation, ConversationCursor>
 
-    /// One conversation, a discarded one or a branch too; `nil` if there is none.
+    /// Returns a session, including discarded ones and branches; `nil` if there is none.
     func conversation(_ conversation: ConversationID) async throws -> Conversation?
 
-    /// Conversations of a user whose session id begins with `prefix` in bytes, at most `limit`, in order of their ids.
+    /// Returns at most `limit` sessions of a user whose session ID begins with the bytes of `prefix`, ordered by
+    /// ID.
     func conversations(of userId: String, sessionIdPrefix prefix: String, limit: Int) async throws -> [Conversation]
 
-    /// Messages of a conversation in the order of saving, those of one agent or of all, by pages in either direction.
+    /// Returns a page of a session's messages in the order of saving, of one agent or all, in either direction.
     func messages(of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>) async throws
         -> Page<StoredMessage, MessageCursor>
 
-    /// One message: that of an agent, or without one the first in the conversation's order; `nil` if there is none.
+    /// Returns the message of an agent, or without one the first in the session's order; `nil` if there is none.
     func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage?
 
-    /// The bytes of an attachment that a message names by hash.
-    /// - Throws: `notFound` where the bytes are gone, `damaged` where they no longer have that hash.
+    /// Returns the bytes of an attachment by hash.
+    /// - Throws: `notFound` if the bytes are missing, `damaged` if their hash is different.
     func attachment(sha256: String) async throws -> Data
 
-    /// Searches a user's messages over all sessions and agents, best first. Any text is a valid query.
+    /// Searches a user's messages in all sessions, for all agents, the best matches first. Any text is a valid
+    /// query.
     ///
-    /// A message that several agents of a conversation hold with the same role and content is found once.
+    /// Messages of several agents in a session with the same ID, role and content count as one.
     func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor>
 
-    // MARK: What has changed
+    // MARK: Changes
 
-    /// Where the change feed stands now.
+    /// Returns the current end of the change feed.
     func latestChange() async throws -> ChangeCursor
 
-    /// Changes after a cursor in order, at most `limit`; a cursor stays good across restarts.
+    /// Returns at most `limit` changes after a cursor, in order. A cursor stays valid across restarts.
     func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange]
 
-    /// Changes after a cursor as they come, this process's at once and other processes' within a second.
+    /// Returns a stream of the changes after a cursor: this process's at once, other processes' within a second.
     func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error>
 }
 
 extension HistoryStore {
-    /// Appends a batch, keeping every message.
+    /// Appends a batch with the default options, so that every message is saved.
     @discardableResult
     public func append(_ messages: [ConversationMessage], to scope: Scope) async throws -> AppendOutcome {
         try await append(messages, to: scope, options: AppendOptions())
     }
 
-    /// Sets what is known of a conversation beside its messages; `nil` fields stay as they are. Makes it if it is new.
+    /// Sets details of a session; fields with `nil` stay unchanged. A missing session is created.
     public func update(_ conversation: ConversationID, with details: ConversationDetails) async throws {
         try await update(conversation, with: details, makesNew: true)
     }
 
-    /// Begins a reply that is kept while it streams and whose end trims nothing.
+    /// Begins a streaming reply without a trim at its end.
     public func beginReply(_ message: ConversationMessage, in scope: Scope) async throws -> ReplyDraft {
         try await beginReply(message, in: scope, maxMessages: nil)
     }
 
-    /// Copies a conversation up to and including the first message of that id into a new session of the same user.
+    /// Copies a session up to and including the first message with an ID into a new session of the same user.
     public func fork(_ conversation: ConversationID, at messageId: String, into newSessionId: String) async throws {
         try await fork(conversation, at: messageId, agentId: nil, into: newSessionId)
     }
 
-    /// Takes the messages from the first of that id on out of a conversation and keeps them as a branch.
+    /// Moves the messages from the first one with an ID on out of a session into a branch.
     public func branch(_ conversation: ConversationID, from messageId: String) async throws -> ConversationID {
         try await branch(conversation, from: messageId, agentId: nil)
     }
 
-    /// One message; of those that several agents hold under that id the first. `nil` if there is none.
+    /// Returns a message, the first of several agents' messages with this ID; `nil` if there is none.
     public func message(_ id: String, in conversation: ConversationID) async throws -> StoredMessage? {
         try await message(id, in: conversation, agentId: nil)
     }
 
-    /// A user's conversations, the latest activity first, by pages.
+    /// Returns a page of a user's sessions, the latest activity first.
     public func conversations(
         of userId: String, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
@@ -212,7 +229,7 @@ extension HistoryStore {
 }
 
 extension HistoryStore {
-    /// Changes from now on as they come, other processes' writes included: what is saved after this returned is told.
+    /// Returns a stream of all changes saved after this call, including other processes' writes.
     ///
     /// ```swift
     /// for try await change in try await history.changes() { await list.reload(change.conversation) }
@@ -222,22 +239,24 @@ extension HistoryStore {
     }
 }
 
-/// How a batch is appended.
+/// Options for appending a batch.
 public struct AppendOptions: Hashable, Sendable {
-    /// What happens to a message that repeats the last stored role. The engine keeps, `ChatStorage` views drop.
+    /// The treatment of a message with the same role as the last stored one. Histories keep it, `ChatStorage` views
+    /// drop it.
     public var sameRole: SameRole
-    /// The budget that the scope's window is trimmed to afterwards, in messages; `nil` moves nothing.
+    /// The budget for the scope's window after the append, in messages; `nil` trims nothing.
     public var maxMessages: Int?
-    /// Whether a message that the session holds already under the empty agent id, where a UI that knows no agents saved it, becomes
-    /// one of this scope. The engine leaves it there and keeps the appended one beside it, `ChatStorage` views take it.
+    /// Whether a message stored under the empty agent ID, by a UI without agents, moves to this scope.
     ///
-    /// It keeps its id and content, and its place in the conversation unless the scope has gone on behind that; then it goes to the
-    /// end. The same-role rule is for it as for any other: one that it drops stays where it is.
+    /// By default, histories leave it there and save the appended message beside it; `ChatStorage` views move it.
+    /// It keeps its ID and content. It also keeps its position in the session, unless the scope has later messages
+    /// or its window begins later; then it moves to the end. The same-role rule applies: a message dropped by it
+    /// stays unassigned.
     public var adoptsUnassigned: Bool
-    /// Whether a fully read conversation stays read, for imported messages. An unread conversation stays unread.
+    /// Whether a fully read session stays read, for imported messages. An unread session stays unread.
     public var staysRead: Bool
 
-    /// Makes options.
+    /// Creates options.
     public init(
         sameRole: SameRole = .keep, maxMessages: Int? = nil, adoptsUnassigned: Bool = false, staysRead: Bool = false
     ) {
@@ -248,16 +267,16 @@ public struct AppendOptions: Hashable, Sendable {
     }
 }
 
-/// What became of a batch.
+/// The result of appending a batch.
 public struct AppendOutcome: Hashable, Sendable {
-    /// Messages that are new in the scope.
+    /// The number of new messages in the scope.
     public var added: Int
-    /// Messages whose ids the scope already held, or took over.
+    /// The number of messages whose IDs were already in the scope, or moved to it.
     public var known: Int
-    /// Messages dropped by the same-role rule.
+    /// The number of messages dropped by the same-role rule.
     public var dropped: Int
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     public init(added: Int = 0, known: Int = 0, dropped: Int = 0) {
         self.added = added
         self.known = known

@@ -1,28 +1,28 @@
-/// Which page of a list is wanted: at most `limit` elements next to a cursor, which itself is not among them.
+/// A request for a page of a list: at most `limit` elements next to a cursor, excluding the one at the cursor.
 public struct PageRequest<Cursor: Sendable & Hashable>: Hashable, Sendable {
-    /// Which way to go from the cursor.
+    /// The direction from the cursor.
     public enum Direction: Hashable, Sendable {
-        /// Towards the end of the list, from its beginning where there is no cursor.
+        /// Toward the end of the list; without a cursor, from its beginning.
         case forward
-        /// Towards the beginning of the list, from its end where there is no cursor.
+        /// Toward the beginning of the list; without a cursor, from its end.
         case backward
     }
 
-    /// The place to go on from; `nil` for the beginning or, backwards, the end.
+    /// The starting position; `nil` for the beginning or, backward, the end.
     public var cursor: Cursor?
-    /// Which way to go.
+    /// The direction from the cursor.
     public var direction: Direction
-    /// The most elements to give, at least 1; `.max` asks for all.
+    /// The maximum number of elements, at least 1; `.max` requests all.
     public var limit: Int {
         didSet { limit = Self.bounded(limit) }
     }
 
-    /// Makes a request.
+    /// Creates a request for the elements after a cursor, or for the beginning of the list.
     public init(limit: Int, after cursor: Cursor? = nil) {
         self.init(cursor: cursor, direction: .forward, limit: limit)
     }
 
-    /// Makes a request for what comes before a cursor, or for the end of the list.
+    /// Creates a request for the elements before a cursor, or for the end of the list.
     public init(limit: Int, before cursor: Cursor?) {
         self.init(cursor: cursor, direction: .backward, limit: limit)
     }
@@ -33,58 +33,58 @@ public struct PageRequest<Cursor: Sendable & Hashable>: Hashable, Sendable {
         self.limit = Self.bounded(limit)
     }
 
-    /// A limit that a store can add one to, to see whether there is a next page.
+    /// Returns a limit from 1 to `.max - 1`, so that a store can add one to detect a next page.
     private static func bounded(_ limit: Int) -> Int {
         min(max(1, limit), .max - 1)
     }
 }
 
-/// A page: its elements always in the list's own order, and where to go on in the direction that was asked for.
+/// A page of a list, with the cursor for the next page in the requested direction.
 public struct Page<Element: Sendable, Cursor: Sendable & Hashable>: Sendable {
-    /// The elements, in the list's order whichever way the page was asked for.
+    /// The elements, in the list's order for both directions.
     public var elements: [Element]
-    /// Where the next page goes on; `nil` when this was the last.
+    /// The cursor for the next page; `nil` on the last page.
     public var next: Cursor?
 
-    /// Makes a page.
+    /// Creates a page.
     public init(elements: [Element], next: Cursor?) {
         self.elements = elements
         self.next = next
     }
 }
 
-/// A message's place in its conversation: they compare as the messages follow one another.
+/// A message's position in its session. Cursors compare in message order.
 public struct MessageCursor: Hashable, Comparable, Sendable, Codable {
-    /// The place, in a unit of the store's own.
+    /// The position, in a unit of the store.
     public let position: Int64
 
-    /// Makes a cursor from a store's own unit.
+    /// Creates a cursor from a position.
     public init(position: Int64) {
         self.position = position
     }
 
-    /// Whether one place is before the other.
+    /// Whether the left position is before the right one.
     public static func < (left: MessageCursor, right: MessageCursor) -> Bool {
         left.position < right.position
     }
 }
 
-/// A conversation's place in a list of its user's conversations, whatever the list's order.
+/// A session's position in a list of its user's sessions, in any order of the list.
 public struct ConversationCursor: Hashable, Sendable, Codable {
-    /// What the list is ordered by.
+    /// A sort key of a list.
     public enum Key: Hashable, Sendable, Codable {
-        /// A moment in milliseconds since 1970, or a count.
+        /// A date in milliseconds since 1970, or a count.
         case integer(Int64)
         /// A title.
         case text(String)
     }
 
-    /// What the list is ordered by, of the conversation at that place.
+    /// The sort key of the session at this position.
     public let key: Key
-    /// Its session, which decides between two of the same key.
+    /// The session's ID, for the order of sessions with equal keys.
     public let sessionId: String
 
-    /// Makes a cursor.
+    /// Creates a cursor.
     public init(key: Key, sessionId: String) {
         self.key = key
         self.sessionId = sessionId

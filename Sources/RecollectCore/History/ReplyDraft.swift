@@ -1,6 +1,6 @@
 import Foundation
 
-/// A reply that is kept while it streams.
+/// A streaming reply, saved in increments.
 ///
 /// ```swift
 /// let reply = try await history.beginReply(ConversationMessage(role: .assistant, text: ""), in: scope)
@@ -8,25 +8,25 @@ import Foundation
 /// try await reply.finish()
 /// ```
 ///
-/// What is appended lies in memory for at most half a second and is then saved beside the history, as durably as the history
-/// saves: a crash or a power cut takes at most the last second of text. When the process ends without `finish` or `interrupt`,
-/// the next one that opens the history finds the reply there and saves it, marked as interrupted. A draft that is released
-/// unfinished is interrupted.
+/// Appended content stays in memory for at most half a second. It is then saved beside the history, with the
+/// durability of the history: a crash or a power loss costs at most the last second of text. If the process ends
+/// without `finish` or `interrupt`, the next process to open the history saves the reply as interrupted. A
+/// `ReplyDraft` released without an end is interrupted too.
 ///
-/// A finished or interrupted reply is a message of its scope like any other, saved as durably as any; until then agents are not
-/// given it. May be used from any task; pieces keep the order of the calls.
+/// A finished or interrupted reply is an ordinary message of its scope with the same durability. Until then it is
+/// not given to agents. Any task can use a reply; increments keep the order of the calls.
 public final class ReplyDraft: Sendable {
-    /// The scope that the reply was begun in.
+    /// The scope of the reply.
     public let scope: Scope
-    /// The id of the finished message. If a merge or a restored branch brings another message of this id into the conversation, the
-    /// reply is saved beside it under a new id.
+    /// The ID of the finished message. If a merge or a restored branch brings another message with this ID into the
+    /// session, the reply is saved beside it under a new ID.
     public let id: String
 
     private let writing: ReplyWriting
 
-    /// For engines: a draft whose first state is kept already.
+    /// Creates a streaming reply with an already saved first state, for stores.
     ///
-    /// - Parameter pause: waits so many milliseconds; tests decide for themselves how long that is.
+    /// - Parameter pause: Waits for the given number of milliseconds; tests replace it.
     package init(
         _ message: ConversationMessage, scope: Scope, keeper: any ReplyKeeping,
         pause: @escaping @Sendable (Int) async throws -> Void = { try await Task.sleep(for: .milliseconds($0)) }
@@ -40,35 +40,37 @@ public final class ReplyDraft: Sendable {
         writing.giveUp()
     }
 
-    /// What has been said so far, with `isInFlight` set; after the end, the message that was saved.
+    /// The content so far, with `isInFlight` set; after the end, the saved message.
     public var message: ConversationMessage { writing.message }
 
-    /// Adds a piece: to the last part if that is prose, else as a new part of prose behind it.
+    /// Appends text to the last part, or as a new part if the last one is not text.
     ///
-    /// Returns at once, whatever the disk does. Pieces that come after `finish` or `interrupt` was called are ignored. Text that
-    /// could not be saved is tried again twice a second, and `finish` saves the whole message in any case.
+    /// Returns at once, without waiting for the disk. Text appended after a call of `finish` or `interrupt` is
+    /// ignored. A failed save is retried twice a second, and `finish` saves the whole message in any case.
     public func append(_ text: String) {
         writing.append(text)
     }
 
-    /// Adds a part that is no prose, a tool call or its result, say, behind what is there; prose that follows grows behind it.
+    /// Appends a part other than text, for example a tool call or its result. Later text becomes a new part after
+    /// it.
     ///
-    /// Kept like text, and as quick; prose is added as `append(_:)` adds text. A part is added as it is: pieces of one thought, for
-    /// instance, are the caller's to join. Prose of no length, as a reply often begins with, makes way for it. With a value that is
-    /// nested too deep (`JSONValue.depthLimit`) nothing more is kept, and the end throws `tooLarge` unless it is given another message.
+    /// The part is saved like text and returns as quickly; a text part is handled by `append(_:)` for text. Parts
+    /// are not joined: increments of one thought, for instance, must be joined by the caller. An empty text part
+    /// before the new part, common at the beginning of a reply, is removed. After a value nested deeper than
+    /// `JSONValue.depthLimit`, nothing more is saved, and the end throws `tooLarge` unless it gets another message.
     public func append(_ part: ContentPart) {
         writing.append(part)
     }
 
-    /// Makes the reply a message of its scope; the draft is gone in the same step. The second end of a reply does nothing but
-    /// wait for the first.
+    /// Makes the reply a message of its scope and removes the streaming reply, in one step.
     ///
-    /// Cancellation of the calling task changes nothing: the task that streams is often cancelled just before this is called.
-    /// After a failure the reply is in flight still, and this may be called again.
-    /// - Parameter message: the whole reply, where the caller has it (with tool calls and usage, say), instead of what was
-    ///   appended; it must have the draft's id.
-    /// - Throws: `invalidArgument` for a message of another id; `notFound` if the conversation was deleted meanwhile, and then
-    ///   nothing is saved; what saving throws, `diskFull` for instance.
+    /// A second end of the reply only waits for the first. Cancellation of the calling task has no effect, because
+    /// a streaming task is often canceled just before this call. After a failure the reply is still streaming, and
+    /// this method can be called again.
+    /// - Parameter message: The whole reply, for example with tool calls and usage, in place of the appended
+    ///   content. It must have the ID of the streaming reply.
+    /// - Throws: `invalidArgument` for a message with another ID; `notFound` if the session was deleted in the
+    ///   meantime, and then nothing is saved; errors of the save, for example `diskFull`.
     public func finish(_ message: ConversationMessage? = nil) async throws {
         if let message, !message.id.hasSameBytes(as: id) {
             throw RecollectError(
@@ -78,22 +80,22 @@ public final class ReplyDraft: Sendable {
         try await writing.end { message ?? $0 }
     }
 
-    /// Makes the reply a message of its scope as far as it has come, marked with `isInterrupted`; else like `finish`.
-    /// - Throws: what `finish` throws.
+    /// Makes the content so far a message of the scope, marked with `isInterrupted`; otherwise like `finish`.
+    /// - Throws: The same errors as `finish`.
     public func interrupt() async throws {
         try await writing.end(\.asInterrupted)
     }
 }
 
 extension ConversationMessage {
-    /// The message as its reply's end before its time leaves it.
+    /// The message marked as an interrupted reply.
     package var asInterrupted: ConversationMessage {
         var message = self
         message.isInterrupted = true
         return message
     }
 
-    /// Takes out the last part if it is prose: it is what a reply in flight grows at.
+    /// Removes and returns the last part if it is text: the growing part of a streaming reply.
     package mutating func takeLastText() -> String? {
         guard let text = parts.last?.text else { return nil }
         parts.removeLast()
@@ -101,14 +103,15 @@ extension ConversationMessage {
     }
 }
 
-/// Where an engine keeps a draft.
+/// The persistence of a streaming reply in a store.
 package protocol ReplyKeeping: Sendable {
-    /// Keeps what the draft has grown to, instead of what was kept of it before: so a call whose result was not known can be made
-    /// again.
+    /// Saves the current content of the reply in place of the last saved one, so that a call with an unknown result
+    /// can be repeated.
     /// - Parameters:
-    ///   - text: the prose at its end; `nil` where it ends in something else.
-    ///   - parts: all before that, never none; `nil` where it is as it was kept last.
+    ///   - text: The text at its end; `nil` if the last part is not text.
+    ///   - parts: All parts before the text, at least one; `nil` if unchanged since the last save.
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws
-    /// Makes the draft a message and forgets the draft, in one step. A message of that id that the scope holds is edited.
+    /// Makes the reply a message and removes the streaming reply, in one step. A message of the scope with the same
+    /// ID is edited.
     func finish(_ message: ConversationMessage) async throws
 }

@@ -1,25 +1,25 @@
-/// What goes on behind a draft: gathering pieces, giving them to the keeper, ending once.
+/// The background work of a `ReplyDraft`: buffering increments, saving them, and ending once.
 ///
-/// Apart from `ReplyDraft`, whose release ends the reply: what runs in the background holds this and never the draft.
+/// Separate from `ReplyDraft`, because its release ends the reply: background tasks refer only to this object.
 final class ReplyWriting: Sendable {
-    /// How long a piece may lie in memory, in milliseconds, before it is given to the keeper.
+    /// The longest time an increment stays in memory before it is saved, in milliseconds.
     static let flushInterval = 500
 
     private struct State {
-        /// The message without the text that grows.
+        /// The message without the growing text.
         var message: ConversationMessage
-        /// The prose at its end that pieces are added to; `nil` where there is none.
+        /// The growing text at its end; `nil` if there is none.
         var text: String?
-        /// Whether the keeper lacks something.
+        /// Whether content is not saved yet.
         var isBehind = false
-        /// Whether that is more than text.
+        /// Whether the unsaved content includes parts other than the text.
         var lacksParts = false
-        /// Runs while the keeper lacks something.
+        /// The task that saves content, while some is not saved yet.
         var flushing: Task<Void, Never>?
-        /// The end, under way or done; `nil` again if it failed.
+        /// The end, in progress or done; `nil` again after a failure.
         var ending: Task<Void, any Error>?
         var hasEnded = false
-        /// Whether the draft was released: nothing is tried again then.
+        /// Whether the `ReplyDraft` was released. Failures are then not retried.
         var isGivenUp = false
 
         var whole: ConversationMessage {
@@ -80,8 +80,8 @@ final class ReplyWriting: Sendable {
         }
     }
 
-    /// Gives the keeper what it lacks, a pause after it came, until it lacks nothing or the reply ends. What fails is tried again
-    /// after the next pause.
+    /// Saves new content after each pause, until all is saved or the reply ends. A failed save is retried after the
+    /// next pause.
     private func flush() async {
         while true {
             guard (try? await pause(Self.flushInterval)) != nil else { return }
@@ -92,7 +92,7 @@ final class ReplyWriting: Sendable {
             do {
                 try await keeper.keep(text, behind: parts)
             } catch {
-                // `finish` saves the whole message and tells what still fails then.
+                // `finish` saves the whole message and throws any remaining error.
                 state.withLock { state in
                     state.isBehind = true
                     if parts != nil { state.lacksParts = true }
@@ -106,13 +106,13 @@ final class ReplyWriting: Sendable {
         }
     }
 
-    /// Ends the reply with what `last` makes of what it is now.
+    /// Ends the reply with the message returned by `last` for its current content.
     func end(_ last: (ConversationMessage) -> ConversationMessage) async throws {
         let ending = state.withLock { state in
             if let ending = state.ending { return ending }
             var message = last(state.whole)
             message.isInFlight = false
-            // A task of its own, which no cancellation of the caller reaches.
+            // In a separate task, unaffected by cancellation of the caller.
             let ending = Task { [message, flushing = state.flushing] in try await self.end(as: message, after: flushing)
             }
             state.ending = ending
@@ -122,7 +122,7 @@ final class ReplyWriting: Sendable {
     }
 
     private func end(as message: ConversationMessage, after flushing: Task<Void, Never>?) async throws {
-        // The keeper is called by one at a time; one that only pauses ends at once.
+        // `keeper` is called by one task at a time. A task in its pause ends at once.
         flushing?.cancel()
         await flushing?.value
         do {
@@ -141,14 +141,15 @@ final class ReplyWriting: Sendable {
         }
     }
 
-    /// Interrupts the reply in the background, unless it has ended: its draft was released.
+    /// Interrupts the reply in the background, unless it has ended, because its `ReplyDraft` was released.
     func giveUp() {
         let isUnfinished = state.withLock { state in
             state.isGivenUp = true
             return state.ending == nil
         }
         guard isUnfinished else { return }
-        // If it fails, nobody is left to tell: the draft stays kept, and the next that looks for replies in flight saves it.
+        // No caller is left for an error. After a failure the streaming reply stays saved, and the next call of
+        // `repliesInFlight` saves it as a message.
         Task { try? await end(\.asInterrupted) }
     }
 }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// What to look for in a user's messages.
+/// A full-text search in a user's messages.
 ///
-/// Any text is a valid query. All its words must be in a message; the last letters of a word may be missing, but for a word
-/// of a single letter; a part of an identifier finds it (`socket` finds `WebSocketTask`); accents and case do not matter, and
-/// Chinese and Japanese are found by any characters that stand together. Words between quotation marks, or joined by nothing
-/// but the marks of identifiers and paths (`save_messages`), must follow one another.
+/// Any text is a valid query. A message matches if it contains all words. The last letters of a word may be
+/// missing, except for words of a single letter. A part of an identifier matches (`socket` finds `WebSocketTask`).
+/// Accents and case are ignored. Chinese and Japanese text matches by any adjacent characters. Words in quotation
+/// marks, or joined only by punctuation of identifiers and paths (`save_messages`), must be adjacent and in order.
 public struct SearchQuery: Hashable, Sendable {
-    /// The user whose messages are searched.
+    /// The owner of the searched messages.
     public var userId: String
-    /// What was typed.
+    /// The text of the query.
     public var text: String
     /// Only this session.
     public var sessionId: String?
@@ -17,18 +17,18 @@ public struct SearchQuery: Hashable, Sendable {
     public var agentId: String?
     /// Only these roles; empty means all.
     public var roles: [Role]
-    /// Only messages made at this moment or later.
+    /// Only messages created on or after this date.
     public var from: Date?
-    /// Only messages made before this moment.
+    /// Only messages created before this date.
     public var until: Date?
-    /// The most hits on a page, at least 1.
+    /// The maximum number of hits on a page, at least 1.
     public var limit: Int {
         didSet { limit = max(1, limit) }
     }
-    /// Where to go on, from the page before.
+    /// The cursor from the previous page; `nil` for the first page.
     public var cursor: SearchCursor?
 
-    /// Makes a query.
+    /// Creates a query.
     public init(
         userId: String, text: String, sessionId: String? = nil, agentId: String? = nil, roles: [Role] = [],
         from: Date? = nil, until: Date? = nil, limit: Int = 20, cursor: SearchCursor? = nil
@@ -45,24 +45,24 @@ public struct SearchQuery: Hashable, Sendable {
     }
 }
 
-/// A message that a search found.
+/// A message found by a search.
 public struct SearchHit: Hashable, Sendable {
-    /// The conversation that holds it.
+    /// The session of the message.
     public var conversation: ConversationID
-    /// The agent whose scope holds it.
+    /// The agent of the message's scope.
     public var agentId: String
-    /// The message's id.
+    /// The message's ID.
     public var messageId: String
-    /// Who spoke.
+    /// The author's role.
     public var role: Role
-    /// When it was said.
+    /// The date of the message.
     public var timestamp: Date
-    /// The place in the message where the words are.
+    /// The matching passage of the message.
     public var snippet: Snippet
-    /// How well it fits: larger is better; only comparable within one search.
+    /// The quality of the match. Larger is better; scores are only comparable within one search.
     public var score: Double
 
-    /// Makes a hit.
+    /// Creates a hit.
     public init(
         conversation: ConversationID, agentId: String, messageId: String, role: Role, timestamp: Date, snippet: Snippet,
         score: Double
@@ -77,49 +77,50 @@ public struct SearchHit: Hashable, Sendable {
     }
 }
 
-/// A piece of a message with the words that were found marked in it.
+/// A passage of a message with marked matches.
 public struct Snippet: Hashable, Sendable {
     /// A run of the snippet's text.
     public struct Run: Hashable, Sendable {
         /// The text.
         public var text: String
-        /// Whether it is one of the words that were looked for.
+        /// Whether the text matches a word of the query.
         public var isMatch: Bool
 
-        /// Makes a run.
+        /// Creates a run.
         public init(text: String, isMatch: Bool) {
             self.text = text
             self.isMatch = isMatch
         }
     }
 
-    /// The snippet in order.
+    /// The runs in order.
     public var runs: [Run]
 
-    /// Makes a snippet.
+    /// Creates a snippet.
     public init(runs: [Run]) {
         self.runs = runs
     }
 
-    /// The snippet without marks.
+    /// The snippet's text without marks.
     public var text: String {
         runs.map(\.text).joined()
     }
 
-    /// The snippet with every match between two marks.
+    /// Returns the snippet's text with every match between two marks.
     public func marked(open: String = "«", close: String = "»") -> String {
         runs.map { $0.isMatch ? open + $0.text + close : $0.text }.joined()
     }
 }
 
-/// Where the next page of a search goes on.
+/// The position of the next page of a search.
 public struct SearchCursor: Hashable, Sendable, Codable {
-    /// How many hits came before.
+    /// The number of hits before the page.
     public let offset: Int
-    /// How far the history went when the search began, so that what is said meanwhile shifts no page; `nil` for all of it.
+    /// The end of the history at the beginning of the search, so that later messages do not shift pages; `nil` for
+    /// the whole history.
     public let through: ChangeCursor?
 
-    /// Makes a cursor.
+    /// Creates a cursor.
     public init(offset: Int, through: ChangeCursor? = nil) {
         self.offset = offset
         self.through = through

@@ -1,5 +1,5 @@
-/// A history that can tell cheaply whether a conversation's windows have changed: what is behind `VersionedChatStorage` of its view.
+/// A history with a version for the windows of each session, for views conforming to `VersionedChatStorage`.
 package protocol VersionedHistory: HistoryStore {
-    /// The name of the state of a conversation's windows: see `VersionedChatStorage`.
+    /// Returns the version of a session's windows: see `VersionedChatStorage`.
     func version(of conversation: ConversationID) async throws -> ChatVersion
 }

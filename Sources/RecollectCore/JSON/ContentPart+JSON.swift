@@ -1,21 +1,22 @@
 import Foundation
 
-/// The way to and from JSON that stores and imports take: the same JSON as the `Codable` conformance, without a coder.
+/// The conversion to and from JSON for stores and imports, in the format of the `Codable` conformance but without a
+/// coder.
 extension ContentPart {
-    /// Reads an array of parts from bytes.
-    /// - Throws: `unreadable` where it is not valid JSON or not an array.
+    /// Parses an array of parts.
+    /// - Throws: `unreadable` for invalid JSON or a value other than an array.
     package static func parse(list bytes: UnsafeRawBufferPointer) throws -> [ContentPart] {
         try JSONParser.read(bytes) { try $0.parts() }
     }
 
-    /// Writes parts as JSON text.
+    /// Returns parts as JSON text.
     package static func write(list parts: [ContentPart]) -> String {
         var writer = JSONWriter()
         writer.write(parts)
         return writer.text
     }
 
-    /// Makes a part from JSON; what is not exactly a known part becomes `unknown` and loses nothing.
+    /// Creates a part from JSON. Any deviation from a known part makes it `unknown`, without loss of data.
     package init(json: JSONValue) {
         self = Self(known: json) ?? .unknown(json)
     }
@@ -56,7 +57,7 @@ extension ContentPart {
 }
 
 extension Attachment {
-    /// Makes an attachment from exactly the fields that one is written with.
+    /// Creates an attachment from exactly the fields of its encoding.
     fileprivate init?(fields: [String: JSONValue]) {
         guard let mediaType = fields["mediaType"]?.stringValue else { return nil }
         let name = fields["name"]?.stringValue
@@ -86,7 +87,7 @@ extension JSONParser {
         return parts
     }
 
-    /// Reads a part; prose, the most of any history, without the dictionaries around it.
+    /// Reads a part. Text parts, the most frequent ones, are read without intermediate dictionaries.
     private mutating func part() throws -> ContentPart {
         let start = offset
         if let text = try prose() { return .text(text) }
@@ -94,7 +95,7 @@ extension JSONParser {
         return ContentPart(json: try value())
     }
 
-    /// Reads `{"text":{"_0":"…"}}`; `nil`, at any place, where something else stands.
+    /// Reads `{"text":{"_0":"…"}}`. Returns `nil` for other input, with an undefined position.
     private mutating func prose() throws -> String? {
         guard enter(member: "text"), enter(member: "_0"), isNext("\"") else { return nil }
         let text = try string()
@@ -150,7 +151,7 @@ extension JSONWriter {
         }
     }
 
-    /// Writes a part by its name, its first field, which is a string, and the others.
+    /// Writes a part with its name, its first field, always a string, and the other fields.
     private mutating func write(
         part name: String, _ key: String, _ value: String, others: (inout Members) -> Void = { _ in }
     ) {

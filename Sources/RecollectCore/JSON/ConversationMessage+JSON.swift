@@ -1,9 +1,10 @@
 import Foundation
 
-/// The way to and from JSON that stores and imports take: the same JSON as the `Codable` conformance, without a coder.
+/// The conversion to and from JSON for stores and imports, in the format of the `Codable` conformance but without a
+/// coder.
 extension ConversationMessage {
-    /// Makes a message from its JSON; fields that this version does not know go to `unknownFields`.
-    /// - Throws: `unreadable`, with the field that is missing or not what it should be.
+    /// Creates a message from its JSON. Unknown fields are added to `unknownFields`.
+    /// - Throws: `unreadable`, with the name of the missing or invalid field.
     package init(json: JSONValue) throws {
         guard case .object(var fields) = json else {
             throw RecollectError(.unreadable, "a message should be a JSON object")
@@ -40,7 +41,7 @@ extension JSONWriter {
 }
 
 extension JSONWriter.Members {
-    /// Writes a message's members, for an object that has others beside them.
+    /// Writes the members of a message, for an object with additional members.
     package mutating func members(of message: ConversationMessage) {
         member("id") { $0.write(message.id) }
         member("role") { $0.write(message.role.rawValue) }

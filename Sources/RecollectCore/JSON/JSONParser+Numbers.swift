@@ -1,20 +1,20 @@
 extension JSONParser {
-    /// Reads a number: an integer where it is whole and fits 64 bits, however it is written. Negative zero keeps its sign.
+    /// Reads a number: an integer for any notation of an integer of 64 bits. Negative zero keeps its sign.
     mutating func number() throws -> JSONValue {
         let (place, isInteger) = try scanNumber()
         let digits = UnsafeRawBufferPointer(rebasing: bytes[place])
         if isInteger, let integer = Self.integer(digits), integer != 0 || digits.count == 1 { return .integer(integer) }
         let number = try double(at: place)
         if number.magnitude < 0x1p53 { return number.wholeNumber.map { .integer($0) } ?? .number(number) }
-        // A double no longer tells one whole number from the next, the digits do.
+        // A double of this size cannot distinguish neighboring integers, but the digits can.
         if isInteger { return .number(number) }
         return Self.wholeDigits(of: digits).flatMap(Self.integer).map { .integer($0) } ?? .number(number)
     }
 
-    /// Reads past a number that `number` reads.
+    /// Skips a number, with the same checks as `number`.
     mutating func skipNumber() throws {
         let (place, _) = try scanNumber()
-        // Nothing but an exponent or hundreds of digits makes a number too large.
+        // Only an exponent or hundreds of digits make a number too large.
         if place.count > 300 || bytes[place].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {
             _ = try double(at: place)
         }
@@ -27,7 +27,7 @@ extension JSONParser {
         return number
     }
 
-    /// Reads past a number by the grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
+    /// Skips a number by the grammar: `-? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?`.
     private mutating func scanNumber() throws -> (Range<Int>, isInteger: Bool) {
         let start = offset
         var place = start
@@ -61,13 +61,13 @@ extension JSONParser {
         return (start..<place, isInteger)
     }
 
-    /// The value of checked digits, `nil` where 64 bits do not hold it.
+    /// Returns the value of valid digits; `nil` if it exceeds 64 bits.
     private static func integer(_ digits: some Collection<UInt8>) -> Int64? {
         let isNegative = digits.first == UInt8(ascii: "-")
         var value: Int64 = 0
         for digit in digits.dropFirst(isNegative ? 1 : 0) {
             let (tens, tooManyTens) = value.multipliedReportingOverflow(by: 10)
-            // Counted downwards, because the least integer has no positive twin.
+            // Counted downward, because the least integer has no positive counterpart.
             let (sum, tooLarge) = tens.subtractingReportingOverflow(Int64(digit - UInt8(ascii: "0")))
             guard !tooManyTens, !tooLarge else { return nil }
             value = sum
@@ -76,8 +76,8 @@ extension JSONParser {
         return value == .min ? nil : -value
     }
 
-    /// The digits of a large whole number with a fraction or an exponent, without either: `1.5e3` gives `1500`; `nil` where
-    /// the number is not whole, or would be too long for 64 bits.
+    /// Returns the digits of a large integer written with a fraction or an exponent: `1500` for `1.5e3`; `nil` for
+    /// other numbers, and for those too long for 64 bits.
     private static func wholeDigits(of text: UnsafeRawBufferPointer) -> [UInt8]? {
         let parts = text.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         let exponent = parts.count == 1 ? 0 : Int(String(decoding: parts[1], as: UTF8.self))

@@ -4,16 +4,16 @@ extension JSONParser {
         let (content, isEscaped) = try scanString()
         let bytes = UnsafeRawBufferPointer(rebasing: self.bytes[content])
         guard isEscaped else { return String(decoding: bytes, as: UTF8.self) }
-        // What an escape stands for is never longer than the escape.
+        // The replacement of an escape is never longer than the escape.
         return String(unsafeUninitializedCapacity: bytes.count) { Self.unescape(bytes, into: $0) }
     }
 
-    /// Reads past a string.
+    /// Skips a string.
     mutating func skipString() throws {
         _ = try scanString()
     }
 
-    /// Reads past a string, checks it, and tells where its content stands.
+    /// Skips a string, checks it, and returns the range of its content.
     private mutating func scanString() throws -> (content: Range<Int>, isEscaped: Bool) {
         guard isNext("\"") else { throw failure("a string should be here") }
         let start = offset + 1
@@ -61,7 +61,7 @@ extension JSONParser {
 
     // MARK: Escapes
 
-    /// Checks the escape that begins at a backslash and returns what follows it.
+    /// Checks the escape at a backslash and returns the offset after it.
     private func checkedEscape(at place: Int) throws -> Int {
         guard place + 1 < bytes.count else { throw failure("the string does not end", at: place) }
         switch bytes[place + 1] {
@@ -83,7 +83,7 @@ extension JSONParser {
         }
     }
 
-    /// The number in `\uXXXX` at a place, if that stands there.
+    /// Returns the number in `\uXXXX` at an offset; `nil` for other bytes.
     private static func codeUnit(in bytes: UnsafeRawBufferPointer, at place: Int) -> UInt32? {
         guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u")
         else { return nil }
@@ -99,7 +99,7 @@ extension JSONParser {
         return unit
     }
 
-    /// Writes checked content with its escapes replaced, and returns how many bytes that gave.
+    /// Writes checked content with its escapes replaced, and returns the number of bytes written.
     private static func unescape(_ bytes: UnsafeRawBufferPointer, into output: UnsafeMutableBufferPointer<UInt8>) -> Int
     {
         var place = 0
@@ -133,7 +133,7 @@ extension JSONParser {
         return count
     }
 
-    /// The character that a checked `\u` escape stands for, and the bytes it takes.
+    /// Returns the character of a checked `\u` escape, and the length of the escape in bytes.
     private static func scalar(in bytes: UnsafeRawBufferPointer, at place: Int) -> (Unicode.Scalar, length: Int) {
         let unit = codeUnit(in: bytes, at: place) ?? 0xFFFD
         if let scalar = Unicode.Scalar(unit) { return (scalar, 6) }
@@ -147,7 +147,7 @@ extension JSONParser {
 
     // MARK: UTF-8
 
-    /// Checks that bytes are well-formed UTF-8 (Unicode, table 3-7).
+    /// Checks for well-formed UTF-8 (Unicode, table 3-7).
     private func checkUTF8(_ range: Range<Int>) throws {
         var place = range.lowerBound
         while place < range.upperBound {

@@ -1,26 +1,31 @@
-/// Reads JSON from bytes in one pass, strictly by RFC 8259: for imports and stored parts, where Foundation's decoder on
-/// Linux is about ten times too slow.
+/// A JSON parser for bytes, in one pass and strictly by RFC 8259, for imports and stored parts.
 ///
-/// A parser is a position in bytes that someone else keeps alive. Its methods each read one value and stop behind it, so a
-/// caller takes what it needs of an object and skips the rest without building it. UTF-8 is checked everywhere, also in what
-/// is skipped; nesting deeper than `depthLimit` is refused; of equal keys the last one counts; whole numbers that fit 64
-/// bits stay integers. What it accepts and what it makes of it agree with `JSONValue`'s `Decodable` conformance.
+/// Foundation's decoder on Linux is about ten times too slow for these.
 ///
-/// Swift's dictionaries take keys for one that differ in bytes alone, `é` in one code point and in two. An object with both
-/// would lose a member: `value` keeps it as the string of its text, and `object` refuses it.
+/// A parser is a position in a buffer owned by the caller. Each method reads one value and stops after it, so
+/// callers can read some members of an object and skip the rest without building them. UTF-8 is checked everywhere,
+/// including skipped values. Nesting deeper than `depthLimit` is refused. Of equal keys, the last one is used.
+/// Integers of 64 bits stay integers. The accepted input and the results agree with the `Decodable` conformance of
+/// `JSONValue`.
 ///
-/// Every method throws `unreadable` with the offset of the first byte that cannot be right.
+/// Swift dictionaries treat keys with different bytes as equal if they are canonically equivalent, for example `é`
+/// as one code point and as two. An object with both would lose a member: `value` returns its text as a string, and
+/// `object` refuses it.
+///
+/// Every method throws `unreadable` with the offset of the first invalid byte.
 package struct JSONParser {
-    /// How deep arrays and objects may nest; Foundation's limit too. What is saved stays below it: see `JSONValue.depthLimit`.
+    /// The maximum nesting of arrays and objects, the same as Foundation's. Saved values stay below it: see
+    /// `JSONValue.depthLimit`.
     package static let depthLimit = 512
 
     let bytes: UnsafeRawBufferPointer
-    /// The next byte to read.
+    /// The offset of the next byte to read.
     package private(set) var offset = 0
     private var depth = 0
-    /// Where the first object begins that `value` kept as text.
+    /// The offset of the first object returned as text by `value`.
     private(set) var objectKeptAsText: Int?
-    /// JavaScript cuts strings inside a pair of surrogates and writes the half that is left; its readers put U+FFFD there.
+    /// Whether half of a surrogate pair is read as U+FFFD, as in other readers. JavaScript writes such halves for
+    /// strings cut inside a pair.
     let replacesLoneSurrogates: Bool
 
     package init(_ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false) {
@@ -28,7 +33,7 @@ package struct JSONParser {
         self.replacesLoneSurrogates = replacesLoneSurrogates
     }
 
-    /// Reads a whole text: one value with nothing but white space around it.
+    /// Reads a whole text: one value with optional white space around it.
     package static func read<Result>(
         _ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false,
         _ body: (inout JSONParser) throws -> Result
@@ -65,7 +70,7 @@ package struct JSONParser {
         }
     }
 
-    /// Reads past any value and returns where it stands, without building it.
+    /// Skips any value without building it, and returns its range.
     @discardableResult
     package mutating func skip() throws -> Range<Int> {
         let byte = try first()
@@ -90,9 +95,10 @@ package struct JSONParser {
         return members
     }
 
-    /// Reads an object; `nil` where two keys differ in bytes alone.
+    /// Reads an object; returns `nil` if two keys are canonically equivalent with different bytes.
     private mutating func members() throws -> [String: JSONValue]? {
-        // Loops of their own here and in `array`: with closures each level of a deep value would take several frames.
+        // Separate loops here and in `array`: with closures, each level of a deep value would need several stack
+        // frames.
         var members: [String: JSONValue] = [:]
         var haveTwins = false
         var more = try open("{", closedBy: "}")
@@ -118,7 +124,7 @@ package struct JSONParser {
         return elements
     }
 
-    /// Reads an object by its members in order; `body` reads or skips exactly the member's value.
+    /// Reads an object by its members in order. `body` must read or skip exactly the value of the member.
     package mutating func forEachMember(_ body: (String, inout JSONParser) throws -> Void) throws {
         var more = try open("{", closedBy: "}")
         while more {
@@ -129,7 +135,7 @@ package struct JSONParser {
         }
     }
 
-    /// Reads an array by its elements in order; `body` reads or skips exactly one element.
+    /// Reads an array by its elements in order. `body` must read or skip exactly one element.
     package mutating func forEachElement(_ body: (inout JSONParser) throws -> Void) throws {
         var more = try open("[", closedBy: "]")
         while more {
@@ -138,7 +144,7 @@ package struct JSONParser {
         }
     }
 
-    /// Reads an element as if it were a text of its own: as deep as that.
+    /// Reads an element with its depth counted from zero, as for a text of its own.
     mutating func countingDepthAnew<Result>(_ body: (inout JSONParser) throws -> Result) throws -> Result {
         let outer = depth
         depth = 0
@@ -146,10 +152,10 @@ package struct JSONParser {
         return try body(&self)
     }
 
-    /// Where the value of the member `id` stands in an object; `nil` if it has none.
+    /// Returns the range of the value for the member `id` of an object; `nil` if there is none.
     static func placeOfID(in bytes: UnsafeRawBufferPointer) throws -> Range<Int>? {
         var parser = JSONParser(bytes)
-        // The first one, as Recollect writes it.
+        // The first member in objects written by Recollect.
         if parser.enter(member: "id") { return try parser.skip() }
         parser.move(to: 0)
         var place: Range<Int>?
@@ -178,7 +184,7 @@ package struct JSONParser {
         }
     }
 
-    /// Reads the beginning of an object or array, and its end if it is empty; whether an element follows.
+    /// Reads the beginning of an object or array, and its end if it is empty. Returns whether an element follows.
     private mutating func open(_ begin: Unicode.Scalar, closedBy end: Unicode.Scalar) throws -> Bool {
         guard isNext(begin) else {
             throw failure(begin == "{" ? "an object should be here" : "an array should be here")
@@ -193,7 +199,7 @@ package struct JSONParser {
         return true
     }
 
-    /// Reads the comma before the next element, or the end; whether an element follows.
+    /// Reads the comma before the next element, or the end. Returns whether an element follows.
     private mutating func continues(until end: Unicode.Scalar) throws -> Bool {
         let byte = try first()
         let isEnd = UInt32(byte) == end.value
@@ -205,14 +211,16 @@ package struct JSONParser {
 
     // MARK: Bytes
 
-    /// Whether the next value begins with this character; false at the end.
+    /// Whether the next value begins with this character; `false` at the end.
     package mutating func isNext(_ character: Unicode.Scalar) -> Bool {
         skipWhitespace()
         return offset < bytes.count && UInt32(bytes[offset]) == character.value
     }
 
-    /// Enters an object whose first member has this name and stands before that member's value; false, at any place, where
-    /// something else stands. With `move` and `leave` for callers that expect one shape and fall back to `value`.
+    /// Enters an object with this name for its first member, up to the value. Returns `false` for other input, with
+    /// an undefined position.
+    ///
+    /// Used with `move` and `leave` to try one expected shape before `value`.
     mutating func enter(member name: StaticString) -> Bool {
         guard isNext("{") else { return false }
         offset += 1
@@ -228,14 +236,14 @@ package struct JSONParser {
         return true
     }
 
-    /// Reads the end of an object; false where another member follows.
+    /// Reads the end of an object; returns `false` if another member follows.
     mutating func leave() -> Bool {
         guard isNext("}") else { return false }
         offset += 1
         return true
     }
 
-    /// Goes to an offset: on behind what a scan has checked, or back to where a value began, to read it another way.
+    /// Moves to an offset: past scanned bytes, or back to the beginning of a value to read it in another way.
     mutating func move(to offset: Int) {
         self.offset = offset
     }
@@ -249,7 +257,7 @@ package struct JSONParser {
         }
     }
 
-    /// The next byte that is not white space.
+    /// Returns the next byte other than white space.
     private mutating func first() throws -> UInt8 {
         skipWhitespace()
         guard offset < bytes.count else { throw failure("the text ends too early") }
@@ -269,12 +277,12 @@ package struct JSONParser {
         offset = end
     }
 
-    /// The error for an object that no dictionary holds.
+    /// Returns the error for an object with keys equal in a dictionary.
     func twinKeys(at place: Int) -> RecollectError {
         failure("two keys of an object differ in bytes alone", at: place)
     }
 
-    /// The error for the byte at the parser's place, or another.
+    /// Returns the error for the byte at the current position, or at another one.
     func failure(_ reason: String, at place: Int? = nil) -> RecollectError {
         RecollectError(.unreadable, "not valid JSON at byte \(place ?? offset): \(reason)")
     }

@@ -1,19 +1,20 @@
 extension JSONValue {
-    /// The maximum nesting of arrays and objects in a saved value, in levels: in a tool's arguments and results, in parts of other
-    /// kinds, in metadata and in unknown fields. Saves of deeper values throw `tooLarge`.
+    /// The maximum nesting of arrays and objects in a saved value, in levels: in arguments and results of tools, in
+    /// parts of other kinds, in metadata and in unknown fields. Saves of deeper values throw `tooLarge`.
     ///
-    /// Stores and exports add up to 16 levels. The sum is the parser's limit of 512, a common limit of JSON readers.
+    /// Stores and exports add up to 16 levels. The sum is the parser's limit of 512, a common limit of JSON
+    /// readers.
     public static let depthLimit = JSONParser.depthLimit - 16
 
-    /// The maximum nesting of a value that comes from outside, in levels: what a model calls a tool with, what a tool gives back,
-    /// and what another program's transcript holds. Deeper ones are kept as a string, their JSON text.
+    /// The maximum nesting of an external value, in levels: of a model's tool arguments, of tool results, and of
+    /// other programs' transcripts. Deeper values are saved as a string with their JSON text.
     public static let outsideDepthLimit = 128
 
-    /// Whether the value nests deeper than what comes from outside may.
+    /// Whether the value exceeds the maximum nesting of external values.
     var isDeepForOutside: Bool { nests(deeperThan: Self.outsideDepthLimit) }
 
-    /// The value as a history takes it from outside: as its JSON text where it nests too deep, and with a word in the place of a
-    /// number that JSON cannot write.
+    /// The external value in the form for a history: as its JSON text if it is nested too deeply, and with text in
+    /// place of numbers without a JSON representation.
     package var fromOutside: JSONValue {
         if isDeepForOutside { return .string(jsonString) }
         return hasNumberWithoutJSON ? writingNumbersWithoutJSON() : self
@@ -28,7 +29,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether arrays and objects nest deeper than a number of levels. Stops there.
+    /// Whether arrays and objects are nested deeper than a number of levels. Stops at this level.
     fileprivate func nests(deeperThan levels: Int) -> Bool {
         switch self {
         case .array(let elements): levels == 0 || elements.contains { $0.nests(deeperThan: levels - 1) }
@@ -37,7 +38,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether a number in the value is infinite or not a number; not for values nested too deep.
+    /// Whether the value contains an infinite number or NaN. Not for deeper values than allowed.
     private var hasNumberWithoutJSON: Bool {
         switch self {
         case .number(let number): !number.isFinite
@@ -47,7 +48,7 @@ extension JSONValue {
         }
     }
 
-    /// Refuses a value that could not be read again.
+    /// Throws an error for a value impossible to read again.
     fileprivate func checkSavable(as what: String) throws(RecollectError) {
         if nests(deeperThan: Self.depthLimit) {
             throw RecollectError(
@@ -62,11 +63,12 @@ extension JSONValue {
     }
 }
 
-// What a store calls before it saves anything. Prose is not looked at.
+// Called by stores before every save. Text needs no check.
 
 extension [ContentPart] {
-    /// Refuses parts that could not be read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number that JSON cannot write.
+    /// Throws an error for parts impossible to read again.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation.
     package func checkSavable() throws(RecollectError) {
         for part in self {
             switch part {
@@ -80,16 +82,18 @@ extension [ContentPart] {
 }
 
 extension [ConversationMessage] {
-    /// Refuses messages that could not be read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number that JSON cannot write.
+    /// Throws an error for messages impossible to read again.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation, or for an unknown field with the name of a known one.
     package func checkSavable() throws(RecollectError) {
         for message in self { try message.checkSavable() }
     }
 }
 
 extension ConversationMessage {
-    /// Refuses a message that could not be read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number that JSON cannot write.
+    /// Throws an error for a message impossible to read again.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation, or for an unknown field with the name of a known one.
     package func checkSavable() throws(RecollectError) {
         try parts.checkSavable()
         if let name = unknownFields.keys.first(where: JSONWriter.Members.names.contains) {
@@ -103,11 +107,13 @@ extension ConversationMessage {
 }
 
 extension ConversationMessage {
-    /// The message as a history takes it from another program's transcript: what nests too deep stands there as its JSON text.
+    /// The message of another program's transcript in the form for a history, with deeply nested values as their
+    /// JSON text.
     package var fromOutside: ConversationMessage {
         var message = self
         message.parts = parts.map(\.fromOutside)
-        // Members of a member, because importers keep all that has no place of its own together under one name.
+        // Applied to members one level down, because importers collect all fields without a counterpart under one
+        // name.
         message.metadata = metadata.mapValues { value in
             guard value.isDeepForOutside, case .object(let members) = value else { return value.fromOutside }
             return .object(members.mapValues(\.fromOutside))
@@ -129,8 +135,9 @@ extension ContentPart {
 }
 
 extension [ChatMessage] {
-    /// Refuses entries that could not be read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number that JSON cannot write.
+    /// Throws an error for entries impossible to read again.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation.
     func checkSavable() throws(RecollectError) {
         for entry in self {
             for value in entry.metadata.values { try value.checkSavable(as: "an entry's metadata") }
@@ -139,8 +146,9 @@ extension [ChatMessage] {
 }
 
 extension ConversationDetails {
-    /// Refuses details that could not be read again.
-    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number that JSON cannot write.
+    /// Throws an error for details impossible to read again.
+    /// - Throws: `tooLarge` for more than `JSONValue.depthLimit` levels, `invalidArgument` for a number without a
+    ///   JSON representation.
     package func checkSavable() throws(RecollectError) {
         for value in metadata.values { try value.checkSavable(as: "a conversation's metadata") }
     }

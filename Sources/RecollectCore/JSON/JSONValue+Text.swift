@@ -1,7 +1,9 @@
 extension JSONValue {
-    /// Reads a value from JSON text, strictly by RFC 8259; nesting deeper than 512 is refused, and so are objects with keys that
-    /// differ in bytes alone (`é` in one code point and in two), of which a dictionary would lose one.
-    /// - Throws: `unreadable`, with the offset in bytes of what is wrong.
+    /// Creates a value by parsing JSON text, strictly by RFC 8259.
+    ///
+    /// Nesting deeper than 512 levels is refused. So are objects with canonically equivalent keys of different
+    /// bytes (`é` as one code point and as two), because a dictionary would lose one of them.
+    /// - Throws: `unreadable`, with the offset of the error in bytes.
     public init(parsing text: String) throws {
         var text = text
         self = try text.withUTF8 { bytes in
@@ -13,30 +15,32 @@ extension JSONValue {
         }
     }
 
-    /// Reads a value that a program outside gave as JSON text, a model for instance; the text itself, as a string, where it is no
-    /// JSON that a history keeps: invalid, nested too deep, or with keys that differ in bytes alone.
+    /// Creates a value from external JSON text, for example of a model.
+    ///
+    /// The value is the text itself, as a string, if it is invalid JSON, nested too deeply, or has canonically
+    /// equivalent keys with different bytes.
     package init(fromOutside text: String) {
-        // Not being JSON is an answer here, and the text keeps everything.
+        // The error is ignored, because the text itself is preserved.
         let value = try? JSONValue(parsing: text)
         self = value.map { $0.isDeepForOutside ? .string(text) : $0 } ?? .string(text)
     }
 
-    /// The value as JSON text without white space, keys in order: equal values give equal text.
+    /// The value as JSON text without white space, keys in order, so that equal values have equal text.
     ///
-    /// A number that JSON cannot hold (infinite, not a number) becomes `null`.
+    /// A number without a JSON representation (infinite or NaN) becomes `null`.
     public var jsonString: String {
         var writer = JSONWriter()
         writer.write(self)
         return writer.text
     }
 
-    /// Reads an object from bytes.
-    /// - Throws: `unreadable` where it is not valid JSON or not an object.
+    /// Parses an object.
+    /// - Throws: `unreadable` for invalid JSON or a value other than an object.
     package static func parse(object bytes: UnsafeRawBufferPointer) throws -> [String: JSONValue] {
         try JSONParser.read(bytes) { try $0.object() }
     }
 
-    /// Writes an object as JSON text.
+    /// Returns an object as JSON text.
     package static func write(object: [String: JSONValue]) -> String {
         var writer = JSONWriter()
         writer.write(object)

@@ -1,14 +1,15 @@
-/// Writes JSON to bytes: no white space, keys in the order of their bytes, so that equal values give equal bytes.
+/// A writer of JSON bytes without white space, with keys in byte order: equal values have equal bytes.
 ///
-/// But for keys in decomposed form it writes what `JSONEncoder` writes with sorted keys and unescaped slashes, and what `JSONParser` reads back as the same
-/// value. A number that JSON cannot hold (infinite, not a number) becomes `null`.
+/// Except for keys in decomposed form, the output is the same as from `JSONEncoder` with sorted keys and unescaped
+/// slashes. `JSONParser` reads it back as the same value. A number without a JSON representation (infinite or NaN)
+/// becomes `null`.
 package struct JSONWriter {
-    /// What has been written.
+    /// The written bytes.
     package private(set) var bytes: [UInt8] = []
 
     package init() {}
 
-    /// What has been written, as text.
+    /// The written text.
     package var text: String {
         String(decoding: bytes, as: UTF8.self)
     }
@@ -35,7 +36,7 @@ package struct JSONWriter {
         }
     }
 
-    /// Writes an array of anything.
+    /// Writes an array of any elements.
     package mutating func write<Element>(
         list elements: some Sequence<Element>, _ body: (inout JSONWriter, Element) -> Void
     ) {
@@ -49,18 +50,18 @@ package struct JSONWriter {
         put("]")
     }
 
-    /// Writes an object member by member; the caller keeps the order.
+    /// Writes an object member by member, in the caller's order.
     package mutating func object(_ body: (inout Members) -> Void) {
         put("{")
         var members = Members(writer: self)
-        // The bytes have one owner at a time, or every member would copy them.
+        // The bytes have one owner at a time; otherwise every member would copy them.
         bytes = []
         body(&members)
         swap(&bytes, &members.writer.bytes)
         put("}")
     }
 
-    /// An object under way.
+    /// An object while it is written.
     package struct Members {
         var writer: JSONWriter
         private var isFirst = true
@@ -69,7 +70,7 @@ package struct JSONWriter {
             self.writer = writer
         }
 
-        /// Writes one member; `value` writes exactly one value.
+        /// Writes one member. `value` must write exactly one value.
         package mutating func member(_ key: String, _ value: (inout JSONWriter) -> Void) {
             if !isFirst { writer.put(",") }
             isFirst = false
@@ -79,14 +80,14 @@ package struct JSONWriter {
         }
     }
 
-    /// Writes a number.
+    /// Writes an integer.
     package mutating func write(_ value: Int64) {
         raw(value.description)
     }
 
     private mutating func write(_ value: Double) {
         guard value.isFinite else { return raw("null") }
-        // Equal numbers give equal bytes.
+        // Equal numbers must have equal bytes.
         if let whole = value.wholeNumber { return write(whole) }
         let digits = value.description
         raw(digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits)
@@ -111,10 +112,10 @@ package struct JSONWriter {
         put("\"")
     }
 
-    /// Makes room for a text that is most of what is written, so that it is not copied again and again in growing.
+    /// Reserves capacity for a text longer than everything written so far, to avoid repeated copies while growing.
     private mutating func reserve(for characters: UnsafeBufferPointer<UInt8>) {
         guard characters.count > max(bytes.count, 1 << 16) else { return }
-        // And for the escapes that prose has.
+        // Includes the escapes of typical text.
         bytes.reserveCapacity(bytes.count + characters.count + characters.count / 16 + 1 << 12)
     }
 

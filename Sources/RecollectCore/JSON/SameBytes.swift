@@ -1,6 +1,6 @@
-/// Equality that tells apart what Swift's strings take for one: `é` in one code point and in two.
+/// Equality by bytes. `==` of Swift strings also accepts canonical equivalents: `é` as one code point and as two.
 ///
-/// What a person edits from the one to the other is an edit, and is kept like any other.
+/// A user's edit from one to the other is an edit, and is saved like any other.
 extension JSONValue {
     package func hasSameBytes(as other: JSONValue) -> Bool {
         switch (self, other) {
@@ -50,7 +50,7 @@ extension [Attachment] {
 }
 
 extension Attachment {
-    /// The text that says where the bytes are, where a text does.
+    /// The location of the bytes as text, if there is one.
     fileprivate var address: String? {
         switch content {
         case .inline: nil

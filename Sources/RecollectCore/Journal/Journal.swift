@@ -1,48 +1,48 @@
 import Foundation
 
-/// Where an agent writes down what its user wants to keep: one journal for each user and agent.
+/// An agent's notes for its user, with one journal for each user and agent.
 ///
-/// Entries are added and struck out, never changed and never removed. All methods may be called from any task at any time.
+/// Entries are added and struck out, but never changed or removed. Any task can call any method at any time.
 public protocol Journal: Sendable {
-    /// Adds an entry. It is kept when this returns; an entry whose id the journal holds at that day stays as it is, so that a retry
-    /// is harmless.
+    /// Adds an entry. The entry is saved when this method returns. An entry with an ID already in the journal on
+    /// that day stays unchanged, so a retry is harmless.
     func append(_ entry: JournalEntry, to journal: JournalID) async throws
 
-    /// The latest entries that fit a query, in the order of their time.
+    /// Returns the latest entries matching a query, ordered by date.
     func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry]
 
-    /// Marks an entry as struck out; its text stays. One that is struck out already stays as it is.
-    /// - Throws: `notFound` for an entry that the journal does not hold.
+    /// Marks an entry as struck out, with its text unchanged. An entry already struck out stays unchanged.
+    /// - Throws: `notFound` if the journal does not have the entry.
     func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws
 }
 
-/// Names a journal: a user's, written by one agent. Compared as bytes of UTF-8.
+/// The identifier of a journal, for a user and the agent writing it. Compared by UTF-8 bytes.
 public struct JournalID: Hashable, Sendable {
     private let scope: Scope
 
-    /// Names a journal.
+    /// Creates an identifier.
     public init(userId: String, agentId: String) {
         scope = Scope(userId: userId, sessionId: "", agentId: agentId)
     }
 
-    /// The user; any string.
+    /// The user ID, any string.
     public var userId: String { scope.userId }
-    /// The agent that writes it; any string.
+    /// The ID of the agent writing the journal, any string.
     public var agentId: String { scope.agentId }
 }
 
-/// Something that was written down.
+/// An entry of a journal.
 public struct JournalEntry: Hashable, Sendable, Identifiable {
-    /// Names the entry in its journal; any string.
+    /// The entry's identifier in its journal, any string.
     public var id: String
-    /// When it was said, in whole milliseconds.
+    /// The date of the entry, in whole milliseconds.
     public var date: Date
-    /// What was written down, to the letter.
+    /// The text, verbatim.
     public var text: String
-    /// When it was struck out; `nil` for one that holds.
+    /// The date of striking it out; `nil` for a valid entry.
     public var struckAt: Date?
 
-    /// Makes an entry; the dates are rounded to whole milliseconds.
+    /// Creates an entry. The dates are rounded to whole milliseconds.
     public init(id: String = UUID().uuidString, date: Date = Date(), text: String, struckAt: Date? = nil) {
         self.id = id
         self.date = date.wholeMilliseconds
@@ -51,20 +51,20 @@ public struct JournalEntry: Hashable, Sendable, Identifiable {
     }
 }
 
-/// Which entries of a journal are wanted. All conditions must hold.
+/// A query for entries of a journal. Entries must meet all conditions.
 public struct JournalQuery: Hashable, Sendable {
-    /// Words that an entry must hold, each anywhere in it, without regard to case and accents; empty means all entries.
+    /// The required words, each anywhere in the entry, ignoring case and accents; empty means all entries.
     public var words: [String]
-    /// Only entries of this moment or later.
+    /// Only entries on or after this date.
     public var from: Date?
-    /// Only entries before this moment.
+    /// Only entries before this date.
     public var until: Date?
-    /// Whether entries that were struck out are wanted too.
+    /// Whether struck-out entries are included.
     public var includesStruck: Bool
-    /// The most entries to give: the latest.
+    /// The maximum number of entries, the latest ones.
     public var limit: Int
 
-    /// Makes a query.
+    /// Creates a query.
     public init(
         words: [String] = [], from: Date? = nil, until: Date? = nil, includesStruck: Bool = false, limit: Int = 20
     ) {
@@ -75,7 +75,7 @@ public struct JournalQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Whether an entry fits, whatever the limit.
+    /// Whether an entry meets the conditions, not counting the limit.
     public func admits(_ entry: JournalEntry) -> Bool {
         (includesStruck || entry.struckAt == nil)
             && from.map { entry.date >= $0 } ?? true && until.map { entry.date < $0 } ?? true

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A day of a journal: the name of its file, and the moments in it.
+/// A day of a journal, with conversions for its file name and times.
 package struct JournalDay: Hashable, Comparable {
-    /// `2026-11-21`, whatever the user's calendar.
+    /// The day as `2026-11-21`, independent of the user's calendar.
     package let name: String
     private let timeZone: TimeZone
 
-    /// The day of a moment.
+    /// Creates the day of a date.
     package init(of moment: Date, in timeZone: TimeZone) {
         let parts = Self.calendar(timeZone).dateComponents([.year, .month, .day], from: moment)
         name = [(parts.year ?? 0, 4), (parts.month ?? 0, 2), (parts.day ?? 0, 2)].map(Self.padded).joined(
@@ -14,7 +14,7 @@ package struct JournalDay: Hashable, Comparable {
         self.timeZone = timeZone
     }
 
-    /// The day whose file has that name; `nil` for any other name.
+    /// Creates the day with this file name; `nil` for any other name.
     package init?(fileName: String, in timeZone: TimeZone) {
         guard fileName.hasSuffix(".md") else { return nil }
         name = String(fileName.dropLast(3))
@@ -24,27 +24,27 @@ package struct JournalDay: Hashable, Comparable {
         }
     }
 
-    /// The days in whose files an entry of a moment may stand: its own and, where the time zone was another one when it was
-    /// written, the day before or after.
+    /// Returns the days with files that may contain an entry of a date: its day, then the day before and the day
+    /// after, because the entry may have been written in another time zone.
     package static func around(_ moment: Date, in timeZone: TimeZone) -> [JournalDay] {
         [0, -86_400, 86_400].map { JournalDay(of: moment.addingTimeInterval($0), in: timeZone) }
     }
 
     package var fileName: String { name + ".md" }
 
-    /// The time of a moment, `09:12`.
+    /// Returns the time of a date, as `09:12`.
     package func time(of moment: Date) -> String {
         let parts = Self.calendar(timeZone).dateComponents([.hour, .minute], from: moment)
         return [(parts.hour ?? 0, 2), (parts.minute ?? 0, 2)].map(Self.padded).joined(separator: ":")
     }
 
-    /// The moment of a time of this day, `09:12`; `nil` where there is none.
+    /// Returns the date for a time of this day such as `09:12`; `nil` if it is invalid.
     package func moment(of time: String) -> Date? {
         let parts = time.split(separator: ":").compactMap { Int($0) }
         return parts.count == 2 ? moment(hour: parts[0], minute: parts[1]) : nil
     }
 
-    /// The moment of a time of this day; `nil` where there is none.
+    /// Returns the date for a time of this day; `nil` if it is invalid.
     package func moment(hour: Int, minute: Int) -> Date? {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
         guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2] else { return nil }

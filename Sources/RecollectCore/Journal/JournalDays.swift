@@ -1,11 +1,11 @@
 import Foundation
 
-/// What every journal of one file a day does with those files, wherever they are kept: no input or output of its own.
+/// The rules for the files of a journal with one file for each day, without input or output.
 package enum JournalDays {
-    /// The page that an entry was added to; `nil` where one of the pages holds the entry already.
+    /// Returns the page with the added entry; `nil` if a page already has the entry.
     /// - Parameters:
-    ///   - days: `JournalDay.around` the entry.
-    ///   - pages: The pages of those days, as far as there are any.
+    ///   - days: The result of `JournalDay.around` for the entry.
+    ///   - pages: The pages of these days, `nil` for missing ones.
     package static func adding(
         _ entry: JournalEntry, by agentId: String?, to pages: [JournalPage?], of days: [JournalDay]
     ) -> JournalPage? {
@@ -15,8 +15,8 @@ package enum JournalDays {
         return page
     }
 
-    /// The first page that holds an entry, with that struck out; `nil` where it was struck out already.
-    /// - Throws: `notFound` where no page holds the entry.
+    /// Returns the first page with the entry, struck out; `nil` if it was already struck out.
+    /// - Throws: `notFound` if no page has the entry.
     package static func striking(
         _ entry: JournalEntry, at moment: Date, on pages: [JournalPage?], of days: [JournalDay]
     ) throws -> JournalPage? {
@@ -28,7 +28,8 @@ package enum JournalDays {
     }
 }
 
-/// Collects the latest entries that fit a query, from the latest file back, no more files than it takes.
+/// A collector of the latest entries matching a query. It reads from the latest file backward, and only as many
+/// files as needed.
 package struct JournalReading {
     private let query: JournalQuery
     private let timeZone: TimeZone
@@ -43,7 +44,7 @@ package struct JournalReading {
         self.isWanted = isWanted
     }
 
-    /// The days whose files may hold wanted entries, the latest first.
+    /// Returns the days with files that may contain matching entries, the latest first.
     package func days(among fileNames: [String]) -> [JournalDay] {
         let first = query.from.flatMap { JournalDay.around($0, in: timeZone).min() }
         let last = query.until.flatMap { JournalDay.around($0, in: timeZone).max() }
@@ -52,15 +53,15 @@ package struct JournalReading {
         }.sorted(by: >)
     }
 
-    /// Whether files of earlier days have nothing to add.
+    /// Whether files of earlier days are not needed.
     package var isEnough: Bool { found.count >= query.limit }
 
-    /// Takes in the next page.
+    /// Adds the entries of the next page.
     package mutating func read(_ page: JournalPage) {
         found = page.entries().filter { isWanted($0.heading) }.map(\.whole).filter(query.admits) + found
     }
 
-    /// The entries, in the order of their time. Sorting is stable: entries of one moment stay as they stand in the file.
+    /// The entries, ordered by date. Sorting is stable: entries with the same date stay in file order.
     package var entries: [JournalEntry] {
         found.sorted { $0.date < $1.date }.suffix(max(0, query.limit))
     }

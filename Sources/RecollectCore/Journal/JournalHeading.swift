@@ -1,13 +1,13 @@
 import Foundation
 
-/// The heading of an entry on its day, and the entry that it names.
+/// The heading of an entry in the file of a day, and the entry identified by it.
 ///
-/// The id of an entry that has none yet is made of the day and of how many entries come before, `2026-11-21#3`; the moment of one that
-/// shows its time alone is that time of the day.
+/// An entry without an ID gets one from the day and the number of earlier entries, as `2026-11-21#3`. An entry with
+/// only a time gets the date of that time on the day.
 package struct JournalHeading {
-    /// The entry; of its text only what a person wrote into the heading.
+    /// The entry. Its text is only the user's text in the heading.
     package let entry: JournalEntry
-    /// How it is written.
+    /// The written heading.
     package let written: JournalHeadingLine
 
     package init(of entry: JournalEntry, by agentId: String?, on day: JournalDay) {
@@ -15,8 +15,8 @@ package struct JournalHeading {
         written = JournalHeadingLine(of: entry, by: agentId, on: day)
     }
 
-    /// Reads a heading; `nil` for one that is not an entry's.
-    /// - Parameter number: how many entries come before it.
+    /// Creates a heading from a line; `nil` if it is not the heading of an entry.
+    /// - Parameter number: The number of earlier entries.
     package init?(_ line: String, on day: JournalDay, number: Int) {
         guard let written = JournalHeadingLine(line), let date = written.date ?? day.moment(of: written.time) else {
             return nil
@@ -27,7 +27,7 @@ package struct JournalHeading {
             struckAt: written.struckAt ?? (written.isStruck ? date : nil))
     }
 
-    /// The line of the entry when it was struck out at a moment.
+    /// Returns the heading line of the entry, struck out at a date.
     package func struck(at moment: Date) -> String {
         var line = written
         line.id = entry.id
@@ -37,6 +37,6 @@ package struct JournalHeading {
         return line.text
     }
 
-    /// How the ids begin of entries that people wrote on a day.
+    /// Returns the prefix of the IDs for a day's entries written by users.
     package static func idPrefix(on day: JournalDay) -> String { day.name + "#" }
 }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// The heading of an entry as it is written: `## 09:12 Title <!-- note ID DATE struck DATE by AGENT -->`.
+/// The written heading of an entry: `## 09:12 Title <!-- note ID DATE struck DATE by AGENT -->`.
 ///
-/// The time is struck through where the entry was struck out. Everything but `## 09:12` may be missing: a person writes the time alone,
-/// with or without a title, and an entry that was merged before anyone knew its moment has an id alone. What a newer version
-/// writes behind the words known here is kept.
+/// The time of a struck-out entry is struck through. Everything except `## 09:12` is optional: users write only the
+/// time, with or without a title, and an entry merged before its date was known has only an ID. Unknown words of
+/// newer versions after these are preserved.
 package struct JournalHeadingLine: Hashable {
-    /// The time that it shows, `09:12`.
+    /// The time in the heading, as `09:12`.
     package let time: String
-    /// What a person wrote into it.
+    /// The user's text in the heading.
     package var title: String
-    /// The entry's name; `nil` where it has none yet.
+    /// The entry's ID; `nil` if it has none yet.
     package var id: String?
-    /// The moment of the entry; `nil` where only the time is known.
+    /// The date of the entry; `nil` if only the time is known.
     package var date: Date?
-    /// Whether it was struck out.
+    /// Whether the entry was struck out.
     package var isStruck = false
-    /// When that was; `nil` where nobody wrote it down.
+    /// The date of striking it out; `nil` if it was not recorded.
     package var struckAt: Date?
-    /// The agent that wrote the entry; `nil` where nobody wrote it down.
+    /// The ID of the agent that wrote the entry; `nil` if it was not recorded.
     package var agentId: String?
     private var unknown = ""
 
@@ -32,7 +32,7 @@ package struct JournalHeadingLine: Hashable {
         self.agentId = agentId
     }
 
-    /// Reads a line without its end; `nil` for one that is no entry's heading.
+    /// Creates a heading from a line without its line break; `nil` if it is not the heading of an entry.
     package init?(_ line: String) {
         var rest = Substring(line)
         guard rest.drops("## ") else { return nil }
@@ -43,7 +43,7 @@ package struct JournalHeadingLine: Hashable {
         _ = rest.drops("~~")
         time = (hour < 10 ? "0" : "") + String(hour) + (minute < 10 ? ":0" : ":") + String(minute)
         title = rest.trimmingCharacters(in: .whitespaces)
-        // A person may have written words, and comments of their own, before it and behind it.
+        // Users may have added words and comments of their own before and after it.
         guard let start = rest.range(of: Self.opening, options: [.literal, .backwards]),
             let end = rest.range(of: "-->", options: .literal, range: start.upperBound..<rest.endIndex),
             take(rest[start.upperBound..<end.lowerBound])
@@ -53,7 +53,7 @@ package struct JournalHeadingLine: Hashable {
         }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// The line, without its end.
+    /// The line, without a line break.
     package var text: String {
         var words = [isStruck ? "## ~~\(time)~~" : "## \(time)"]
         if !title.isEmpty { words.append(title) }
@@ -68,12 +68,12 @@ package struct JournalHeadingLine: Hashable {
         return words.joined(separator: " ")
     }
 
-    /// How the comment begins of an entry that has that id.
+    /// Returns the beginning of the comment in the heading of the entry with this ID.
     package static func opening(of id: String) -> String { "\(opening)\(escaped(id)) " }
 
     private static let opening = "<!-- note "
 
-    /// Takes what stands in a comment; returns whether it is a note's.
+    /// Reads the content of a comment and returns whether it is the comment of an entry.
     private mutating func take(_ comment: Substring) -> Bool {
         var words = comment.split(separator: " ")[...]
         guard let id = words.popFirst().flatMap(Self.unescaped) else { return false }
@@ -97,7 +97,7 @@ package struct JournalHeadingLine: Hashable {
         return true
     }
 
-    /// The id without white space and without what ends a comment.
+    /// Returns the ID without white space and without the end mark of a comment.
     private static func escaped(_ id: String) -> String {
         guard !id.isEmpty else { return "%" }
         let digits = Array("0123456789ABCDEF".utf8)
@@ -118,14 +118,14 @@ package struct JournalHeadingLine: Hashable {
 }
 
 extension Substring {
-    /// Drops a beginning; returns whether it stood there.
+    /// Drops a prefix; returns whether it was there.
     fileprivate mutating func drops(_ beginning: String) -> Bool {
         guard utf8.starts(with: beginning.utf8) else { return false }
         self = self[utf8.index(startIndex, offsetBy: beginning.utf8.count)...]
         return true
     }
 
-    /// Drops a number of so many digits, as many as there are, and gives it.
+    /// Drops and returns a number with as many digits as possible; `nil` for too few digits.
     fileprivate mutating func dropsNumber(ofDigits count: ClosedRange<Int>) -> Int? {
         let digits = prefix(count.upperBound).prefix { $0.isASCII && $0.isNumber }
         guard digits.count >= count.lowerBound else { return nil }
@@ -135,7 +135,7 @@ extension Substring {
 }
 
 extension Date {
-    /// The moment as `2026-11-21T09:12:07.123Z`. Formatters cut milliseconds whose fraction is no whole binary one.
+    /// The date as `2026-11-21T09:12:07.123Z`. Date formatters truncate milliseconds inexact in binary.
     package var inUTC: String {
         let (seconds, rest) = millisecondsSince1970.quotientAndRemainder(dividingBy: 1000)
         let milliseconds = rest < 0 ? rest + 1000 : rest

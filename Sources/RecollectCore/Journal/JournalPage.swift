@@ -1,9 +1,9 @@
 import Foundation
 
-/// The file of a day: its bytes as they are, and the entries that they hold.
+/// The file of a day: its unchanged bytes, with the entries in them.
 ///
-/// An entry is a heading (`JournalHeading`) and what follows it up to the next heading of the first or second level. Lines that are
-/// quoted come back without their mark, others as they are; empty lines around all of it do not count.
+/// An entry is a heading (`JournalHeading`) and the text up to the next heading of the first or second level.
+/// Quoted lines are returned without the quotation mark, others unchanged. Empty lines around the text are ignored.
 package struct JournalPage {
     package let day: JournalDay
     package private(set) var bytes: [UInt8]
@@ -18,18 +18,18 @@ package struct JournalPage {
     }
 
     /// Adds an entry at the end.
-    /// - Parameter agentId: who wrote it, where the file does not tell that.
+    /// - Parameter agentId: The author, if the file itself does not identify them.
     package mutating func append(_ entry: JournalEntry, by agentId: String? = nil) {
         let heading = JournalHeadingLine(of: entry, by: agentId, on: day)
         let quotation = entry.text.utf8.split(separator: Byte.lineFeed, omittingEmptySubsequences: false).map {
             $0.isEmpty ? ">" : "> " + String(decoding: $0, as: UTF8.self)
         }
-        // Another program may have left the last line without its end.
+        // Another program may have left the last line without a line break.
         if bytes.last != Byte.lineFeed { bytes.append(Byte.lineFeed) }
         bytes += Array("\n\(heading.text)\n\n\(quotation.joined(separator: "\n"))\n".utf8)
     }
 
-    /// The page with one of its entries struck out: nothing but its heading changes.
+    /// Returns the page with an entry struck out. Only its heading changes.
     package func striking(_ entry: Entry, at moment: Date) -> JournalPage {
         var page = self
         page.bytes.replaceSubrange(entry.place, with: entry.heading.struck(at: moment).utf8)
@@ -38,7 +38,7 @@ package struct JournalPage {
 
     // MARK: Reading
 
-    /// An entry with its heading and where that stands in the bytes.
+    /// An entry with its heading and the heading's range in the bytes.
     package struct Entry {
         package let heading: JournalHeading
         package let place: Range<Int>
@@ -52,10 +52,10 @@ package struct JournalPage {
         }
     }
 
-    /// The entry of an id; `nil` where there is none.
+    /// Returns the entry with this ID; `nil` if there is none.
     ///
-    /// The file is searched for the bytes that name it and only read line by line where they are there, so that adding to a long day
-    /// is no slower than to a short one.
+    /// The bytes are first searched for the ID, and the lines are parsed only if it is found, so adding to a long
+    /// day is as fast as to a short one.
     package func entry(_ id: String) -> Entry? {
         guard id.hasPrefix(JournalHeading.idPrefix(on: day)) || bytes.contains(JournalHeadingLine.opening(of: id))
         else {
@@ -64,13 +64,13 @@ package struct JournalPage {
         return entries().first { $0.heading.entry.id.hasSameBytes(as: id) }
     }
 
-    /// All entries, in the order of the file.
+    /// Returns all entries, in file order.
     package func entries() -> [Entry] {
         var entries: [Entry] = []
         var isInEntry = false
         for line in bytes.split(separator: Byte.lineFeed, omittingEmptySubsequences: false) {
             if Self.isHeading(line) {
-                // Editors of Windows end lines with two bytes; the first of them is no part of a heading.
+                // Windows editors end lines with two bytes; the first is not part of the heading.
                 let text = line.last == Byte.carriageReturn ? line.dropLast() : line
                 let heading = JournalHeading(String(decoding: text, as: UTF8.self), on: day, number: entries.count)
                 isInEntry = heading != nil
@@ -82,7 +82,7 @@ package struct JournalPage {
         return entries
     }
 
-    /// Whether a line is a heading of the first or second level, an empty one too: it may be a cut one.
+    /// Whether a line is a heading of the first or second level, including an empty one, possibly truncated.
     private static func isHeading(_ line: ArraySlice<UInt8>) -> Bool {
         let rest = line.drop { $0 == UInt8(ascii: "#") }
         return (1...2).contains(line.count - rest.count) && rest.first ?? Byte.space <= Byte.space
@@ -109,7 +109,7 @@ package struct JournalPage {
 }
 
 extension [UInt8] {
-    /// Whether the bytes of a text stand in these.
+    /// Whether the array contains the bytes of a text.
     fileprivate func contains(_ text: String) -> Bool {
         Data(self).range(of: Data(text.utf8)) != nil
     }

@@ -1,43 +1,43 @@
 import Crypto
 import Foundation
 
-/// A file that belongs to a message: an image in most transcripts.
+/// A file in a message, in most transcripts an image.
 ///
-/// The bytes are either here (`inline`), or kept by a store beside its messages and named by their SHA-256 (`stored`), or
-/// somewhere else (`remote`). A store that keeps attachments apart turns the first into the second when it saves.
+/// The bytes are in the message (`inline`), in a store beside its messages under their SHA-256 hash (`stored`), or
+/// elsewhere (`remote`). A store with separate attachments changes `inline` to `stored` when it saves.
 public struct Attachment: Hashable, Sendable {
-    /// Where the bytes are.
+    /// The location of an attachment's bytes.
     public enum Content: Hashable, Sendable {
         /// The bytes themselves.
         case inline(Data)
-        /// The SHA-256 of the bytes, 64 lowercase hexadecimal digits, and their count.
+        /// The SHA-256 hash of the bytes in 64 lowercase hexadecimal digits, and their number.
         case stored(sha256: String, byteCount: Int)
-        /// An address that someone else keeps.
+        /// The URL of bytes stored elsewhere.
         case remote(url: String)
     }
 
-    /// The media type, `image/png` for instance.
+    /// The media type, for example `image/png`.
     public var mediaType: String
-    /// The file's name, where it had one.
+    /// The name of the file, if it had one.
     public var name: String?
-    /// Where the bytes are.
+    /// The location of the bytes.
     public var content: Content
 
-    /// Makes an attachment.
+    /// Creates an attachment.
     public init(mediaType: String, name: String? = nil, content: Content) {
         self.mediaType = mediaType
         self.name = name
         self.content = content
     }
 
-    /// The SHA-256 of bytes as stores name them: 64 lowercase hexadecimal digits.
+    /// Returns the SHA-256 hash of bytes in 64 lowercase hexadecimal digits.
     public static func sha256(of bytes: Data) -> String {
         SHA256.hash(data: bytes).lowercaseHexadecimal
     }
 }
 
 extension Sequence<UInt8> {
-    /// Two lowercase hexadecimal digits for each byte.
+    /// The bytes as text, with two lowercase hexadecimal digits for each.
     package var lowercaseHexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -55,14 +55,15 @@ extension Attachment: Codable {
         case mediaType, name, data, sha256, byteCount, url
     }
 
-    /// How many fields the attachment is written with.
+    /// The number of fields in the attachment's encoding.
     var fieldCount: Int {
         let fields = name == nil ? 2 : 3
         if case .stored = content { return fields + 1 }
         return fields
     }
 
-    /// Reads `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with "byteCount" | "url"}`.
+    /// Creates an attachment by decoding `{"mediaType", "name"?, and one of "data" (base64) | "sha256" with
+    /// "byteCount" | "url"}`.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mediaType = try container.decode(String.self, forKey: .mediaType)
@@ -82,7 +83,7 @@ extension Attachment: Codable {
         }
     }
 
-    /// Writes what `init(from:)` reads.
+    /// Encodes the attachment for `init(from:)`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(mediaType, forKey: .mediaType)

@@ -1,32 +1,32 @@
-/// One piece of a message.
+/// A part of a message.
 ///
-/// The JSON of the first four cases is Agent Squad's (`{"text":{"_0":"hi"}}`): the case, then its labelled values. A part
-/// that this version does not know, or that carries fields it does not know, is kept as it came.
+/// The JSON of the first four cases is Agent Squad's (`{"text":{"_0":"hi"}}`): the case, then its labeled values.
+/// An unknown part, or a part with unknown fields, is preserved unchanged.
 public enum ContentPart: Hashable, Sendable {
-    /// Prose.
+    /// Text.
     case text(String)
-    /// The assistant asks for a tool; `id` joins it to its result.
+    /// A tool call by the assistant. Its `id` is also in the result.
     case toolCall(id: String, name: String, arguments: JSONValue)
-    /// What a tool gave back for the call of that `id`.
+    /// The result of the tool call with the same `id`.
     case toolResult(id: String, content: JSONValue)
-    /// What was heard or said.
+    /// The transcript of audio.
     case audioTranscript(String)
-    /// The assistant's reasoning, with the signature that some model providers want back.
+    /// The assistant's thinking, with the signature required by some model providers.
     case thinking(String, signature: String?)
     /// A file.
     case attachment(Attachment)
-    /// Anything else, as it came.
+    /// Unknown data, preserved unchanged.
     case unknown(JSONValue)
 }
 
 extension ContentPart {
-    /// The prose, if this part is prose.
+    /// The text, if this is a text part.
     public var text: String? {
         if case .text(let text) = self { return text }
         return nil
     }
 
-    /// Whether this part is a tool call or a tool result: a message with one is never dropped by the same-role rule.
+    /// Whether this part is a tool call or a tool result. The same-role rule never drops a message with one.
     public var belongsToToolExchange: Bool {
         switch self {
         case .toolCall, .toolResult: return true
@@ -39,7 +39,7 @@ extension ContentPart: Codable {
     private enum Name: String, CodingKey {
         case text, toolCall, toolResult, audioTranscript, thinking, attachment
 
-        /// How many fields the part is written with; more are a stranger's.
+        /// The number of fields in the part's encoding; more fields are unknown data.
         var fieldCounts: ClosedRange<Int> {
             switch self {
             case .text, .audioTranscript: 1...1
@@ -56,7 +56,7 @@ extension ContentPart: Codable {
         case id, name, arguments, content, signature
     }
 
-    /// Reads a part; what is not exactly a known part becomes `unknown` and loses nothing.
+    /// Creates a part by decoding. Any deviation from a known part makes it `unknown`, without loss of data.
     public init(from decoder: any Decoder) throws {
         if let known = try? Self(known: decoder) {
             self = known
@@ -104,7 +104,7 @@ extension ContentPart: Codable {
         }
     }
 
-    /// Writes what `init(from:)` reads.
+    /// Encodes the part for `init(from:)`.
     public func encode(to encoder: any Encoder) throws {
         if case .unknown(let value) = self {
             try value.encode(to: encoder)
@@ -141,7 +141,7 @@ extension ContentPart: Codable {
     private struct NotKnown: Error {}
 }
 
-/// A coding key of any name.
+/// A coding key with any name.
 struct AnyKey: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

@@ -1,24 +1,25 @@
 import Foundation
 
-/// One message of a conversation, the same in every store.
+/// A message of a session, the same in every store.
 ///
-/// Its JSON is Agent Squad's: `id`, `role`, `parts` and `timestamp` in milliseconds since 1970, and beside these `metadata`,
-/// which is left out when empty. Fields that this version does not know are kept in `unknownFields` and written back.
+/// Its JSON is Agent Squad's: `id`, `role`, `parts`, and `timestamp` in milliseconds since 1970, with the addition
+/// of `metadata` if it is not empty. Unknown fields are preserved in `unknownFields` and written back.
 public struct ConversationMessage: Hashable, Identifiable, Sendable {
-    /// Names the message within its scope (user, session, agent); any string. In one scope one id is one message.
+    /// The message's identifier, any string. In one scope (user, session, agent), an ID names one message.
     public let id: String
-    /// Who speaks.
+    /// The author's role.
     public var role: Role
-    /// What is said, in order.
+    /// The content, in order.
     public var parts: [ContentPart]
-    /// When it was said, in whole milliseconds. It orders messages of different agents, never those of one scope.
+    /// The date of the message, in whole milliseconds. It orders messages of different agents, but not those of one
+    /// scope.
     public var timestamp: Date
-    /// What else is known of the message: its model, usage, interruption and the like.
+    /// Additional data, for example the model, its usage or an interruption.
     public var metadata: [String: JSONValue]
-    /// Top-level JSON fields that a newer version or another program wrote.
+    /// Unknown top-level JSON fields of a newer version or another program.
     public var unknownFields: [String: JSONValue]
 
-    /// Makes a message of any parts; the timestamp is rounded to whole milliseconds.
+    /// Creates a message with any parts. The timestamp is rounded to whole milliseconds.
     public init(
         id: String = UUID().uuidString,
         role: Role,
@@ -35,7 +36,7 @@ public struct ConversationMessage: Hashable, Identifiable, Sendable {
         self.unknownFields = unknownFields
     }
 
-    /// Makes a message of one part of prose; the timestamp is rounded to whole milliseconds.
+    /// Creates a message with one text part. The timestamp is rounded to whole milliseconds.
     public init(
         id: String = UUID().uuidString,
         role: Role,
@@ -48,12 +49,12 @@ public struct ConversationMessage: Hashable, Identifiable, Sendable {
 }
 
 extension ConversationMessage {
-    /// The parts of prose, joined; empty if there are none.
+    /// The text of all text parts, joined; empty if there are none.
     public var text: String {
         parts.count == 1 ? parts[0].text ?? "" : parts.compactMap(\.text).joined()
     }
 
-    /// Returns the message with another id.
+    /// Returns the message with another ID.
     package func with(id: String) -> ConversationMessage {
         ConversationMessage(
             id: id, role: role, parts: parts, timestamp: timestamp, metadata: metadata, unknownFields: unknownFields)
@@ -64,10 +65,11 @@ extension ConversationMessage {
         parts.contains(where: \.belongsToToolExchange)
     }
 
-    /// The message with `[agentId]` before its first prose, if an assistant wrote it; any other message unchanged.
+    /// Returns a message of an assistant with the prefix `[agentId]` before its first text, and any other message
+    /// unchanged.
     ///
-    /// A classifier that reads the merged view of several agents tells them apart by this prefix. A message without prose
-    /// gets the prefix as a part of its own, first.
+    /// The prefix distinguishes the agents in the merged view, for example for a classifier. A message without text
+    /// gets the prefix as a new first part.
     public func attributed(agentId: String) -> ConversationMessage {
         guard role == .assistant else { return self }
         var message = self
@@ -79,7 +81,7 @@ extension ConversationMessage {
         return message
     }
 
-    /// The message with every part of prose replaced by what `transform` makes of it; all else unchanged.
+    /// Returns the message with every text part transformed and all other data unchanged.
     public func mappingText(_ transform: (String) throws -> String) rethrows -> ConversationMessage {
         var message = self
         message.parts = try parts.map { part in
@@ -97,7 +99,8 @@ extension ConversationMessage: Codable {
         var key: AnyKey { AnyKey(stringValue: rawValue) }
     }
 
-    /// Reads a message whatever the decoder's date strategy: a number is milliseconds since 1970.
+    /// Creates a message by decoding. The timestamp is in milliseconds since 1970, independent of the decoder's
+    /// date strategy.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: AnyKey.self)
         let milliseconds = try container.decode(Double.self, forKey: Field.timestamp.key)
@@ -114,7 +117,7 @@ extension ConversationMessage: Codable {
             unknownFields: unknown)
     }
 
-    /// Writes what `init(from:)` reads, whatever the encoder's date strategy.
+    /// Encodes the message for `init(from:)`, independent of the encoder's date strategy.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: AnyKey.self)
         try container.encode(id, forKey: Field.id.key)

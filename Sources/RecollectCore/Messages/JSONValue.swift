@@ -1,28 +1,28 @@
 import Foundation
 
-/// Any JSON value, for tool arguments, tool results, metadata and parts that this version does not know.
+/// A JSON value, for tool arguments, tool results, metadata and unknown parts.
 ///
-/// Numbers are compared by value, because JSON has one kind of number: `.number(2)` equals `.integer(2)`, and a store may give
-/// back either. Negative zero equals itself alone.
+/// JSON has one kind of number, so numbers are compared by value: `.number(2)` equals `.integer(2)`, and a store
+/// may return either. Negative zero only equals itself.
 public enum JSONValue: Sendable {
-    /// JSON's `null`.
+    /// The value `null`.
     case null
-    /// `true` or `false`.
+    /// The value `true` or `false`.
     case bool(Bool)
-    /// A whole number that fits in 64 bits.
+    /// An integer of at most 64 bits.
     case integer(Int64)
-    /// Any other number. Infinite ones and those that are not numbers have no JSON: stores refuse them.
+    /// Any other number. Stores refuse infinite values and NaN, which have no JSON representation.
     case number(Double)
-    /// A string; it may hold U+0000.
+    /// A string, possibly with U+0000.
     case string(String)
     /// An ordered list.
     case array([JSONValue])
-    /// Keys and values; the order of keys has no meaning and is not kept.
+    /// Keys and values. The order of the keys has no meaning and is not preserved.
     case object([String: JSONValue])
 }
 
 extension JSONValue: Hashable {
-    /// Equal as JSON: numbers by value, objects without an order of keys.
+    /// Whether two values are equal as JSON: numbers by value, objects independent of the order of keys.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -38,7 +38,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Hashes the value; equal numbers hash alike.
+    /// Hashes the value. Equal numbers have equal hashes.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -54,20 +54,20 @@ extension JSONValue: Hashable {
 }
 
 extension Double {
-    /// The whole number of 64 bits that JSON writes for this; `nil` for fractions, for what is larger, and for negative zero.
+    /// The 64-bit integer written for this number in JSON; `nil` for fractions, larger numbers and negative zero.
     var wholeNumber: Int64? {
         self == 0 && sign == .minus ? nil : Int64(exactly: self)
     }
 }
 
 extension JSONValue {
-    /// The string, if this is one.
+    /// The string, if the value is one.
     public var stringValue: String? {
         if case .string(let value) = self { return value }
         return nil
     }
 
-    /// The whole number, if this is one or a double without a fraction.
+    /// The integer, if the value is one or a double without a fraction.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): return value
@@ -76,7 +76,7 @@ extension JSONValue {
         }
     }
 
-    /// The number as a double, if this is a number.
+    /// The number as a double, if the value is a number.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): return Double(value)
@@ -85,32 +85,32 @@ extension JSONValue {
         }
     }
 
-    /// The truth value, if this is one.
+    /// The Boolean value, if the value is one.
     public var boolValue: Bool? {
         if case .bool(let value) = self { return value }
         return nil
     }
 
-    /// The elements, if this is an array.
+    /// The elements, if the value is an array.
     public var arrayValue: [JSONValue]? {
         if case .array(let value) = self { return value }
         return nil
     }
 
-    /// The members, if this is an object.
+    /// The members, if the value is an object.
     public var objectValue: [String: JSONValue]? {
         if case .object(let value) = self { return value }
         return nil
     }
 
-    /// The member of that name, if this is an object that has it.
+    /// The member with this name, if the value is an object and has it.
     public subscript(key: String) -> JSONValue? {
         objectValue?[key]
     }
 }
 
 extension JSONValue: Codable {
-    /// Decodes any JSON value.
+    /// Creates a value by decoding any JSON.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -130,9 +130,10 @@ extension JSONValue: Codable {
         }
     }
 
-    /// The number that a decoder gave as a whole one: it does so for negative zero, and cuts the fraction off large numbers.
+    /// Returns the exact number for a decoded integer. Decoders also return integers for negative zero and, without
+    /// their fraction, for large numbers.
     private static func number(in container: any SingleValueDecodingContainer, decodedAs whole: Int64) -> JSONValue {
-        // Decoders of other formats than JSON may have no such number: then the whole one is all there is.
+        // Decoders of formats other than JSON may not offer these types; the integer is then used.
         if whole == 0, let number = try? container.decode(Double.self), number.sign == .minus { return .number(number) }
         if whole.magnitude >= 1 << 53, var exact = try? container.decode(Decimal.self),
             let number = try? container.decode(Double.self)
@@ -160,21 +161,21 @@ extension JSONValue: Codable {
     }
 }
 
-// No `nil` literal: `object["key"] = nil` must remove a member, never set it to null.
+// No `nil` literal: `object["key"] = nil` must remove a member and never set it to null.
 extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A truth value.
+    /// Creates a Boolean value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// A whole number.
+    /// Creates an integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A number.
+    /// Creates a number.
     public init(floatLiteral value: Double) { self = .number(value) }
-    /// A string.
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
-    /// An array.
+    /// Creates an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-    /// An object; of two equal keys the last one counts.
+    /// Creates an object. Of several values for a key, the last one is used.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements, uniquingKeysWith: { _, last in last }))
     }

@@ -1,15 +1,15 @@
-/// What a message's metadata says of the model that wrote it.
+/// Metadata about the model of a message.
 extension ConversationMessage {
-    /// The model that wrote it, as its provider names it; `nil` if that is not known.
+    /// The model's name at its provider; `nil` if unknown.
     public var model: String? {
         get { metadata[Self.model]?.stringValue }
         set { metadata[Self.model] = newValue.map { .string($0) } }
     }
 
-    /// What it took to write it; `nil` if that is not known. Lists add these up.
+    /// The tokens used for the message; `nil` if unknown. Lists show the sum.
     ///
-    /// In JSON the names are those of Anthropic's API, which transcripts use too: `input_tokens`, `output_tokens`,
-    /// `cache_creation_input_tokens`, `cache_read_input_tokens`. Setting it keeps what else stands there.
+    /// The JSON names are those of Anthropic's API, also used in transcripts: `input_tokens`, `output_tokens`,
+    /// `cache_creation_input_tokens`, `cache_read_input_tokens`. Setting the property preserves other members.
     public var usage: TokenUsage? {
         get {
             guard let usage = metadata[Self.usage]?.objectValue else { return nil }
@@ -38,7 +38,7 @@ extension ConversationMessage {
 }
 
 extension TokenUsage {
-    /// Adds up what several requests took.
+    /// Returns the sum of two counts.
     public static func + (left: TokenUsage, right: TokenUsage) -> TokenUsage {
         TokenUsage(
             input: left.input + right.input, output: left.output + right.output,

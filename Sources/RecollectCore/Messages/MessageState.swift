@@ -1,12 +1,12 @@
-/// What a message's metadata says of how it came to its end.
+/// Metadata about the end of a message.
 extension ConversationMessage {
-    /// Whether it was stopped before all of it had been said: by its user, by a failure, or because the process ended.
+    /// Whether the message was stopped before its end: by its user, by a failure, or by the end of the process.
     public var isInterrupted: Bool {
         get { metadata[Self.interrupted] == true }
         set { metadata[Self.interrupted] = newValue ? true : nil }
     }
 
-    /// Whether more of it may come: true only of replies in flight, never of a saved message.
+    /// Whether the message is a streaming reply. Saved messages never have this mark.
     public var isInFlight: Bool {
         get { metadata[Self.inFlight] == true }
         set { metadata[Self.inFlight] = newValue ? true : nil }

@@ -1,22 +1,22 @@
-/// Brings scopes of one chat storage into another: what `fetch` gives of them; the source is only read.
+/// Copies scopes, as returned by `fetch`, from one chat store to another. The source is only read.
 ///
-/// A chat storage cannot list what it holds, so the scopes are named: `FileChatStorage.scopes(of:)` tells its own. One
-/// scope at a time is read, saved in one batch, read back and compared. A scope that the target already has is completed:
-/// its own messages stay, what it lacks is appended. A migration that was interrupted is run again until it is done; nothing
-/// comes twice.
+/// A chat store has no list of its scopes, so the caller names them; `FileChatStorage.scopes(of:)` returns those of
+/// a file store. One scope at a time is read, saved in one batch, read back and compared. An existing scope of the
+/// target is completed: its messages stay, and missing ones are appended. An interrupted migration can be repeated
+/// until it is complete; no message is copied twice.
 ///
-/// A target that drops messages of a repeated role does so here too, which is then told as `notKept`: make it with
-/// `sameRole: .keep`.
+/// A target with the same-role rule also drops messages here, reported as `notKept`; create it with `sameRole:
+/// .keep`.
 ///
-/// Cancelling ends it before the next scope.
+/// Cancellation ends the migration before the next scope.
 /// - Parameters:
-///   - scopes: what to bring; each once.
-///   - source: where they are.
-///   - target: where they are brought.
-///   - progress: is called after each scope, on any thread; it counts scopes as sessions.
-/// - Throws: `conflict` where the target holds other content under a message's id; such scopes are left as they are, all
-///   others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
-///   storages throw.
+///   - scopes: The scopes to copy, each once.
+///   - source: The store to read.
+///   - target: The store to write.
+///   - progress: Called after each scope, on any thread; scopes are counted as sessions.
+/// - Throws: `conflict` if the target has different content under a message's ID. Such scopes are left unchanged;
+///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   content than was saved. Errors of the stores.
 @discardableResult
 public func migrate(
     _ scopes: [Scope], from source: any ChatStorage, to target: any ChatStorage,
@@ -39,11 +39,12 @@ public func migrate(
     return report
 }
 
-/// Brings all conversations of a user out of a history into a chat storage, the one that was accessed first before all others;
-/// the history is only read.
+/// Copies all sessions of a user from a history to a chat store, the least recently accessed first. The history is
+/// only read.
 ///
-/// Every message moves, with the bytes of its attachments, also those that have left an agent's window; details, tags and
-/// branches have no place in a chat storage. Otherwise as `migrate(_:from:to:progress:)`; one scope at a time is in memory.
+/// Every message is copied with the bytes of its attachments, including those outside an agent's window. Details,
+/// tags and branch points cannot be stored in a chat store. Otherwise the same as `migrate(_:from:to:progress:)`;
+/// one scope at a time is in memory.
 @discardableResult
 public func migrate(
     user userId: String, from source: any HistoryStore, to target: any ChatStorage,
@@ -72,11 +73,11 @@ public func migrate(
     return report
 }
 
-/// Saves one scope's messages and compares what the storage then has.
+/// The migration of one scope at a time into a chat store, with a comparison after each save.
 private struct ChatMigration {
     let target: any ChatStorage
 
-    /// Moves messages to a scope; how many of them are new there.
+    /// Copies messages to a scope and returns the number of new ones.
     func move(_ messages: [ConversationMessage], to scope: Scope) async throws -> Int {
         let known = try await kept(in: scope)
         let missing = try messages.filter { message in
@@ -113,7 +114,7 @@ private struct ChatMigration {
 }
 
 extension HistoryStore {
-    /// All messages of one agent of a conversation, read by pages, with the bytes of their attachments.
+    /// Returns all messages of an agent in a session, read by pages, with the bytes of their attachments.
     fileprivate func allMessages(of id: ConversationID, agentId: String) async throws -> [ConversationMessage] {
         var all: [ConversationMessage] = []
         var request = PageRequest<MessageCursor>(limit: 500)

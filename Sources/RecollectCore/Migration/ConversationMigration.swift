@@ -1,4 +1,4 @@
-/// Moves one conversation from a history into another.
+/// The migration of one session from a history to another.
 struct ConversationMigration {
     private let conversation: Conversation
     private let isDiscarded: Bool
@@ -7,7 +7,7 @@ struct ConversationMigration {
     private var report = MigrationReport()
 
     private static let pageSize = 500
-    /// A member of the metadata of conversations during their migration.
+    /// The metadata key of sessions during their migration.
     private static let mark = "recollect.migrating"
 
     init(
@@ -19,7 +19,7 @@ struct ConversationMigration {
         self.target = target
     }
 
-    /// Completes the conversation in the target; `progress` gets the number of messages gone through.
+    /// Completes the session in the target. `progress` gets the number of messages processed.
     mutating func run(progress: (Int) -> Void) async throws -> MigrationReport {
         let current = try await target.conversation(conversation.id)
         let details = details(beside: current)
@@ -41,8 +41,9 @@ struct ConversationMigration {
 
     // MARK: Writing
 
-    /// Appends all messages, runs of one agent at a time, so that those of several agents keep their order; what is known of
-    /// the conversation goes first, so that an interruption leaves no messages without it.
+    /// Appends all messages in runs of one agent, so that messages of different agents keep their order.
+    ///
+    /// The details of the session are written first, so that an interruption does not leave messages without them.
     private func append(_ details: ConversationDetails, progress: (Int) -> Void) async throws -> Int {
         var (count, added) = (0, 0)
         if details != ConversationDetails() { try await target.update(conversation.id, with: details) }
@@ -58,7 +59,7 @@ struct ConversationMigration {
         return added
     }
 
-    /// What the target does not know of the conversation.
+    /// Returns the details missing in the target.
     private func details(beside current: Conversation?) -> ConversationDetails {
         var details = ConversationDetails()
         if current?.title == nil { details.title = conversation.title }
@@ -86,7 +87,8 @@ struct ConversationMigration {
         return details
     }
 
-    /// Sets the read state and discards, after the last message. Removes the mark last, so a repeated migration completes this.
+    /// Sets the read state and discards, after the last message. Removes the mark last, so a repeated migration
+    /// completes this.
     private func finish() async throws {
         if !conversation.isUnread { try await target.update(conversation.id, with: ConversationDetails(isRead: true)) }
         if isDiscarded { try await target.discardConversation(conversation.id) }
@@ -96,16 +98,16 @@ struct ConversationMigration {
     // MARK: Comparing
 
     private enum Comparison {
-        /// The target has every message of the source, of which there are so many.
+        /// The target has every message of the source; the value is their number.
         case whole(Int)
-        /// It lacks some.
+        /// The target lacks messages.
         case partial
     }
 
-    /// Compares what the target has with the source, message by message.
-    /// - Parameter verifies: whether all of it was just saved, so that any difference is the target's fault, and the bytes of
-    ///   attachments are looked for too.
-    /// - Throws: `conflict` or `notKept` for a message of other content.
+    /// Compares the target with the source, message by message.
+    /// - Parameter verifies: Whether the messages were just saved. A difference is then an error of the target, and
+    ///   attachments are read too.
+    /// - Throws: `conflict`, or `notKept` with `verifies`, for a message with different content.
     private func compared(verifies: Bool = false) async throws -> Comparison {
         var (count, isWhole) = (0, true)
         var kept = MessageFinder(conversation.id, in: target)
@@ -132,7 +134,7 @@ struct ConversationMigration {
         return .notKept(session: sessionId, message: messageId, field: field)
     }
 
-    /// Reads the attachments that the target should have by now; what the source has lost it cannot have.
+    /// Reads the attachments in the target. Those missing in the source may be missing.
     private func verifyAttachments(of message: ConversationMessage) async throws {
         for hash in message.storedAttachments {
             do {
@@ -147,7 +149,7 @@ struct ConversationMigration {
     }
 }
 
-/// Finds messages of a conversation by agent and id, at the cost of one pass where they are asked for in their order.
+/// A search for messages of a session by agent and ID, with a single pass if they are requested in order.
 private struct MessageFinder {
     private let id: ConversationID
     private let history: any HistoryStore
@@ -173,7 +175,7 @@ private struct MessageFinder {
             page = next.elements[...]
             self.request = next.next.map { PageRequest(limit: 500, after: $0) }
         }
-        // It is not there, or stands before one that was asked for earlier.
+        // Either missing, or before a message requested earlier.
         return try await history.message(wanted.message.id, in: id, agentId: wanted.agentId)
     }
 }
@@ -192,7 +194,8 @@ extension [StoredMessage] {
 }
 
 extension HistoryStore {
-    /// Goes through the messages of all agents of a conversation by pages; at least one, which may be empty.
+    /// Calls `body` for each page of the messages of all agents in a session; at least once, possibly with an empty
+    /// page.
     fileprivate func forEachPage(
         of id: ConversationID, limit: Int, _ body: ([StoredMessage]) async throws -> Void
     ) async throws {

@@ -1,24 +1,25 @@
-/// Brings all that a history has of a user into another history: conversations with all their agents' messages in the order of
-/// saving, attachments, titles, tags and what else is known of them; the source is only read.
+/// Copies all data of a user from one history to another. The source is only read.
 ///
-/// One conversation at a time is appended page by page, read back and compared, the one that was accessed first before all
-/// others. A conversation that the target already has is completed: its own messages, title and so on stay, what it lacks is
-/// appended. Reading is all that is done to one that is there already, so a migration that was interrupted is run again
-/// until it is done; nothing comes twice.
+/// The copy includes sessions with all agents' messages in the order of saving, attachments, titles, tags and other
+/// details. One session at a time is appended page by page, read back and compared, the least recently accessed
+/// first. An existing session of the target is completed: its messages and details stay, and missing ones are
+/// added. Complete sessions are only read, so an interrupted migration can be repeated until it is complete; no
+/// message is copied twice.
 ///
-/// Discarded conversations and their branches stay discarded. A branch becomes an archived conversation, whose metadata tells under `branchOf`
-/// (`sessionId`, `messageId`) where it left. A reply in flight comes with a later run, when it is a message. Windows are not
-/// moved: an agent sees all its messages until its next save trims.
+/// Discarded sessions and their branches stay discarded. A branch becomes an archived session with its branch point
+/// in the metadata under `branchOf` (`sessionId`, `messageId`). A streaming reply is copied by a later migration,
+/// after it has become a message. Windows are not copied: an agent gets all its messages until its next save trims
+/// them.
 ///
-/// Cancelling ends it before the next page.
+/// Cancellation ends the migration before the next page.
 /// - Parameters:
-///   - userId: whose conversations to bring; they stay this user's.
-///   - source: where they are.
-///   - target: where they are brought.
-///   - progress: is called after each conversation and each page, on any thread.
-/// - Throws: `conflict` where the target holds other content under a message's id; such conversations are left as they are,
-///   all others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
-///   histories throw.
+///   - userId: The owner of the sessions, in both histories.
+///   - source: The history to read.
+///   - target: The history to write.
+///   - progress: Called after each session and each page, on any thread.
+/// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
+///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   content than was saved. Errors of the histories.
 @discardableResult
 public func migrate(
     user userId: String, from source: any HistoryStore, to target: any HistoryStore,
@@ -47,7 +48,7 @@ public func migrate(
 }
 
 extension MigrationProgress {
-    /// The progress before the first of a user's conversations is moved.
+    /// Returns the progress before the migration of a user's first session.
     static func beginning(user userId: String, in source: any HistoryStore) async throws -> MigrationProgress {
         var (sessions, messages) = (0, 0)
         try await source.forEachConversation(of: userId) { conversation, _ in
@@ -59,9 +60,11 @@ extension MigrationProgress {
 }
 
 extension HistoryStore {
-    /// Goes through a user's conversations, discarded ones and branches too, by pages: the one that was accessed first before
-    /// all others, a branch before the conversation that it left.
-    /// - Parameter body: Gets each conversation and whether it, or the conversation of the branch, is discarded.
+    /// Calls `body` for each session of a user, including discarded ones and branches.
+    ///
+    /// Sessions that are discarded come first. Each group is read by pages, the least recently accessed session
+    /// first, and a branch comes before its session.
+    /// - Parameter body: Gets each session and whether it, or the session of the branch, is discarded.
     func forEachConversation(
         of userId: String, _ body: (_ conversation: Conversation, _ isDiscarded: Bool) async throws -> Void
     ) async throws {

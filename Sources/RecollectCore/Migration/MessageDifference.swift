@@ -1,6 +1,9 @@
-/// What differs between a message and what another store holds of it, by content: text as bytes, attachments by their hashes.
+/// The comparison of a message with its copy in another store, with attachments compared by their hashes.
+///
+/// Text is compared by its bytes, except in tool input, attachment names and metadata of a `ChatMessage`: there, by
+/// canonical equivalence.
 package enum MessageDifference {
-    /// The name of the first field that differs; `nil` where none does.
+    /// Returns the name of the first different field; `nil` if there is none.
     static func field(_ left: ChatMessage, _ right: ChatMessage) -> String? {
         if left.id != right.id { return "id" }
         if !left.role.rawValue.hasSameBytes(as: right.role.rawValue) { return "role" }
@@ -18,7 +21,7 @@ package enum MessageDifference {
         return left.metadata == right.metadata ? nil : "metadata"
     }
 
-    /// The name of the first field that differs; `nil` where none does.
+    /// Returns the name of the first different field; `nil` if there is none.
     package static func field(_ left: ConversationMessage, _ right: ConversationMessage) -> String? {
         let (left, right) = (left.mappingAttachments(\.hashed), right.mappingAttachments(\.hashed))
         guard EncodedMessage(left).bytes != EncodedMessage(right).bytes else { return nil }
@@ -37,7 +40,7 @@ package enum MessageDifference {
 }
 
 extension RecollectError {
-    /// A migration found other content under a message's id, and left it.
+    /// Returns the error for different content under a message's ID in the target, left unchanged.
     static func conflict(session: String, message: String, field: String) -> RecollectError {
         RecollectError(
             .conflict,
@@ -45,12 +48,12 @@ extension RecollectError {
                 + "nothing of this session was written: delete or rename it in one of the stores and migrate again")
     }
 
-    /// The target gives back another field of a message than was saved.
+    /// Returns the error for a field read back differently from the target.
     package static func notKept(session: String, message: String, field: String) -> RecollectError {
         notKept(session: session, "the `\(field)` of message \(message) reads back differently")
     }
 
-    /// The target did not keep what a migration saved.
+    /// Returns the error for a target without the saved content.
     static func notKept(session: String, _ what: String) -> RecollectError {
         RecollectError(
             .notKept,
@@ -59,7 +62,7 @@ extension RecollectError {
 }
 
 extension Attachment {
-    /// The attachment with the hash of its bytes for them.
+    /// The attachment with the hash of its bytes in place of them.
     fileprivate var hashed: Attachment {
         Attachment(mediaType: mediaType, name: name, content: content.hashed)
     }

@@ -1,18 +1,18 @@
-/// What a migration has gone through and what it did.
+/// The result of a migration.
 public struct MigrationReport: Hashable, Sendable {
-    /// Sessions that the target now has, all their messages compared.
+    /// The number of sessions in the target with all their messages compared.
     public var sessions = 0
-    /// Those of them of which something was written; the others were there before.
+    /// The number of these sessions with anything written by the migration.
     public var movedSessions = 0
-    /// Messages of these sessions in the source.
+    /// The number of messages of these sessions in the source.
     public var messages = 0
-    /// Those of them that are new in the target.
+    /// The number of these messages new in the target.
     public var addedMessages = 0
 
-    /// Makes an empty report.
+    /// Creates an empty report.
     public init() {}
 
-    /// The sum of two reports.
+    /// Returns the sum of two reports.
     public static func + (left: MigrationReport, right: MigrationReport) -> MigrationReport {
         var sum = left
         sum.sessions += right.sessions
@@ -22,7 +22,7 @@ public struct MigrationReport: Hashable, Sendable {
         return sum
     }
 
-    /// Counts a session that the target has now.
+    /// Counts a session completed in the target.
     mutating func count(messages: Int, added: Int, isMoved: Bool) {
         sessions += 1
         movedSessions += isMoved ? 1 : 0
@@ -31,30 +31,30 @@ public struct MigrationReport: Hashable, Sendable {
     }
 }
 
-/// How far a migration has come.
+/// The progress of a migration.
 public struct MigrationProgress: Hashable, Sendable {
-    /// Sessions that are done.
+    /// The number of completed sessions.
     public var sessions = 0
-    /// Sessions to go through, those that are done included.
+    /// The number of all sessions to process, including completed ones.
     public var sessionsTotal: Int
-    /// Messages gone through so far.
+    /// The number of messages processed so far.
     public var messages = 0
-    /// Messages to go through; `nil` where the source cannot tell before they are read.
+    /// The number of all messages to process; `nil` if unknown before they are read.
     public var messagesTotal: Int?
 
-    /// How much is done, from 0 to 1, by messages where their number is known.
+    /// The completed fraction, from 0 to 1, by messages if their number is known.
     public var fraction: Double {
         if let messagesTotal, messagesTotal > 0 { return min(1, Double(messages) / Double(messagesTotal)) }
         return sessionsTotal == 0 ? 1 : Double(sessions) / Double(sessionsTotal)
     }
 }
 
-/// Sessions that a migration left as the target has them, because it holds other content under the same ids.
+/// The sessions left unchanged by a migration, because the target has different content under the same IDs.
 struct MigrationConflicts {
     private var first: RecollectError?
     private var sessionIds: [String] = []
 
-    /// Runs the move of one session; `nil` where it meets a conflict, which is told at the end.
+    /// Runs the migration of one session. Returns `nil` after a conflict, and records it for `tell()`.
     nonisolated(nonsending) mutating func collecting<Result>(
         sessionId: String, _ move: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result? {
@@ -67,7 +67,7 @@ struct MigrationConflicts {
         }
     }
 
-    /// Throws if there was any.
+    /// Throws an error if there was any conflict.
     func tell() throws {
         guard let first else { return }
         let others = sessionIds.dropFirst()

@@ -1,21 +1,23 @@
-/// Brings all sessions of one session storage into another, with their messages; the source is only read.
+/// Copies all sessions with their messages from one session store to another. The source is only read.
 ///
-/// One session at a time is read, written, read back and compared field by field, the one that was accessed first before all
-/// others: so the target, which has dates of its own, lists them in the source's order. A session that the target already
-/// has is completed: its own messages stay, and those that it lacks are put where the source has them. What is there
-/// already costs reading it, so a migration that was interrupted is run again until it is done; nothing comes twice.
+/// One session at a time is read, written, read back and compared field by field, the least recently accessed
+/// first. The target sets its own dates, so this order makes it list the sessions in the source's order. An
+/// existing session of the target is completed: its messages stay, and missing ones are inserted at their positions
+/// in the source. Complete sessions are only read, so an interrupted migration can be repeated until it is
+/// complete; no message is copied twice.
 ///
-/// A session's `createdAt`, `workingDirectory` and `branchName` have no place in `SessionStorageProtocol`; they move along
-/// between two histories (`migrate(user:from:to:)`).
+/// `SessionStorageProtocol` cannot set a session's `createdAt`, `workingDirectory` and `branchName`. A migration
+/// between two histories (`migrate(user:from:to:)`) copies them.
 ///
-/// Runs where it is called, and so do the storages. Cancelling ends it before the next session.
+/// The function and the calls of the stores run in the caller's isolation. Cancellation ends the migration before
+/// the next session.
 /// - Parameters:
-///   - source: where the sessions are.
-///   - target: where they are brought.
-///   - progress: is called after each session.
-/// - Throws: `conflict` where the target holds other content under a message's id; such sessions are left as they are, all
-///   others are moved first. `notKept`, at once, where the target gives back something else than was saved. What the
-///   storages throw.
+///   - source: The store to read.
+///   - target: The store to write.
+///   - progress: Called after each session.
+/// - Throws: `conflict` if the target has different content under a message's ID. Such sessions are left unchanged;
+///   the error is thrown after all others are copied. `notKept`, immediately, if the target returns different
+///   content than was saved. Errors of the stores.
 @discardableResult
 public nonisolated(nonsending) func migrate(
     from source: any SessionStorageProtocol, to target: any SessionStorageProtocol,
@@ -35,19 +37,19 @@ public nonisolated(nonsending) func migrate(
     return report
 }
 
-/// The steps of a migration between two session storages.
+/// The steps of a migration between two session stores.
 private struct SessionMigration {
     let source: any SessionStorageProtocol
     let target: any SessionStorageProtocol
 
-    /// The source's sessions, the one that was accessed first before all others.
+    /// Returns the IDs of the source's sessions, the least recently accessed first.
     nonisolated(nonsending) func sessionIds() async throws -> [String] {
-        // Only ids and dates are held on to: a storage may list sessions with all their messages.
+        // Only IDs and dates stay in memory, because a store may list sessions with all their messages.
         let listed = try await source.getAllSessions().enumerated().map { ($0, $1.id, $1.lastAccessedAt) }
         return listed.sorted { ($0.2, $1.0) < ($1.2, $0.0) }.map(\.1)
     }
 
-    /// Moves one session; `nil` for one that is gone meanwhile.
+    /// Copies one session; returns `nil` if it was deleted in the meantime.
     nonisolated(nonsending) func move(
         _ id: String
     ) async throws -> (messages: Int, added: Int, isMoved: Bool)? {
@@ -62,7 +64,8 @@ private struct SessionMigration {
         return (session.messages.count, merged.added, isMoved)
     }
 
-    /// What the target is to hold: its own messages, and those that it lacks, each behind the one it follows in the source.
+    /// Returns the new transcript: the target's messages, with each missing one after its predecessor in the
+    /// source.
     private func merge(
         _ session: StoredSession, into known: [ChatMessage]
     ) throws -> (messages: [ChatMessage], added: Int) {
@@ -86,7 +89,7 @@ private struct SessionMigration {
         return (merged, merged.count - known.count)
     }
 
-    /// Reads a session back and compares it with what was saved.
+    /// Reads a session back and compares it with the saved one.
     private nonisolated(nonsending) func verify(
         _ session: StoredSession, isNew: Bool, saved: [ChatMessage]
     ) async throws {

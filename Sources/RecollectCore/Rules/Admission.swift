@@ -1,12 +1,14 @@
-/// Which messages of a batch a scope takes: the rules of same role and of identity, the same in every simple store.
+/// The result of the same-role rule and the ID rule for a batch, the same in all simple stores.
 struct Admission {
-    /// What is to be stored, in order.
+    /// The messages to save, in order.
     private(set) var accepted: [ConversationMessage] = []
-    /// What the same-role rule leaves out.
+    /// The messages dropped by the same-role rule.
     private(set) var dropped: [ConversationMessage] = []
 
-    /// Goes through a batch in order. `isKnown` tells whether the scope already holds an id: such a message keeps its first
-    /// content, and so does the first of two messages of one id in the batch.
+    /// Creates the result for a batch, in order.
+    ///
+    /// `isKnown` returns whether the scope already has an ID. Such a message keeps its first content; of two
+    /// messages with one ID in the batch, the first is accepted.
     init(
         of batch: [ConversationMessage], sameRole: SameRole, lastRole: Role?, isKnown: (ByteString) -> Bool
     ) {
@@ -25,7 +27,7 @@ struct Admission {
         }
     }
 
-    /// Tells of every dropped message. For a store to call once its save has succeeded.
+    /// Posts an event for every dropped message, to be called after a successful save.
     func report(to events: StoreEvents, scope: Scope) {
         for message in dropped {
             events.post(StoreEvent(kind: .droppedSameRole, scope: scope, messageId: message.id))

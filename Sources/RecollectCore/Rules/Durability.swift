@@ -1,27 +1,29 @@
-/// What a save that returned has survived.
+/// The guarantee for acknowledged saves.
 public struct Durability: RawRepresentable, Hashable, Sendable {
-    /// The choice's name.
+    /// The name of the guarantee.
     public let rawValue: String
 
-    /// Makes a choice from its name.
+    /// Creates a guarantee from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// A save that returned is on the disk, past power loss. The default of persistent stores.
+    /// An acknowledged save survives a power loss. The default of persistent stores.
     public static let full = Durability(rawValue: "full")
-    /// A save that returned survives the end of the process; a power cut may take the last moments.
+    /// An acknowledged save survives the end of the process; a power loss may remove the last saves.
     public static let relaxed = Durability(rawValue: "relaxed")
 }
 
-/// What a store keeps of messages that have left their scope's window.
+/// The rule for messages outside the window of their scope.
 public enum Retention: Hashable, Sendable {
-    /// Everything: a trim only moves the window that agents see. The default of a history.
+    /// All messages are retained: a trim only moves the window seen by agents. The default of a history.
     case everything
-    /// What is younger than so many days, by the messages' timestamps; older messages are deleted for good, outside of saves.
-    /// A clock more than a day ahead of its expected time deletes no message before it has stood for a day. The
-    /// first clock of a history must stand for a day too, so old messages go a day after this was chosen.
+    /// Messages older than this number of days, by their timestamps, are deleted permanently, outside of saves.
+    ///
+    /// With a clock more than a day ahead of its expected time, nothing is deleted before the clock has stayed
+    /// ahead for a day. The first clock of a history must also have run for a day, so old messages are deleted one
+    /// day after this rule was chosen.
     case days(Int)
-    /// Only the window: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
+    /// Only the window is retained: a trim deletes. The default of `DeviceChatStorage(userId:)` alone.
     case window
 }

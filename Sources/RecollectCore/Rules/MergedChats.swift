@@ -1,24 +1,25 @@
 extension ChatStorage {
-    /// The merged view of a session's agents, for `fetchAllChats` of a store of your own: merged by timestamp without
-    /// reordering any agent's messages, with what assistants said prefixed `[agentId]`.
+    /// Returns the merged view of a session's agents, for `fetchAllChats` in a custom store.
     ///
-    /// - Parameter scopes: every agent of the session with its messages in the order of saving; the agents in any order.
+    /// Messages are merged by timestamp. Those of each agent keep their order, and those of assistants get the
+    /// prefix `[agentId]`.
+    /// - Parameter scopes: All agents of the session, in any order, with their messages in the order of saving.
     public func mergedChats(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
         MergedChats.merge(scopes)
     }
 }
 
-/// The merged view of a session's agents, as `fetchAllChats` gives it.
+/// The merged view of a session's agents, as returned by `fetchAllChats`.
 package enum MergedChats {
-    /// Merges the scopes by timestamp without reordering any of them, and prefixes what assistants said with `[agentId]`.
+    /// Merges scopes by timestamp, keeping the order of each, with the prefix `[agentId]` for assistants.
     ///
-    /// Of two heads with the same timestamp the agent whose id comes first in bytes goes first. A message never moves before
-    /// one that its own scope holds earlier, even if its clock says so.
+    /// Of two next messages with the same timestamp, the agent with the smaller ID in byte order goes first. A
+    /// message never moves before an earlier one of its scope, even with an earlier timestamp.
     package static func merge(_ scopes: [(agentId: String, messages: [ConversationMessage])]) -> [ConversationMessage] {
         interleave(scopes).map { $0.message.attributed(agentId: $0.agentId) }
     }
 
-    /// The same order, each message as it is and with its agent.
+    /// Returns the messages in the same order, unchanged and with their agents.
     package static func interleave(
         _ scopes: [(agentId: String, messages: [ConversationMessage])]
     ) -> [(agentId: String, message: ConversationMessage)] {

@@ -1,6 +1,7 @@
-/// The window rule: how many messages a budget keeps.
+/// The window rule: the number of messages within a budget.
 package enum MessageWindow {
-    /// The number of messages that a budget keeps: rounded down to even, 1 or less gives none, `nil` keeps all.
+    /// Returns the number of messages within a budget: rounded down to even, none for 1 or less, `nil` for no
+    /// limit.
     package static func size(for maxMessages: Int?) -> Int? {
         guard let maxMessages else { return nil }
         return maxMessages > 1 ? maxMessages & ~1 : 0
@@ -8,16 +9,18 @@ package enum MessageWindow {
 }
 
 extension ChatStorage {
-    /// Keeps the most recent messages: the budget counts messages and is rounded down to even, so that a question stays with
-    /// its answer; `nil` keeps everything, 1 or less nothing.
+    /// Returns the most recent messages within a budget.
+    ///
+    /// The budget counts messages and is rounded down to even, so an input stays with its reply. `nil` means all
+    /// messages, 1 or less none.
     public func trimToEvenPairs(_ messages: [ConversationMessage], maxMessages: Int?) -> [ConversationMessage] {
         guard let size = MessageWindow.size(for: maxMessages), size < messages.count else { return messages }
         return Array(messages.suffix(size))
     }
 
-    /// Whether saving `newMessage` would repeat the last stored role; a store drops such a save.
+    /// Whether saving `newMessage` would repeat the last stored role; a store drops such a message.
     ///
-    /// A message with a tool call or a tool result never does: dropping one would leave half an exchange.
+    /// A message with a tool call or a tool result never does, because dropping it would leave half of an exchange.
     public func isConsecutiveSameRole(
         _ conversation: [ConversationMessage], _ newMessage: ConversationMessage
     ) -> Bool {
@@ -25,22 +28,23 @@ extension ChatStorage {
     }
 }
 
-/// What a store does with a message whose role repeats the last stored one's.
+/// The treatment of a message with the same role as the last stored one.
 public struct SameRole: RawRepresentable, Hashable, Sendable {
     /// The rule's name.
     public let rawValue: String
 
-    /// Makes a rule from its name.
+    /// Creates a rule from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The message is dropped, logged and reported; messages with a tool call or result are kept. The guides' rule.
+    /// The message is dropped, with a log entry and an event, unless it has a tool call or result. The rule of the
+    /// guides.
     public static let drop = SameRole(rawValue: "drop")
-    /// Every message is kept.
+    /// Every message is saved.
     public static let keep = SameRole(rawValue: "keep")
 
-    /// Whether `message` repeats `lastRole` and has nothing that must be kept for the sake of a tool exchange.
+    /// Whether `message` repeats `lastRole` and has no tool call or result.
     package static func repeats(_ message: ConversationMessage, after lastRole: Role?) -> Bool {
         lastRole == message.role && !message.belongsToToolExchange
     }

@@ -1,74 +1,74 @@
-/// The triple that a history is kept under: a user, one of their sessions, and an agent in it.
+/// The owner of a history: a user, one of their sessions, and an agent in it.
 ///
-/// Scopes are compared as bytes of UTF-8. Swift compares strings by canonical equivalence, where `é` in one code point
-/// equals `é` in two; a store that used `==` on strings would let such users read each other, so this type does not.
+/// Scopes are compared by their UTF-8 bytes. Swift compares strings by canonical equivalence: `é` as one code point
+/// equals `é` as two. With `==` of strings, two such users could read each other's messages.
 public struct Scope: Sendable {
-    /// The user; any string, the empty one too.
+    /// The user ID, any string including the empty one.
     public let userId: String
-    /// The session of that user; any string.
+    /// The session ID of this user, any string.
     public let sessionId: String
-    /// The agent in that session; any string.
+    /// The agent ID in this session, any string.
     public let agentId: String
 
-    /// Names a scope.
+    /// Creates a scope.
     public init(userId: String, sessionId: String, agentId: String) {
         self.userId = userId
         self.sessionId = sessionId
         self.agentId = agentId
     }
 
-    /// The conversation that this scope is a part of.
+    /// The session of this scope.
     public var conversation: ConversationID {
         ConversationID(userId: userId, sessionId: sessionId)
     }
 }
 
 extension Scope: Hashable {
-    /// Equal when all three ids are the same bytes.
+    /// Whether all three IDs have the same bytes.
     public static func == (left: Scope, right: Scope) -> Bool {
         left.agentId.hasSameBytes(as: right.agentId) && left.conversation == right.conversation
     }
 
-    /// Hashes the bytes of the three ids.
+    /// Hashes the bytes of the three IDs.
     public func hash(into hasher: inout Hasher) {
         conversation.hash(into: &hasher)
         hasher.combine(bytesOf: agentId)
     }
 }
 
-/// A user's session with all its agents: what a list of chats shows as one line. Compared as bytes of UTF-8.
+/// The identifier of a user's session with all its agents, compared by UTF-8 bytes.
 public struct ConversationID: Sendable {
-    /// The user; any string.
+    /// The user ID, any string.
     public let userId: String
-    /// The session of that user; any string.
+    /// The session ID of this user, any string.
     public let sessionId: String
 
-    /// Names a conversation.
+    /// Creates an identifier.
     public init(userId: String, sessionId: String) {
         self.userId = userId
         self.sessionId = sessionId
     }
 
-    /// The scope of one agent in this conversation.
+    /// Returns the scope of an agent in this session.
     public func scope(agentId: String) -> Scope {
         Scope(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 }
 
 extension ConversationID: Hashable {
-    /// Equal when both ids are the same bytes.
+    /// Whether both IDs have the same bytes.
     public static func == (left: ConversationID, right: ConversationID) -> Bool {
         left.userId.hasSameBytes(as: right.userId) && left.sessionId.hasSameBytes(as: right.sessionId)
     }
 
-    /// Hashes the bytes of both ids.
+    /// Hashes the bytes of both IDs.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(bytesOf: userId)
         hasher.combine(bytesOf: sessionId)
     }
 }
 
-/// A string compared and hashed as its bytes of UTF-8: the key for ids in dictionaries and sets.
+/// A string compared and hashed by its UTF-8 bytes, as a key in dictionaries and sets.
 package struct ByteString: Hashable, Sendable, Comparable {
     package let string: String
 
@@ -90,16 +90,18 @@ package struct ByteString: Hashable, Sendable, Comparable {
 }
 
 extension [String: JSONValue] {
-    /// The members in the order of their keys' bytes.
+    /// The members ordered by the bytes of their keys.
     ///
-    /// Not by `<` of strings, which is no order: in Swift 6.3 none of `é\` and, of two code points, `é` is less than the other.
+    /// The operator `<` of strings is not a consistent order: in Swift 6.3, neither of `é\` and a decomposed `é` is
+    /// less than the other.
     package var inOrderOfKeys: [(key: String, value: JSONValue)] {
         count < 2 ? Array(self) : sorted { $0.key.precedesByBytes($1.key) }
     }
 }
 
 extension Hasher {
-    /// Hashes the bytes of UTF-8, ended by a byte that UTF-8 never holds, so that joined ids do not meet.
+    /// Hashes the UTF-8 bytes, followed by a byte not used in UTF-8, so that different combinations of IDs do not
+    /// collide.
     mutating func combine(bytesOf string: String) {
         var string = string
         string.withUTF8 { combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -1,13 +1,12 @@
-/// A history cut into turns, which may be left out or folded as a whole: each begins with what the user says and holds all that
-/// follows, up to what they say next.
+/// A history divided into turns. Each turn begins with a message of the user and ends before the user's next one.
 struct Turns {
-    /// The messages, whole.
+    /// All messages.
     let messages: [ConversationMessage]
-    /// Where each turn begins; what stands before the user's first words belongs to the first turn.
+    /// The start index of each turn. Messages before the user's first one belong to the first turn.
     private let starts: [Int]
 
-    /// Finds the turns. No turn begins inside a tool exchange, nor between messages of the user that follow one another: their
-    /// reply answers them all.
+    /// Creates the turns. No turn begins inside a tool exchange, or between consecutive messages of the user with
+    /// one common reply.
     init(_ messages: [ConversationMessage]) {
         self.messages = messages
         let openUntil = Self.exchangeEnds(in: messages)
@@ -24,18 +23,18 @@ struct Turns {
         self.starts = starts
     }
 
-    /// How many turns there are.
+    /// The number of turns.
     var count: Int { starts.count }
 
-    /// Whether the last turn has no answer yet.
+    /// Whether the last turn has no reply yet.
     var isLastUnanswered: Bool { messages.last?.role == .user }
 
-    /// The messages of the first turns.
+    /// Returns the messages of the first turns.
     func first(_ count: Int) -> ArraySlice<ConversationMessage> {
         messages[..<(count < starts.count ? starts[count] : messages.count)]
     }
 
-    /// For each message that calls tools, where the last of the results stands.
+    /// Returns the index of the last result for each message with tool calls.
     private static func exchangeEnds(in messages: [ConversationMessage]) -> [Int: Int] {
         var open: [ByteString: [Int]] = [:]
         var ends: [Int: Int] = [:]

@@ -1,10 +1,10 @@
 extension Sequence<ConversationMessage> {
-    /// The messages without any half of a tool exchange: a result whose call is not before it goes, a call whose result is not
-    /// after it goes, and so does a second result for the same call.
+    /// Returns the messages without incomplete tool exchanges: results without an earlier call, calls without a
+    /// later result, and second results of one call are removed.
     ///
-    /// Everything else in a message stays; a message that had nothing else goes with its half. Model providers refuse a
-    /// history that breaks this, for good: see rule 10 in the guide "The rules of a history". A history without halves comes
-    /// back unchanged; applying it twice changes nothing more.
+    /// The rest of each message stays; a message without other content is removed. Model providers permanently
+    /// refuse a history with incomplete exchanges: see rule 10 in the guide "The rules of a history". A history
+    /// without them is returned unchanged, and a second application has no further effect.
     public func wholeExchanges() -> [ConversationMessage] {
         let messages = Array(self)
         guard messages.contains(where: \.belongsToToolExchange) else { return messages }
@@ -18,12 +18,12 @@ extension Sequence<ConversationMessage> {
     }
 }
 
-/// For each message, `nil` when all its parts stay, else which of them do.
+/// Returns for each message the parts to retain; `nil` if all of them stay.
 private func wholeExchangeParts(of messages: [ConversationMessage]) -> [[Bool]?] {
     var kept: [[Bool]?] = messages.map { message in
         message.belongsToToolExchange ? message.parts.map { !$0.belongsToToolExchange } : nil
     }
-    // Ids may repeat; a result answers the latest open call of its id.
+    // IDs may repeat; a result belongs to the latest open call with its ID.
     var open: [ByteString: [(message: Int, part: Int)]] = [:]
     for (index, message) in messages.enumerated() where kept[index] != nil {
         for (partIndex, part) in message.parts.enumerated() {

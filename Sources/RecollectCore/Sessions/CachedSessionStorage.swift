@@ -1,41 +1,42 @@
 import Foundation
 
-/// Remembers what was read from a slow storage: the list of sessions, and the sessions that were opened last.
+/// A cache of the list of sessions and the last opened sessions in front of a slow store.
 ///
-/// Reads are answered from memory where they can be, and are otherwise passed on. Writes are passed on, and what they touch is
-/// forgotten, before and after, whether they succeed or fail: what is remembered has always been read. At most `capacity` messages
-/// are remembered; the session that was not opened for longest goes first.
+/// Reads return cached content, or are forwarded. Writes are forwarded; the affected sessions and the list are
+/// removed from the cache before and after, even if the write fails, so all cached content was read from the store.
+/// At most `capacity` messages are cached; the least recently opened session is evicted first.
 ///
-/// The storage below must have no other writer, or whoever knows of one calls `forget()`: a history that agents write to tells
-/// of it in `changes()`. May be used from any task; calls run at the same time as far as the storage below lets them.
+/// The wrapped store must have no other writer, or the app must call `forget()` after other writes, for example on
+/// `changes()` of a history that agents also write to. Any task can use the cache. The wrapped store limits how
+/// many calls run at the same time.
 public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     private let storage: any SessionStorageProtocol & Sendable
     private let capacity: Int
     private let memory = Locked(Memory())
 
-    /// Wraps a storage.
+    /// Creates a cache in front of a store.
     /// - Parameters:
-    ///   - storage: the storage that keeps the sessions.
-    ///   - capacity: how many messages are remembered at most.
+    ///   - storage: The store of the sessions.
+    ///   - capacity: The maximum number of cached messages.
     public init(wrapping storage: any SessionStorageProtocol & Sendable, capacity: Int = 10_000) {
         self.storage = storage
         self.capacity = capacity
     }
 
-    /// Forgets everything, so that what others wrote is read.
+    /// Empties the cache, so that the writes of others are read.
     public func forget() {
         memory.withLock { $0.forgetAll() }
     }
 
-    /// Saves a new session, or notes that a known one was opened.
+    /// Saves a new session, or records the opening of an existing one.
     public func saveSession(id: String, firstMessage: String) async throws {
         try await write(to: [id]) { try await $0.saveSession(id: id, firstMessage: firstMessage) }
     }
 
-    /// All sessions, the last accessed first.
+    /// Returns all sessions, the last accessed first.
     public func getAllSessions() async throws -> [StoredSession] {
         let (list, reading) = memory.withLock { ($0.list, $0.changes) }
-        // Each caller has a list of its own to read messages from: those are not remembered with the list.
+        // Each caller gets a separate list. Messages read through it are not cached.
         if let list { return list.map(\.unread) }
         let sessions = try await storage.getAllSessions()
         memory.withLock { memory in
@@ -45,7 +46,7 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
         return sessions
     }
 
-    /// One session with its messages in order; `nil` if there is none.
+    /// Returns a session with its messages in order; `nil` if there is none.
     public func getSession(id: String) async throws -> StoredSession? {
         let (known, reading) = memory.withLock { ($0.open(id), $0.changes) }
         if let known { return known }
@@ -57,7 +58,7 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
         return session
     }
 
-    /// Notes that a session was opened.
+    /// Records the opening of a session.
     public func updateLastAccessed(id: String) async throws {
         try await write(to: [id]) { try await $0.updateLastAccessed(id: id) }
     }
@@ -72,20 +73,20 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
         try await write(to: nil) { try await $0.deleteAllSessions() }
     }
 
-    /// Makes the session's transcript these messages.
+    /// Replaces the session's transcript.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try await write(to: [id]) { try await $0.updateSessionMessages(id: id, messages: messages) }
     }
 
-    /// Gives a session another id; where there is a session of that id, the two become one.
+    /// Changes a session's ID. If the new ID exists, the two sessions are merged.
     public func updateSessionId(oldId: String, newId: String) async throws {
         try await write(to: [oldId, newId]) { try await $0.updateSessionId(oldId: oldId, newId: newId) }
     }
 
-    /// Writes, and forgets these sessions, or all.
+    /// Writes, and removes these sessions, or all, from the cache.
     ///
-    /// What was read while a write ran may be older than the write, so it is not remembered: every write is a change at its
-    /// beginning and at its end.
+    /// A read during a write may return older content, so its result is not cached: every write counts as a change
+    /// at its beginning and at its end.
     private func write(
         to ids: [String]?, _ work: (any SessionStorageProtocol & Sendable) async throws -> Void
     ) async throws {
@@ -95,11 +96,11 @@ public final class CachedSessionStorage: SessionStorageProtocol, Sendable {
     }
 }
 
-/// What is remembered.
+/// The content of the cache.
 private struct Memory {
     /// All sessions in order, without messages that were read.
     var list: [StoredSession]?
-    /// Counts what was written and forgotten.
+    /// The number of writes and cache removals.
     private(set) var changes = 0
 
     private var sessions: [ByteString: (session: StoredSession, count: Int, opened: Int)] = [:]
@@ -114,7 +115,7 @@ private struct Memory {
 
     mutating func remember(_ session: StoredSession, count: Int, capacity: Int) {
         remove(ByteString(session.id))
-        // An empty session takes room too.
+        // An empty session also takes space.
         let size = max(1, count)
         guard size <= capacity else { return }
         while held + size > capacity, let oldest = sessions.min(by: { $0.value.opened < $1.value.opened }) {

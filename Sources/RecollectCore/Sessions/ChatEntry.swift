@@ -1,8 +1,8 @@
 import Foundation
 
-/// Some parts of a message and the one entry of a transcript that they are shown as: a part and the files beside it.
+/// An entry of a transcript for a group of parts of a message: one part and the attachments beside it.
 struct ChatEntry {
-    /// The parts that belong together, by their indices: at most one that is no attachment, the head.
+    /// The indices of parts shown together. At most one of them, the head, is not an attachment.
     struct Group {
         var indices: Range<Int>
         var head: Int?
@@ -11,19 +11,19 @@ struct ChatEntry {
     /// The parts with their indices.
     private let parts: [(part: ContentPart, index: Int)]
     private let head: Int?
-    /// What a UI shows.
+    /// The entry as shown by a UI.
     var chat: ChatMessage
-    /// Notes of a newer version.
+    /// Notes written by a newer version.
     private(set) var unknownNotes: [String: JSONValue] = [:]
 
-    /// The index that the entry is known by: that of its head.
+    /// The index of the head, which identifies the entry.
     var index: Int { head ?? 0 }
 
-    /// Shows some parts of a message, by what they tell themselves.
+    /// Creates the entry for some parts of a message, from the parts alone.
     init(_ group: Group, of message: ConversationMessage, isAlone: Bool, metadata: [String: JSONValue]) {
         parts = group.indices.map { (message.parts[$0], $0) }
         head = group.head
-        // A UUID in mixed case is a name like any other: who saves an entry must find its message by the entry's id.
+        // A UUID in mixed case is not used as the entry's ID, because the message must be found again by that ID.
         let own = UUID(uuidString: message.id).flatMap { id in
             isAlone && [id.uuidString, id.uuidString.lowercased()].contains(message.id) ? id : nil
         }
@@ -34,12 +34,12 @@ struct ChatEntry {
         if let head { show(message.parts[head]) }
     }
 
-    /// Adds what was noted of the entry.
+    /// Applies the note of the entry.
     mutating func note(_ note: [String: JSONValue]) {
         unknownNotes = ChatNote.apply(note, to: &chat)
     }
 
-    /// Shows a tool's result as a failure.
+    /// Marks a tool result as an error.
     mutating func tellOfError() {
         guard chat.messageType == .toolResult else { return }
         chat.role = .toolError
@@ -77,10 +77,10 @@ struct ChatEntry {
 }
 
 extension ChatEntry {
-    /// Where an entry's metadata names the call that it is or answers.
+    /// The metadata key of the tool call ID, in entries for calls and results.
     static let toolCallId = "toolCallId"
 
-    /// The id of an entry that does not have its message's.
+    /// Returns the ID of an entry with an ID different from its message's.
     static func id(of messageId: String, at index: Int) -> UUID {
         UUID(name: Array("\(messageId)\u{0}\(index)".utf8), in: entries)
     }
@@ -88,7 +88,8 @@ extension ChatEntry {
     private static let entries = UUID(
         uuid: (0x1D, 0x7C, 0x9B, 0x32, 0xE4, 0x05, 0x4F, 0x8A, 0xB6, 0x1E, 0x70, 0x3F, 0x58, 0xC2, 0x2A, 0x94))
 
-    /// Which parts are shown together: each part with the attachments after it, and the first one with those before it too.
+    /// Groups the parts shown together: each part with the attachments after it, the first one also with those
+    /// before it.
     static func groups(of parts: [ContentPart]) -> [Group] {
         var groups = [Group(indices: 0..<0, head: nil)]
         for (index, part) in parts.enumerated() {
@@ -103,9 +104,10 @@ extension ChatEntry {
         return groups
     }
 
-    /// The parts that show `chat` instead of what the entry showed, each with the index that it had before, if it was there.
+    /// Returns the parts of the edited entry `chat`, each with its former index if it had one.
     ///
-    /// Only the first entry of a message may have files before its head: after another one they would become that one's.
+    /// Only the first entry of a message can have attachments before its head; in later entries they would become
+    /// the previous entry's.
     func parts(showing chat: ChatMessage, isFirst: Bool) -> [(part: ContentPart, index: Int?)] {
         let kind = Kind(of: chat)
         let hasSameFiles = chat.attachments.hasSameBytes(as: self.chat.attachments)
@@ -126,14 +128,14 @@ extension ChatEntry {
 }
 
 extension ChatEntry {
-    /// What kind of part an entry of a transcript is at heart.
+    /// The kind of part represented by an entry.
     enum Kind {
         case text
         case thinking
         case toolCall
         case toolResult
 
-        /// By the type, and where that says nothing, by the role.
+        /// Creates the kind from the type of the entry, or from its role if the type does not decide.
         init(of chat: ChatMessage) {
             switch chat.messageType {
             case .toolUse: self = .toolCall
@@ -149,7 +151,7 @@ extension ChatEntry {
             }
         }
 
-        /// Who speaks in a message that is this entry alone.
+        /// Returns the role of a message with only this entry.
         func role(of chat: ChatMessage) -> Role {
             switch self {
             case .text: Role(rawValue: chat.role.rawValue)

@@ -1,13 +1,13 @@
 import Foundation
 
-/// One entry of a transcript as a chat UI shows it: prose, a tool call, its result, a piece of reasoning.
+/// An entry of a transcript as shown in a chat UI: text, a tool call, a tool result or thinking.
 ///
-/// The bodies of a copied message are shared until one copy is changed, so keeping a transcript beside the one that a UI
-/// changes costs a pointer for each message, and comparing messages that were not touched costs no look at their text.
+/// Copies share their content until one of them changes. A second transcript therefore costs one pointer for each
+/// message, and comparing unchanged messages does not compare their text.
 public struct ChatMessage: Identifiable, Sendable {
     private var storage: Storage
 
-    /// Makes a message; the timestamp is rounded to whole milliseconds.
+    /// Creates a message. The timestamp is rounded to whole milliseconds.
     public init(
         id: UUID = UUID(), role: MessageRole, content: String, timestamp: Date = Date(), isComplete: Bool = true,
         messageType: MessageType = .text, toolName: String? = nil, toolInputData: ToolInputData? = nil,
@@ -38,7 +38,7 @@ public struct ChatMessage: Identifiable, Sendable {
         var isTaskContainer: Bool
         var metadata: [String: JSONValue]
 
-        /// Whether text that is equal is the same in bytes too: everything but the content.
+        /// Whether text fields, except for the content, have equal bytes and not only canonically equivalent text.
         func hasSameBytes(as other: Fields) -> Bool {
             role.rawValue.hasSameBytes(as: other.role.rawValue)
                 && messageType.rawValue.hasSameBytes(as: other.messageType.rawValue)
@@ -49,7 +49,7 @@ public struct ChatMessage: Identifiable, Sendable {
         }
     }
 
-    /// `@unchecked Sendable`: changed only while one message alone refers to it.
+    /// `@unchecked Sendable`: changed only while a single message refers to it.
     private final class Storage: @unchecked Sendable {
         var fields: Fields
 
@@ -68,13 +68,13 @@ public struct ChatMessage: Identifiable, Sendable {
 }
 
 extension ChatMessage {
-    /// Names the message within its session: through a session view the same id edits.
+    /// The ID of the message within its session. Saving a message with a known ID through a session view edits it.
     public var id: UUID {
         get { fields.id }
         _modify { yield &fields.id }
     }
 
-    /// Who speaks, or what made it.
+    /// The author or origin of the message.
     public var role: MessageRole {
         get { fields.role }
         _modify { yield &fields.role }
@@ -86,67 +86,67 @@ extension ChatMessage {
         _modify { yield &fields.content }
     }
 
-    /// When it was made, in whole milliseconds.
+    /// The date of creation, in whole milliseconds.
     public var timestamp: Date {
         get { fields.timestamp }
         set { fields.timestamp = newValue.wholeMilliseconds }
     }
 
-    /// Whether all of it has arrived; false while it streams.
+    /// Whether the message is complete; `false` while it streams.
     public var isComplete: Bool {
         get { fields.isComplete }
         _modify { yield &fields.isComplete }
     }
 
-    /// What it is.
+    /// The type of the entry.
     public var messageType: MessageType {
         get { fields.messageType }
         _modify { yield &fields.messageType }
     }
 
-    /// The tool that is called or has answered.
+    /// The name of the called tool, in calls and results.
     public var toolName: String? {
         get { fields.toolName }
         _modify { yield &fields.toolName }
     }
 
-    /// What the tool is called with.
+    /// The arguments of the tool call.
     public var toolInputData: ToolInputData? {
         get { fields.toolInputData }
         _modify { yield &fields.toolInputData }
     }
 
-    /// Whether it tells of a failure.
+    /// Whether the message reports a failure.
     public var isError: Bool {
         get { fields.isError }
         _modify { yield &fields.isError }
     }
 
-    /// Its files.
+    /// The attachments.
     public var attachments: [Attachment] {
         get { fields.attachments }
         _modify { yield &fields.attachments }
     }
 
-    /// Whether it was stopped before all of it had arrived.
+    /// Whether the message was stopped before its end.
     public var wasCancelled: Bool {
         get { fields.wasCancelled }
         _modify { yield &fields.wasCancelled }
     }
 
-    /// The task that it is shown under, where tool calls are shown in groups.
+    /// The task under which a UI groups tool calls.
     public var taskGroupId: UUID? {
         get { fields.taskGroupId }
         _modify { yield &fields.taskGroupId }
     }
 
-    /// Whether it is the head of such a group.
+    /// Whether the message is the head of a group of tool calls.
     public var isTaskContainer: Bool {
         get { fields.isTaskContainer }
         _modify { yield &fields.isTaskContainer }
     }
 
-    /// What else is known of it: its model, usage and the like.
+    /// Additional data, for example the model and its usage.
     public var metadata: [String: JSONValue] {
         get { fields.metadata }
         _modify { yield &fields.metadata }
@@ -154,14 +154,15 @@ extension ChatMessage {
 }
 
 extension ChatMessage: Hashable {
-    /// Equal when all fields are; text is compared as bytes, where `==` of strings takes canonically equivalent ones for equal.
+    /// Whether all fields are equal. Text is compared by its bytes; `==` of strings would also accept canonical
+    /// equivalents.
     public static func == (left: ChatMessage, right: ChatMessage) -> Bool {
         if left.storage === right.storage { return true }
         let (one, other) = (left.storage.fields, right.storage.fields)
         return one.content.hasSameBytes(as: other.content) && one == other && one.hasSameBytes(as: other)
     }
 
-    /// Hashes the id.
+    /// Hashes the ID.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
     }
@@ -173,8 +174,8 @@ extension ChatMessage: Codable {
         case wasCancelled, taskGroupId, isTaskContainer, metadata
     }
 
-    /// Reads a message whatever the decoder's date strategy: the timestamp is milliseconds since 1970. What is missing but
-    /// the id, role, content and timestamp has its default.
+    /// Creates a message by decoding. The timestamp is in milliseconds since 1970, independent of the decoder's
+    /// date strategy. Except for the ID, role, content and timestamp, missing fields get their defaults.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func optional<Value: Decodable>(_ key: CodingKeys) throws -> Value? {
@@ -192,8 +193,8 @@ extension ChatMessage: Codable {
             isTaskContainer: try optional(.isTaskContainer) ?? false, metadata: try optional(.metadata) ?? [:])
     }
 
-    /// Writes what `init(from:)` reads, whatever the encoder's date strategy; what has its default is left out, but for
-    /// `isComplete` and `messageType`.
+    /// Encodes the message for `init(from:)`, independent of the encoder's date strategy. Fields with default
+    /// values are left out, except `isComplete` and `messageType`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)
@@ -214,9 +215,10 @@ extension ChatMessage: Codable {
 }
 
 extension [ChatMessage] {
-    /// How many entries at the beginning are the very ones of another transcript, which nobody has changed since.
+    /// Returns the number of entries at the beginning shared with another transcript and unchanged in both.
     ///
-    /// Looks at the references as the words that they are: counting each of thousands up and down would cost more than a save.
+    /// Compares the references as machine words: retaining and releasing thousands of them would cost more than a
+    /// save.
     package func sharedPrefixCount(with other: [ChatMessage]) -> Int {
         withReferences(of: other) { own, others in
             let count = Swift.min(own.count, others.count)
@@ -226,7 +228,7 @@ extension [ChatMessage] {
         }
     }
 
-    /// The same at the end.
+    /// Returns the number of entries at the end shared with another transcript and unchanged in both.
     package func sharedSuffixCount(with other: [ChatMessage]) -> Int {
         withReferences(of: other) { own, others in
             let count = Swift.min(own.count, others.count)

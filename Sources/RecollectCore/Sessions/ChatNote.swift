@@ -1,13 +1,15 @@
 import Foundation
 
-/// What is kept of an entry beside its parts: the fields, by name, that differ from what the parts tell.
+/// The stored note of an entry beside its parts: the fields, by name, with values different from those of the
+/// parts.
 enum ChatNote {
     private enum Field: String, CaseIterable {
         case id, role, content, timestamp, isComplete, messageType, toolName, toolInputData, rawParameters, isError
         case wasCancelled, taskGroupId, isTaskContainer, metadata, removedMetadata
     }
 
-    /// The note that makes `chat` of what the parts tell. Attachments are parts and never noted.
+    /// Returns the note for changing `plain`, the entry made from the parts, into `chat`. Attachments are parts and
+    /// not noted.
     static func difference(from plain: ChatMessage, to chat: ChatMessage) -> [String: JSONValue] {
         var note: [String: JSONValue] = [:]
         func set(_ field: Field, _ old: JSONValue, _ new: JSONValue) {
@@ -33,7 +35,7 @@ enum ChatNote {
         }
         let (old, new) = (plain.metadata, chat.metadata)
         if !old.hasSameBytes(as: new) {
-            // A dictionary takes keys for equal that are other bytes.
+            // Dictionary keys can be equal with different bytes.
             let changed = new.filter { key, value in
                 guard let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key) else { return true }
                 return !old[index].value.hasSameBytes(as: value)
@@ -45,7 +47,7 @@ enum ChatNote {
         return note
     }
 
-    /// Adds what is noted to what the parts tell; what is not what it should be is passed over. Returns what is not known.
+    /// Applies a note to an entry made from parts, ignoring values of a wrong type, and returns the unknown fields.
     static func apply(_ note: [String: JSONValue], to chat: inout ChatMessage) -> [String: JSONValue] {
         var unknown: [String: JSONValue] = [:]
         for (name, value) in note {
@@ -70,7 +72,7 @@ enum ChatNote {
             case .isTaskContainer: chat.isTaskContainer = value.boolValue ?? chat.isTaskContainer
             case .metadata:
                 for (key, value) in value.objectValue ?? [:] {
-                    // Taken out first: else the old key's bytes would stay.
+                    // Removed first; otherwise the bytes of the old key would stay.
                     chat.metadata[key] = nil
                     chat.metadata[key] = value
                 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The part that an entry of a transcript is at heart: made of it, and edited by it.
+/// The conversion between an entry of a transcript and its head part.
 extension ContentPart {
-    /// Makes a part of an entry; a call that names no id, and a result that names none and answers none, have the entry's own.
+    /// Creates a part from an entry. The ID of a call or result is taken from the metadata, for a result otherwise
+    /// from the answered call, else from the entry.
     init(_ kind: ChatEntry.Kind, of chat: ChatMessage, answering callId: String? = nil) {
         let id = chat.metadata[ChatEntry.toolCallId]?.stringValue
         switch kind {
@@ -20,13 +21,14 @@ extension ContentPart {
         }
     }
 
-    /// The part after its entry was changed from `old` to `new`, which are of one kind; what shows no difference stays.
+    /// Returns the part after an edit of its entry from `old` to `new`, both of the same kind. Fields without a
+    /// visible change stay.
     func edited(from old: ChatMessage, to new: ChatMessage) -> ContentPart {
         let hasSameText = new.content.hasSameBytes(as: old.content)
         switch self {
         case .text: return hasSameText ? self : .text(new.content)
         case .audioTranscript: return hasSameText ? self : .audioTranscript(new.content)
-        // A signature vouches for the text that it came with.
+        // A signature is valid only for its original text.
         case .thinking: return hasSameText ? self : .thinking(new.content, signature: nil)
         case .toolCall(let id, let name, let arguments):
             let hasSameName = new.toolName.hasSameBytes(as: old.toolName)
@@ -47,7 +49,7 @@ extension ContentPart {
         return new?.stringValue ?? id
     }
 
-    /// The file, if this part is one.
+    /// The attachment, if this part is one.
     var attachment: Attachment? {
         if case .attachment(let attachment) = self { return attachment }
         return nil
@@ -55,8 +57,8 @@ extension ContentPart {
 }
 
 extension JSONValue {
-    /// A tool's arguments as a chat UI shows them: strings as they are, other values as their JSON. Arguments that have no names
-    /// are shown as one of the name `arguments`.
+    /// The arguments of a tool as shown by a chat UI: strings unchanged, other values as JSON. Arguments other than
+    /// an object are shown as one argument named `arguments`.
     var parameters: [String: String] {
         switch self {
         case .object(let members): members.mapValues(\.parameterText)
@@ -65,9 +67,10 @@ extension JSONValue {
         }
     }
 
-    /// The arguments after what is shown of them was changed from `old` to `new`; what shows no difference stays.
+    /// Returns the arguments after an edit of the shown ones from `old` to `new`. Arguments without a visible
+    /// change stay.
     ///
-    /// Where a value was no string, JSON that takes its place is read as such.
+    /// A value other than a string is replaced by parsed JSON.
     func edited(from old: [String: String], to new: [String: String]) -> JSONValue {
         guard !old.hasSameBytes(as: new) else { return self }
         let members = objectValue ?? [:]
@@ -76,7 +79,7 @@ extension JSONValue {
                 uniqueKeysWithValues: new.map { name, text in
                     guard let value = members[name], value.stringValue == nil else { return (name, .string(text)) }
                     if old[name].hasSameBytes(as: text) { return (name, value) }
-                    // Text that is no JSON is a string.
+                    // Text other than valid JSON becomes a string.
                     return (name, (try? JSONValue(parsing: text)) ?? .string(text))
                 }))
     }
@@ -85,7 +88,8 @@ extension JSONValue {
         stringValue ?? jsonString
     }
 
-    /// A tool's result as text: a string as it is, a list of text blocks and images as the text in it, other values as their JSON.
+    /// The text of a tool result: a string unchanged, a list of text and image blocks as its text, other values as
+    /// JSON.
     var resultText: String {
         switch self {
         case .string(let text): return text

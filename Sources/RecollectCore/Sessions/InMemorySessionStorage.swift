@@ -1,10 +1,10 @@
 import Foundation
 
-/// Keeps sessions in memory, for tests and previews.
+/// A store of sessions in memory, for tests and previews.
 ///
-/// All that `SessionStorageProtocol` promises holds; what is here is gone with the process. Nothing waits for a disk, so every
-/// call runs to its end under one short lock: concurrent calls lose nothing, and cancellation has nothing to interrupt. May be
-/// used from any task.
+/// All rules of `SessionStorageProtocol` apply, and the content is lost with the process. Every call runs to its
+/// end under one short lock, without waiting for a disk and unaffected by cancellation. Concurrent calls lose no
+/// data. Any task can use the store.
 public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     private struct State {
         var sessions: [ByteString: StoredSession] = [:]
@@ -14,7 +14,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
     private let state: Locked<State>
     private let now: @Sendable () -> Date
 
-    /// Makes a storage that holds these sessions.
+    /// Creates a store with these sessions.
     public convenience init(_ sessions: [StoredSession] = []) {
         self.init(sessions, now: { Date() })
     }
@@ -29,7 +29,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         self.state = Locked(state)
     }
 
-    /// Saves a new session, or notes that a known one was opened.
+    /// Saves a new session, or records the opening of an existing one.
     public func saveSession(id: String, firstMessage: String) async throws {
         state.withLock { state in
             let moment = state.clock.next(now: now())
@@ -43,19 +43,19 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         }
     }
 
-    /// All sessions, the last accessed first.
+    /// Returns all sessions, the last accessed first.
     public func getAllSessions() async throws -> [StoredSession] {
         var sessions = state.withLock { Array($0.sessions.values) }
         sessions.sortByLastAccess()
         return sessions
     }
 
-    /// One session with its messages in order; `nil` if there is none.
+    /// Returns a session with its messages in order; `nil` if there is none.
     public func getSession(id: String) async throws -> StoredSession? {
         state.withLock { $0.sessions[ByteString(id)] }
     }
 
-    /// Notes that a session was opened.
+    /// Records the opening of a session.
     public func updateLastAccessed(id: String) async throws {
         state.withLock { state in
             guard state.sessions[ByteString(id)] != nil else { return }
@@ -73,7 +73,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         state.withLock { $0.sessions = [:] }
     }
 
-    /// Makes the session's transcript these messages; of an id that is given twice, the last content counts.
+    /// Replaces the session's transcript. If an ID occurs more than once, its last content is saved.
     /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
@@ -94,7 +94,7 @@ public final class InMemorySessionStorage: SessionStorageProtocol, Sendable {
         }
     }
 
-    /// Gives a session another id; where there is a session of that id, the two become one.
+    /// Changes a session's ID. If the new ID exists, the two sessions are merged.
     public func updateSessionId(oldId: String, newId: String) async throws {
         guard !oldId.hasSameBytes(as: newId) else { return }
         state.withLock { state in

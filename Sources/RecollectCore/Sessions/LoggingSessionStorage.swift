@@ -1,18 +1,19 @@
 import Foundation
 import Logging
 
-/// Logs what is asked of a storage: what, how long it took, how much it was, and how it ended.
+/// A wrapper that logs every call of a session store with its counts, duration and result.
 ///
-/// Never bodies; session ids only as the first 12 digits of their SHA-256, and of errors that are not Recollect's only the type,
-/// because nobody knows what they quote. What succeeds is logged as debug, what fails as error. May be used from any task.
+/// Message bodies are never logged. Session IDs are logged only as the first 12 digits of their SHA-256 hash, and
+/// errors other than Recollect's only by type, because they may quote content. Successful calls are logged at the
+/// debug level, failed ones at the error level. Any task can use the wrapper.
 public final class LoggingSessionStorage: SessionStorageProtocol, Sendable {
     private let storage: any SessionStorageProtocol & Sendable
     private let logger: Logger
 
-    /// Wraps a storage.
+    /// Creates a wrapper around a store.
     /// - Parameters:
-    ///   - storage: the storage that keeps the sessions.
-    ///   - logger: where calls are logged.
+    ///   - storage: The store of the sessions.
+    ///   - logger: The logger for the calls.
     public init(
         wrapping storage: any SessionStorageProtocol & Sendable, logger: Logger = Logger(label: "recollect.sessions")
     ) {
@@ -20,26 +21,26 @@ public final class LoggingSessionStorage: SessionStorageProtocol, Sendable {
         self.logger = logger
     }
 
-    /// Saves a new session, or notes that a known one was opened.
+    /// Saves a new session, or records the opening of an existing one.
     public func saveSession(id: String, firstMessage: String) async throws {
         try await logging("saveSession", session: id) { try await $0.saveSession(id: id, firstMessage: firstMessage) }
     }
 
-    /// All sessions, the last accessed first; logs how many.
+    /// Returns all sessions, the last accessed first; logs their number.
     public func getAllSessions() async throws -> [StoredSession] {
         try await logging("getAllSessions", counting: { ["sessions": "\($0.count)"] }) {
             try await $0.getAllSessions()
         }
     }
 
-    /// One session with its messages in order, `nil` if there is none; logs how many messages.
+    /// Returns a session with its messages in order, `nil` if there is none; logs the number of messages.
     public func getSession(id: String) async throws -> StoredSession? {
         try await logging(
             "getSession", session: id, counting: { ["messages": $0.map { "\($0.messages.count)" } ?? "none"] }
         ) { try await $0.getSession(id: id) }
     }
 
-    /// Notes that a session was opened.
+    /// Records the opening of a session.
     public func updateLastAccessed(id: String) async throws {
         try await logging("updateLastAccessed", session: id) { try await $0.updateLastAccessed(id: id) }
     }
@@ -54,14 +55,14 @@ public final class LoggingSessionStorage: SessionStorageProtocol, Sendable {
         try await logging("deleteAllSessions") { try await $0.deleteAllSessions() }
     }
 
-    /// Makes the session's transcript these messages; logs how many.
+    /// Replaces the session's transcript; logs the number of messages.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         try await logging(
             "updateSessionMessages", session: id, counting: { ["messages": "\(messages.count)"] }
         ) { try await $0.updateSessionMessages(id: id, messages: messages) }
     }
 
-    /// Gives a session another id; logs both.
+    /// Changes a session's ID; logs both IDs.
     public func updateSessionId(oldId: String, newId: String) async throws {
         try await logging(
             "updateSessionId", session: oldId, counting: { ["newSession": "\(StoreEvents.hashed(newId))"] }

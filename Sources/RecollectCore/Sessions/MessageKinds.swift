@@ -1,67 +1,67 @@
-/// Who speaks in a transcript, or what made an entry of it; unknown values of other programs are kept.
+/// The author or origin of a transcript entry. Unknown values of other programs are preserved.
 public struct MessageRole: RawRepresentable, Hashable, Sendable, Codable {
-    /// The role as it is stored.
+    /// The stored name of the role.
     public let rawValue: String
 
-    /// Makes a role from what is stored.
+    /// Creates a role from its stored name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The person.
+    /// The user.
     public static let user = MessageRole(rawValue: "user")
     /// The model.
     public static let assistant = MessageRole(rawValue: "assistant")
     /// The app.
     public static let system = MessageRole(rawValue: "system")
-    /// A tool is called.
+    /// A tool call.
     public static let toolUse = MessageRole(rawValue: "toolUse")
-    /// A tool has answered.
+    /// A tool result.
     public static let toolResult = MessageRole(rawValue: "toolResult")
-    /// A tool has failed.
+    /// A failure of a tool.
     public static let toolError = MessageRole(rawValue: "toolError")
-    /// A tool was not allowed to run.
+    /// A tool call without permission.
     public static let toolDenied = MessageRole(rawValue: "toolDenied")
-    /// The model reasons.
+    /// Thinking of the model.
     public static let thinking = MessageRole(rawValue: "thinking")
 }
 
-/// What an entry of a transcript is; unknown values of other programs are kept.
+/// The type of a transcript entry. Unknown values of other programs are preserved.
 public struct MessageType: RawRepresentable, Hashable, Sendable, Codable {
-    /// The type as it is stored.
+    /// The stored name of the type.
     public let rawValue: String
 
-    /// Makes a type from what is stored.
+    /// Creates a type from its stored name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Prose.
+    /// Text.
     public static let text = MessageType(rawValue: "text")
-    /// A tool is called.
+    /// A tool call.
     public static let toolUse = MessageType(rawValue: "toolUse")
-    /// A tool has answered.
+    /// A tool result.
     public static let toolResult = MessageType(rawValue: "toolResult")
-    /// A tool has failed.
+    /// A failure of a tool.
     public static let toolError = MessageType(rawValue: "toolError")
-    /// A tool was not allowed to run.
+    /// A tool call without permission.
     public static let toolDenied = MessageType(rawValue: "toolDenied")
-    /// Reasoning.
+    /// Thinking.
     public static let thinking = MessageType(rawValue: "thinking")
-    /// What a search of the web gave.
+    /// The result of a web search.
     public static let webSearch = MessageType(rawValue: "webSearch")
-    /// What the model ran on its provider's machine.
+    /// Code run by the model on its provider's machine.
     public static let codeExecution = MessageType(rawValue: "codeExecution")
 }
 
-/// What a tool is called with, as a chat UI shows it.
+/// The arguments of a tool call as shown in a chat UI.
 public struct ToolInputData: Hashable, Sendable, Codable {
-    /// The parameters as text, nested values as their JSON or as the UI formats them.
+    /// The parameters as text. Nested values are JSON, or formatted by the UI.
     public var parameters: [String: String]
-    /// The same without formatting, where a view needs it (a difference of two texts, for instance).
+    /// The same parameters without formatting, if a view needs them, for example for a text diff.
     public var rawParameters: [String: String]?
 
-    /// Makes input data.
+    /// Creates input data.
     public init(parameters: [String: String], rawParameters: [String: String]? = nil) {
         self.parameters = parameters
         self.rawParameters = rawParameters

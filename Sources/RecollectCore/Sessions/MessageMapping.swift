@@ -1,40 +1,42 @@
 import Foundation
 
-/// The two message models as one: a message of a history is what a chat UI shows as one entry, or as several.
+/// The mapping between the two message models: a message of a history is one or more entries of a chat UI.
 ///
 /// | Part | Entry |
 /// |---|---|
 /// | `.text`, `.audioTranscript` | the message's role, text |
 /// | `.thinking` | thinking |
-/// | `.toolCall` | toolUse, with `toolName` and `toolInputData`; its id is `toolCallId` in the metadata |
-/// | `.toolResult` | toolResult, or toolError where the importer noted `is_error`; `toolCallId` as above |
-/// | `.attachment` | one of the `attachments` of the entry before it, or, first in a message, of the entry after it |
+/// | `.toolCall` | toolUse, with `toolName` and `toolInputData`; its ID is `toolCallId` in the metadata |
+/// | `.toolResult` | toolResult, or toolError if the importer noted `is_error`; `toolCallId` as above |
+/// | `.attachment` | one of the `attachments` of the previous entry, or, first in a message, of the next one |
 /// | `.unknown` | the message's role, without text |
 ///
-/// Every entry shows its message's metadata; the last one shows whether it is in flight or was interrupted. A message without
-/// parts is one empty entry. What a UI said of an entry and the parts have no place for is kept in the message's metadata under
-/// `chat`, by the index of the part; that key is not shown, nor is `partFields`, where importers keep fields of parts.
+/// Every entry has its message's metadata; the last one shows whether the message is streaming or was interrupted.
+/// A message without parts is one empty entry. Fields of an entry without a counterpart in the parts are stored in
+/// the message's metadata under `chat`, by the index of the part. Entries show neither this key nor `partFields`,
+/// used by importers for fields of parts.
 ///
-/// Reading and saving back changes nothing, and what was saved is read with every field.
+/// Reading and saving back changes nothing, and saved entries are read with all their fields.
 extension ConversationMessage {
-    /// The message as a chat UI shows it, in the order of its parts; at least one entry.
+    /// Returns the message as shown by a chat UI, in the order of its parts; at least one entry.
     ///
-    /// One entry alone has the message's id where that is a UUID. The ids of all others are made of the message's id and the
-    /// index of their part, the same on every machine, and stay with them when others are removed.
+    /// A single entry has the message's ID if it is a UUID. All other IDs are derived from the message's ID and the
+    /// index of the part. They are the same on every machine, and do not change when other entries are removed.
     public func chatMessages() -> [ChatMessage] {
         chatEntries().map(\.chat)
     }
 
-    /// Makes a message of what a chat UI made, under the same id.
+    /// Creates a message from an entry of a chat UI, with the same ID.
     ///
-    /// A tool's call or result without a string `toolCallId` in its metadata has the entry's own id for it.
+    /// A tool call or result without a string `toolCallId` in its metadata gets the entry's ID as its call ID,
+    /// unless `callId` names the call.
     /// - Parameters:
-    ///   - chat: the entry.
-    ///   - callId: for a tool's result that does not say so itself: the call that it answers.
+    ///   - chat: The entry.
+    ///   - callId: The ID of the answered call, for a tool result without one.
     public init(_ chat: ChatMessage, answering callId: String? = nil) {
         let kind = ChatEntry.Kind(of: chat)
         let attachments = chat.attachments.map { ContentPart.attachment($0) }
-        // Models refuse empty prose beside a file.
+        // Models refuse empty text beside a file.
         let isFilesAlone = kind == .text && chat.content.isEmpty && !attachments.isEmpty
         let head = isFilesAlone ? [] : [ContentPart(kind, of: chat, answering: callId)]
         self.init(
@@ -44,10 +46,10 @@ extension ConversationMessage {
         noteWhatHasNoPlace(in: [chat])
     }
 
-    /// The message after a chat UI has changed its entries; `nil` where none of them is left.
+    /// Returns the message after a chat UI changed its entries; `nil` if none of them is left.
     ///
-    /// Entries are known by their ids and stand in the order given; those that are missing are removed with their parts, and those
-    /// of other messages are passed over. A part whose entry shows it unchanged stays exactly as it is.
+    /// Entries are identified by ID, and their new order is the given one. Missing entries are removed with their
+    /// parts; entries of other messages are ignored. The part of an unchanged entry stays exactly the same.
     public func replacing(_ chats: [ChatMessage]) -> ConversationMessage? {
         let entries = chatEntries()
         let places = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.chat.id, $0) })
@@ -68,7 +70,7 @@ extension ConversationMessage {
 }
 
 extension [ChatMessage] {
-    /// The entries with each id once: where it first stands, as it is last given.
+    /// Returns the entries with each ID once: at its first position, with its last content.
     package func eachIdOnce() -> [ChatMessage] {
         var places: [UUID: Int] = [:]
         places.reserveCapacity(count)
@@ -87,14 +89,14 @@ extension [ChatMessage] {
 }
 
 extension ConversationMessage {
-    /// Under this key of the metadata lies what parts have no place for.
+    /// The metadata key for notes, the fields without a counterpart in the parts.
     private static let notes = "chat"
-    /// Where importers keep fields of parts, by the index of the part.
+    /// The metadata key used by importers for fields of parts, by the index of the part.
     private static let partFields = "partFields"
     private static let hidden = [notes, partFields]
     private static let states = ["interrupted", "inFlight"]
 
-    /// The entries that the message's parts are shown as, with what was noted of them.
+    /// Returns the entries for the message's parts, including their notes.
     func chatEntries() -> [ChatEntry] {
         let plain = plainEntries()
         guard let notes = metadata[Self.notes]?.objectValue else { return plain }
@@ -102,7 +104,7 @@ extension ConversationMessage {
         return plain.map { entry in
             var entry = entry
             entry.note(notes[String(entry.index)]?.objectValue ?? [:])
-            // Whoever added parts without regard to the notes must not make two entries of one id.
+            // Parts added without regard to the notes must not lead to two entries with one ID.
             while !ids.insert(entry.chat.id).inserted {
                 entry.chat.id = ChatEntry.id(of: entry.chat.id.uuidString, at: entry.index)
             }
@@ -110,7 +112,7 @@ extension ConversationMessage {
         }
     }
 
-    /// The entries that the parts are shown as, without what was noted of them.
+    /// Returns the entries for the parts, without their notes.
     private func plainEntries() -> [ChatEntry] {
         let shown = shownMetadata
         let fields = metadata[Self.partFields]
@@ -134,7 +136,7 @@ extension ConversationMessage {
         return shown
     }
 
-    /// Takes what belongs to the message as a whole from the entry that alone is left of it.
+    /// Sets the fields of the whole message from its only remaining entry.
     private mutating func take(_ chat: ChatMessage, insteadOf shown: ChatMessage) {
         let kind = ChatEntry.Kind(of: chat)
         if chat.role != shown.role || kind != ChatEntry.Kind(of: shown) { role = kind.role(of: chat) }
@@ -142,9 +144,10 @@ extension ConversationMessage {
         setMetadata(from: shown.metadata, to: chat.metadata)
     }
 
-    /// Sets what has changed between two states of an entry's metadata, but for what lies elsewhere: the id of a call, and states.
+    /// Applies the changes between two states of an entry's metadata, except for call IDs and states, stored
+    /// elsewhere.
     private mutating func setMetadata(from old: [String: JSONValue], to new: [String: JSONValue]) {
-        // The new keys first: a dictionary takes keys for equal that are other bytes (`é` in one code point and in two).
+        // New keys first: dictionary keys can be equal with different bytes (`é` as one code point or two).
         for key in Set(new.keys).union(old.keys) where !Self.hidden.contains(key) {
             if let index = old.index(forKey: key), old[index].key.hasSameBytes(as: key), let new = new[key],
                 old[index].value.hasSameBytes(as: new)
@@ -153,13 +156,13 @@ extension ConversationMessage {
             }
             if key == ChatEntry.toolCallId, parts.contains(where: \.belongsToToolExchange) { continue }
             if Self.states.contains(key), new[key] == true || metadata[key] == true { continue }
-            // Taken out first: else the old key's bytes would stay.
+            // Removed first; otherwise the bytes of the old key would stay.
             metadata[key] = nil
             metadata[key] = new[key]
         }
     }
 
-    /// Notes in the metadata what the entries of these parts are to show beside what the parts tell.
+    /// Saves notes in the metadata for the differences between the entries and the parts.
     private mutating func noteWhatHasNoPlace(in chats: [ChatMessage], before: [ChatEntry] = []) {
         metadata[Self.notes] = nil
         var notes: [String: JSONValue] = [:]
@@ -171,7 +174,7 @@ extension ConversationMessage {
         if !notes.isEmpty { metadata[Self.notes] = .object(notes) }
     }
 
-    /// Lets the fields of parts follow their parts, which now stand in the order of these old indices.
+    /// Moves the fields of parts to the new positions of their parts, given as old indices in the new order.
     private mutating func movePartFields(to order: [Int?]) {
         guard let fields = metadata[Self.partFields]?.objectValue else { return }
         var moved: [String: JSONValue] = [:]

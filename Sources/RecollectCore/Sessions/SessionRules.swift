@@ -1,19 +1,21 @@
 import Foundation
 
-/// The moments at which sessions are opened and written: each at least a millisecond after the last, so that a list has one order
-/// even within a millisecond and when the clock is set back.
+/// A clock for the dates of session accesses.
+///
+/// Each date is at least a millisecond after the last one, so lists have one order even within a millisecond and
+/// after the system clock is set back.
 struct SessionClock: Sendable {
     private var latest: Date?
 
-    /// Whether it has seen any moment.
+    /// Whether the clock has recorded any date.
     var hasBegun: Bool { latest != nil }
 
-    /// Lets all further moments come after this one.
+    /// Makes all further dates later than this one.
     mutating func see(_ moment: Date) {
         latest = max(moment, latest ?? moment)
     }
 
-    /// The next moment.
+    /// Returns the next date.
     mutating func next(now: Date) -> Date {
         let now = now.wholeMilliseconds
         let moment = latest.map { max(now, Date(millisecondsSince1970: $0.millisecondsSince1970 + 1)) } ?? now
@@ -23,16 +25,16 @@ struct SessionClock: Sendable {
 }
 
 extension [ChatMessage] {
-    /// What a session of these entries shows that its user said first; empty where the user said nothing.
+    /// The user's first message for a session of these entries; empty if there is none.
     package var firstUserMessage: String {
         first { $0.role == .user && !$0.content.isEmpty }?.content ?? ""
     }
 
-    /// The entries of a session and, after them, those of the session that it is joined to, each id once.
+    /// Returns the entries of a session, then those of the session merged with it, each ID once.
     ///
-    /// Where both hold an id with different content, it is what `newer` says, and what this session said follows under an id of
-    /// its own, which is the same however often and wherever this is done.
-    /// - Parameter sessionId: the id of this session.
+    /// If both have an ID with different content, the entry of `newer` keeps the ID, and the other one follows
+    /// under a new ID. The new ID is the same for every repetition of the merge, on every machine.
+    /// - Parameter sessionId: The ID of this session.
     func joined(to newer: [ChatMessage], from sessionId: String) -> [ChatMessage] {
         let others = Dictionary(newer.map { ($0.id, $0) }, uniquingKeysWith: { _, last in last })
         let mine = flatMap { entry -> [ChatMessage] in
@@ -54,7 +56,7 @@ extension ChatMessage {
 }
 
 extension [StoredSession] {
-    /// Sorts the last accessed first, and sessions of one moment by their ids.
+    /// Sorts by last access, the latest first; sessions with equal dates by ID.
     mutating func sortByLastAccess() {
         sort { left, right in
             left.lastAccessedAt == right.lastAccessedAt
@@ -64,7 +66,7 @@ extension [StoredSession] {
 }
 
 extension StoredSession {
-    /// This session as part of another one, which it is joined to: what that one lacks is taken from this one.
+    /// Returns the merge of this session into another one. Missing fields of the other one are taken from this one.
     func joined(to newer: StoredSession) -> StoredSession {
         StoredSession(
             id: newer.id, createdAt: min(createdAt, newer.createdAt),
@@ -74,7 +76,7 @@ extension StoredSession {
             workingDirectory: newer.workingDirectory ?? workingDirectory, branchName: newer.branchName ?? branchName)
     }
 
-    /// This session with another id, or with what its user said first.
+    /// Returns this session with another ID or another first message.
     func with(id: String? = nil, firstUserMessage: String? = nil) -> StoredSession {
         StoredSession(
             id: id ?? self.id, createdAt: createdAt, firstUserMessage: firstUserMessage ?? self.firstUserMessage,

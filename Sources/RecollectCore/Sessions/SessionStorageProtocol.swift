@@ -1,36 +1,38 @@
-/// Keeps the sessions of a chat UI: what its sidebar lists and what it shows when one is opened.
+/// A store of the sessions of a chat UI: the list in its sidebar and the content of each session.
 ///
-/// The protocol is that of the custom session storage guide. A storage may be a class, an actor or a struct; it need not be
-/// `Sendable`, and its methods run where they are called. Recollect's own storages are `Sendable` and may be called from any
-/// task. `SessionStorageConformance` of RecollectTesting proves what is promised here.
+/// The protocol is the one of the custom session storage guide. A store may be a class, an actor or a struct. It
+/// need not be `Sendable`, and its methods run in the caller's isolation. Recollect's own stores are `Sendable`,
+/// and any task can call them. `SessionStorageConformance` of RecollectTesting checks the rules documented here.
 public protocol SessionStorageProtocol {
-    /// Saves a new session, or notes that a known one was opened: its first message stays, its `lastAccessedAt` moves.
+    /// Saves a new session, or records the opening of an existing one: its first message stays, and
+    /// `lastAccessedAt` is updated.
     nonisolated(nonsending) func saveSession(id: String, firstMessage: String) async throws
 
-    /// All sessions, the last accessed first. Reading them need not read their messages: see `StoredSession`.
+    /// Returns all sessions, the last accessed first. A store need not read their messages for it: see
+    /// `StoredSession`.
     nonisolated(nonsending) func getAllSessions() async throws -> [StoredSession]
 
-    /// One session with its messages in order; `nil` if there is none.
+    /// Returns a session with its messages in order; `nil` if there is none.
     nonisolated(nonsending) func getSession(id: String) async throws -> StoredSession?
 
-    /// Notes that a session was opened. Nothing happens to one that is not there.
+    /// Records the opening of a session. Does nothing if it does not exist.
     nonisolated(nonsending) func updateLastAccessed(id: String) async throws
 
-    /// Deletes a session with its messages for good. Nothing happens to one that is not there.
+    /// Deletes a session and its messages permanently. Does nothing if it does not exist.
     nonisolated(nonsending) func deleteSession(id: String) async throws
 
-    /// Deletes all sessions for good.
+    /// Deletes all sessions permanently.
     nonisolated(nonsending) func deleteAllSessions() async throws
 
-    /// Makes the session's transcript these messages, whole or not at all, and moves its `lastAccessedAt`.
+    /// Replaces the session's transcript, completely or not at all, and updates its `lastAccessedAt`.
     ///
-    /// A message whose id is known is edited, others are added where they stand, and those that are missing are removed.
-    /// Saving the same messages again changes nothing. A session that is not there is made, so that nothing is lost.
+    /// Messages with known IDs are edited, new ones are added at their positions, and missing ones are removed.
+    /// Saving the same messages again does not change them. A missing session is created, and no message is lost.
     nonisolated(nonsending) func updateSessionMessages(id: String, messages: [ChatMessage]) async throws
 
-    /// Gives a session another id; its messages move along.
+    /// Changes a session's ID; its messages move along.
     ///
-    /// If there is a session of the new id, the two become one: each message id once, nothing lost, the old session's
-    /// messages first. Nothing happens if there is no session of the old id, so trying again is harmless.
+    /// If a session with the new ID exists, the two are merged without loss: each message ID once, the old
+    /// session's messages first. If there is no session with the old ID, nothing happens, so a retry is harmless.
     nonisolated(nonsending) func updateSessionId(oldId: String, newId: String) async throws
 }

@@ -1,18 +1,19 @@
 import Foundation
 
-/// A session as user defaults hold it: a JSON object in the first line, and after it the messages as chat stores keep them.
+/// A session as stored in user defaults: a JSON object in the first line, followed by the messages in the format of
+/// chat stores.
 ///
-/// What another version wrote beside what is known here stays, and messages that did not change are not encoded again.
+/// Unknown data of other versions is preserved, and unchanged messages are not encoded again.
 struct SessionValue {
     private enum Field: String {
         case createdAt, firstUserMessage, lastAccessedAt, workingDirectory, branchName
     }
 
     private var fields: [String: JSONValue]
-    /// A JSON array, as it was stored.
+    /// The JSON array of messages as it was stored.
     private var array: Data
 
-    /// Makes a session without messages.
+    /// Creates a session without messages.
     init(createdAt: Date, firstUserMessage: String) {
         fields = [
             Field.createdAt.rawValue: .integer(createdAt.millisecondsSince1970),
@@ -22,10 +23,10 @@ struct SessionValue {
         array = Data(MessageArray.joined([]))
     }
 
-    /// Reads the first line; `nil` where it is not what it should be.
+    /// Creates a session by reading the first line; `nil` if it is invalid.
     init?(_ data: Data) {
         guard let end = data.firstIndex(of: Byte.newline) else { return nil }
-        // Not being a session is an answer here: what follows is salvage, which tells of it.
+        // The error is ignored: `nil` leads to a salvage, and the salvage posts an event.
         guard let fields = try? data[..<end].withUnsafeBytes({ try JSONValue.parse(object: $0) }),
             fields[Field.createdAt.rawValue]?.integerValue != nil,
             fields[Field.lastAccessedAt.rawValue]?.integerValue != nil,
@@ -35,24 +36,24 @@ struct SessionValue {
         array = data[(end + 1)...]
     }
 
-    /// What is stored.
+    /// The stored bytes.
     var data: Data {
         Data(JSONValue.write(object: fields).utf8) + [Byte.newline] + array
     }
 
-    /// When it was last written or opened.
+    /// The date of the last write or opening.
     var lastAccessedAt: Date {
         get { date(.lastAccessedAt) }
         set { fields[Field.lastAccessedAt.rawValue] = .integer(newValue.millisecondsSince1970) }
     }
 
-    /// What its user said first.
+    /// The user's first message.
     var firstUserMessage: String {
         get { fields[Field.firstUserMessage.rawValue]?.stringValue ?? "" }
         set { fields[Field.firstUserMessage.rawValue] = .string(newValue) }
     }
 
-    /// The session, whose messages are read when they are asked for.
+    /// Returns the session, with messages read at their first use.
     func session(id: String, reading messages: @escaping @Sendable () -> [ChatMessage]) -> StoredSession {
         StoredSession(
             id: id, createdAt: date(.createdAt), firstUserMessage: firstUserMessage, lastAccessedAt: lastAccessedAt,
@@ -66,7 +67,7 @@ struct SessionValue {
 }
 
 extension SessionValue {
-    /// Reads the messages; `nil` where they are damaged.
+    /// Returns the messages; `nil` if they are damaged.
     func messages() -> [EncodedMessage]? {
         let bytes = Array(array)
         guard let ranges = MessageArray.layout(of: bytes)?.messages else { return nil }
@@ -74,12 +75,12 @@ extension SessionValue {
         return messages.count == ranges.count ? messages : nil
     }
 
-    /// Makes the transcript these entries. What is stored of those that did not change stays as it is, and of those that did,
-    /// what an entry does not show.
-    /// - Parameter stored: what `messages` gave.
-    /// - Throws: `tooLarge` for an entry that could not be read again.
+    /// Replaces the transcript. Unchanged messages keep their stored bytes; changed ones keep the data not shown in
+    /// an entry.
+    /// - Parameter stored: The result of `messages`.
+    /// - Throws: `tooLarge` for an entry nested too deeply to be read again.
     mutating func setMessages(_ entries: [ChatMessage], insteadOf stored: [EncodedMessage]) throws {
-        // Every message that is written here is one entry; what others wrote as several is written anew.
+        // Every message written here is one entry; those written elsewhere with several entries are written anew.
         var known: [UUID: (stored: EncodedMessage, entry: ChatMessage)] = [:]
         for message in stored {
             let shown = message.message.chatMessages()
@@ -94,7 +95,7 @@ extension SessionValue {
         array = Data(MessageArray.joined(messages.map { $0.bytes[...] }))
     }
 
-    /// Takes over what an older session tells and this one does not, but for its messages.
+    /// Merges the fields of an older session, except for its messages: missing ones are added.
     mutating func take(_ older: SessionValue) {
         let begun = min(date(.createdAt), older.date(.createdAt))
         lastAccessedAt = max(lastAccessedAt, older.lastAccessedAt)
@@ -103,8 +104,8 @@ extension SessionValue {
         fields[Field.createdAt.rawValue] = .integer(begun.millisecondsSince1970)
     }
 
-    /// Makes of a damaged value what can be read of it.
-    /// - Parameter now: when it was made, where neither it nor its messages tell.
+    /// Creates a session from the readable data of a damaged value.
+    /// - Parameter now: The creation date, if neither the value nor its messages have one.
     init(salvaging data: Data, now: Date) {
         let readable = SessionValue(data)
         let damage = Damage(bytes: Array(readable?.array ?? data))
@@ -120,7 +121,7 @@ extension SessionValue {
 }
 
 extension [EncodedMessage] {
-    /// The messages as a chat UI shows them.
+    /// The messages as shown by a chat UI.
     var entries: [ChatMessage] {
         flatMap { $0.message.chatMessages() }
     }

@@ -1,21 +1,22 @@
 import Foundation
 
-/// What a session storage of an app throws, with the failure that lies below.
+/// An error of an app's session store, with its underlying error.
 ///
-/// The custom session storage guide's name for errors of one's own storage; Recollect's own storages throw `RecollectError`.
+/// The name comes from the custom session storage guide, for errors of custom stores. Recollect's own stores throw
+/// `RecollectError`.
 public enum StorageError: Error {
-    /// Something could not be saved.
+    /// A save failed.
     case saveFailed(any Error)
-    /// Something could not be read.
+    /// A read failed.
     case loadFailed(any Error)
-    /// Something could not be deleted.
+    /// A deletion failed.
     case deleteFailed(any Error)
-    /// There is no session of that id.
+    /// There is no session with this ID.
     case sessionNotFound(String)
 }
 
 extension StorageError: LocalizedError {
-    /// What happened, for a person.
+    /// A description for users.
     public var errorDescription: String? {
         switch self {
         case .saveFailed(let error): "The session could not be saved: \(error)"

@@ -1,21 +1,21 @@
 import Foundation
 
-/// A session as a session storage gives it.
+/// A session returned by a session store.
 ///
-/// Storages that list sessions read no messages: those of a listed session are read when `messages` is first asked for, on the
-/// thread that asks. `getSession(id:)` gives them at once and can tell of a failure.
+/// Stores list sessions without reading messages: those of a listed session are read at the first use of
+/// `messages`, on the calling thread. `getSession(id:)` reads them at once and can throw an error.
 public struct StoredSession: Identifiable, Sendable {
-    /// The session's id.
+    /// The session's ID.
     public let id: String
-    /// When it was made.
+    /// The creation date.
     public let createdAt: Date
-    /// What its user said first.
+    /// The user's first message.
     public let firstUserMessage: String
-    /// When it was last written or opened; lists are in its order, the latest first.
+    /// The date of the last write or opening. Lists are in this order, the latest first.
     public var lastAccessedAt: Date
-    /// The folder that it works in.
+    /// The folder of the session's work.
     public var workingDirectory: String?
-    /// The branch that it works on.
+    /// The branch of the session's work.
     public var branchName: String?
 
     private var content: Content
@@ -25,7 +25,7 @@ public struct StoredSession: Identifiable, Sendable {
         case kept(KeptMessages)
     }
 
-    /// Makes a session with its messages.
+    /// Creates a session with its messages.
     public init(
         id: String, createdAt: Date, firstUserMessage: String, lastAccessedAt: Date, messages: [ChatMessage],
         workingDirectory: String? = nil, branchName: String? = nil
@@ -39,18 +39,19 @@ public struct StoredSession: Identifiable, Sendable {
         content = .here(messages)
     }
 
-    /// Makes a session whose messages are read at first use.
+    /// Creates a session with messages read at their first use.
     ///
-    /// For storages that list sessions. A copy of the session shares what was read.
+    /// For stores listing sessions. Copies of the session share the messages once they are read.
     /// - Parameters:
-    ///   - id: the session's id.
-    ///   - createdAt: when it was made.
-    ///   - firstUserMessage: what its user said first.
-    ///   - lastAccessedAt: when it was last written or opened.
-    ///   - workingDirectory: the folder that it works in.
-    ///   - branchName: the branch that it works on.
-    ///   - messages: reads the messages, on whatever thread asks for them, once; what cannot be read must be told some other way
-    ///     (`StoreEvents`), for a property cannot throw.
+    ///   - id: The session's ID.
+    ///   - createdAt: The creation date.
+    ///   - firstUserMessage: The user's first message.
+    ///   - lastAccessedAt: The date of the last write or opening.
+    ///   - workingDirectory: The folder of the session's work.
+    ///   - branchName: The branch of the session's work.
+    ///   - messages: Reads the messages on the thread of the first use. Simultaneous first uses may call it more
+    ///     than once. A property cannot throw, so failures must be reported in another way, for example through
+    ///     `StoreEvents`.
     public init(
         id: String, createdAt: Date, firstUserMessage: String, lastAccessedAt: Date, workingDirectory: String? = nil,
         branchName: String? = nil, reading messages: @escaping @Sendable () -> [ChatMessage]
@@ -72,7 +73,7 @@ public struct StoredSession: Identifiable, Sendable {
         set { content = .here(newValue) }
     }
 
-    /// The session as it was before anyone asked for messages that are read at first use.
+    /// The session without messages read at first use; they will be read again.
     package var unread: StoredSession {
         guard case .kept(let kept) = content else { return self }
         var session = self
@@ -80,14 +81,14 @@ public struct StoredSession: Identifiable, Sendable {
         return session
     }
 
-    /// How many messages the session holds in memory without having been asked for any.
+    /// The number of messages in memory, not counting those read at first use.
     package var heldMessageCount: Int {
         if case .here(let messages) = content { return messages.count }
         return 0
     }
 
-    /// A title for a list: the first line of what its user said first, at most 50 characters; `New Session` where that is
-    /// empty.
+    /// A title for lists: the first line of the user's first message, cut after 50 characters with `…`; `New
+    /// Session` if it is empty.
     public var title: String {
         let line = firstUserMessage.split(whereSeparator: \.isNewline).lazy
             .map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
@@ -96,7 +97,7 @@ public struct StoredSession: Identifiable, Sendable {
     }
 }
 
-/// Messages that are read when they are first asked for.
+/// The messages of a session, read at their first use.
 private final class KeptMessages: Sendable {
     private let read: @Sendable () -> [ChatMessage]
     private let known = Locked<[ChatMessage]?>(nil)
@@ -105,14 +106,15 @@ private final class KeptMessages: Sendable {
         self.read = read
     }
 
-    /// The same, not yet read.
+    /// Returns a copy without the messages read so far.
     func unread() -> KeptMessages {
         KeptMessages(read: read)
     }
 
     var messages: [ChatMessage] {
         if let messages = known.withLock({ $0 }) { return messages }
-        // Not under the lock: reading may take a while. Two who ask at once both read, and agree on what came first.
+        // Not under the lock, because reading may take long. Of simultaneous reads, the first result is used for
+        // all.
         let messages = read()
         return known.withLock { known in
             known = known ?? messages
@@ -122,7 +124,7 @@ private final class KeptMessages: Sendable {
 }
 
 extension StoredSession: Hashable {
-    /// Equal when all fields and messages are; reads the messages.
+    /// Whether all fields and messages are equal; reads the messages.
     public static func == (left: StoredSession, right: StoredSession) -> Bool {
         left.id.hasSameBytes(as: right.id) && left.createdAt == right.createdAt
             && left.firstUserMessage.hasSameBytes(as: right.firstUserMessage)
@@ -130,7 +132,7 @@ extension StoredSession: Hashable {
             && left.branchName == right.branchName && left.messages == right.messages
     }
 
-    /// Hashes the id.
+    /// Hashes the ID.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(bytesOf: id)
     }
@@ -141,7 +143,8 @@ extension StoredSession: Codable {
         case id, createdAt, firstUserMessage, lastAccessedAt, messages, workingDirectory, branchName
     }
 
-    /// Reads a session whatever the decoder's date strategy: moments are milliseconds since 1970.
+    /// Creates a session by decoding. Dates are milliseconds since 1970, independent of the decoder's date
+    /// strategy.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -154,7 +157,7 @@ extension StoredSession: Codable {
             branchName: try container.decodeIfPresent(String.self, forKey: .branchName))
     }
 
-    /// Writes what `init(from:)` reads, the messages too.
+    /// Encodes the session for `init(from:)`, including its messages.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(id, forKey: .id)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// The folders that the system gives for an app's own files; on Linux what Foundation gives for them.
+/// The system's folders for an app's own files; on Linux those returned by Foundation.
 package enum DefaultDirectory {
-    /// `Library/Caches`, or `~/.cache`: not backed up, reclaimable by the system.
+    /// The folder `Library/Caches` or `~/.cache`: without backup, purgeable by the system.
     package static var caches: URL { caches(of: .default) }
 
-    /// The caches that a file manager of the caller's names.
+    /// Returns the caches folder of a specific file manager.
     package static func caches(of fileManager: FileManager) -> URL { folder(.cachesDirectory, of: fileManager) }
 
-    /// `Library/Application Support`, or `~/.local/share`.
+    /// The folder `Library/Application Support` or `~/.local/share`.
     package static var applicationSupport: URL { folder(.applicationSupportDirectory, of: .default) }
 
     private static func folder(_ kind: FileManager.SearchPathDirectory, of fileManager: FileManager) -> URL {

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Reads `2026-02-01T12:34:56.789Z`, as JavaScript writes dates, without a formatter.
+/// A parser for dates such as `2026-02-01T12:34:56.789Z`, as written by JavaScript, without a formatter.
 package enum ISO8601 {
-    /// The moment that a text names in UTC or with an offset; `nil` for anything else.
+    /// Returns the date of a text in UTC or with an offset; `nil` for other formats. Days past the end of a month
+    /// continue into the next one.
     package static func date(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { milliseconds($0).map(Date.init(millisecondsSince1970:)) }
@@ -47,7 +48,8 @@ package enum ISO8601 {
         return seconds * 1000 + fraction
     }
 
-    /// Days from 1970-01-01 in the Gregorian calendar, counting years from March so that a leap day comes last.
+    /// Returns the days from 1970-01-01 in the Gregorian calendar. Years are counted from March, so a leap day
+    /// comes last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

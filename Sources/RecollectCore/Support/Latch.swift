@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds whoever waits until it is opened; then it stays open.
+/// A latch for waiting tasks. Once opened, it stays open.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -9,7 +9,7 @@ final class Latch: Sendable {
 
     private let state = Locked(State())
 
-    /// Lets everybody go on.
+    /// Opens the latch and resumes all waiting tasks.
     func open() {
         let waiting = state.withLock { state in
             defer { state.waiting = [:] }
@@ -19,15 +19,15 @@ final class Latch: Sendable {
         waiting.values.forEach { $0.resume() }
     }
 
-    /// Waits until it is opened.
-    /// - Throws: `CancellationError` as soon as the calling task is cancelled; the others wait on.
+    /// Waits until the latch is opened.
+    /// - Throws: `CancellationError` as soon as the calling task is canceled; other tasks continue to wait.
     func wait() async throws {
         let key = UUID()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let result: Result<Void, any Error>? = state.withLock { state in
                     if state.isOpen { return .success(()) }
-                    // A cancellation that came before this found nobody to wake.
+                    // An earlier cancellation found no continuation to resume.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiting[key] = continuation
                     return nil

@@ -1,15 +1,15 @@
 import Logging
 
 extension Logger {
-    /// Does what was asked of a store and logs it: what, how long it took, how much it was, and how it ended.
+    /// Runs a call of a store and logs its name, duration, counts and result.
     ///
-    /// What succeeds is logged as debug, what fails as error. Of errors that are not Recollect's only the type is logged, because
-    /// nobody knows what they quote.
+    /// Successful calls are logged at the debug level, failed ones at the error level. Errors other than
+    /// Recollect's are logged only by type, because they may quote content.
     /// - Parameters:
-    ///   - call: what was asked.
-    ///   - metadata: to whom it was about, ids hashed, and how much was given.
-    ///   - counts: how much came back.
-    ///   - work: does it.
+    ///   - call: The name of the call.
+    ///   - metadata: The hashed IDs and the counts of the arguments.
+    ///   - counts: Returns the counts of the result.
+    ///   - work: The call.
     func logging<Result>(
         _ call: String, _ metadata: Logger.Metadata = [:],
         counting counts: (Result) -> Logger.Metadata = { _ in [:] }, _ work: () async throws -> Result
@@ -31,7 +31,7 @@ extension Logger {
         }
     }
 
-    /// What may be logged of an error: its code, or its type.
+    /// Returns the loggable name of an error: its code, or its type.
     static func name(of error: any Error) -> String {
         (error as? RecollectError)?.code.rawValue ?? "\(type(of: error))"
     }

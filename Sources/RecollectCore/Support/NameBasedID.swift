@@ -2,7 +2,8 @@ import Crypto
 import Foundation
 
 extension UUID {
-    /// The UUID of a name in a namespace: RFC 9562, version 5. The same names give the same id on every machine.
+    /// Creates the UUID of a name in a namespace (RFC 9562, version 5). Equal names have equal UUIDs on every
+    /// machine.
     package init(name: some Sequence<UInt8>, in namespace: UUID) {
         var hash = Insecure.SHA1()
         withUnsafeBytes(of: namespace.uuid) { hash.update(bufferPointer: $0) }
@@ -13,18 +14,18 @@ extension UUID {
         self = bytes.withUnsafeBytes { UUID(uuid: $0.load(as: uuid_t.self)) }
     }
 
-    /// Whether it says that it was made of a name; those that a UI makes are random.
+    /// Whether the UUID is marked as name-based. Those created by a UI are random.
     package var isNameBased: Bool { uuid.6 & 0xF0 == 0x50 }
 }
 
 extension ConversationMessage {
-    /// The id that a message gets where its own already stands for other content: derived from both, so that whoever moves it
-    /// again finds it there.
+    /// Returns the new ID of a message whose own ID is taken by other content. It is derived from the message and
+    /// session IDs, so repeated moves result in the same ID.
     package func copyId(from sessionId: String) -> String {
         Self.copyId(of: id, from: sessionId)
     }
 
-    /// The same of an id alone.
+    /// Returns the new ID for an ID alone.
     package static func copyId(of id: String, from sessionId: String) -> String {
         UUID(name: Array("\(sessionId)\u{0}\(id)".utf8), in: copies).uuidString
     }

@@ -1,15 +1,15 @@
-/// Whose turn, in which session, answering what, an agent or a tool works in.
+/// The user, session and input of a turn, for an agent or a tool.
 public struct AgentContext: Hashable, Sendable {
-    /// The user.
+    /// The user ID.
     public let userId: String
-    /// The session.
+    /// The session ID.
     public let sessionId: String
-    /// The id of the user's message that the turn answers, which a search of the history would otherwise find; `nil` outside a turn.
+    /// The ID of the turn's input, for excluding it from searches of the history; `nil` outside a turn.
     public let inputId: String?
-    /// Whatever else the app gives its agents for this turn; it is not part of the history.
+    /// Additional values of the app for its agents in this turn; not part of the history.
     public let params: [String: JSONValue]
 
-    /// Makes a context.
+    /// Creates a context.
     public init(userId: String, sessionId: String, inputId: String? = nil, params: [String: JSONValue] = [:]) {
         self.userId = userId
         self.sessionId = sessionId

@@ -1,4 +1,4 @@
-/// A tool that an agent's model may call.
+/// A tool for an agent's model.
 ///
 /// ```swift
 /// let clock = AgentTool(name: "current_time", description: "The time now, in ISO 8601.") { _, _ in
@@ -6,22 +6,22 @@
 /// }
 /// ```
 public struct AgentTool: Sendable {
-    /// What the model calls it: letters, digits, `_` and `-`, at most 64 of them.
+    /// The name for the model: at most 64 letters, digits, `_` and `-`.
     public let name: String
-    /// What it does and when to use it, for the model.
+    /// The tool's purpose and use, for the model.
     public let description: String
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     public let inputSchema: JSONValue
 
     private let run: @Sendable (JSONValue, AgentContext) async throws -> ToolResult
 
-    /// Makes a tool.
+    /// Creates a tool.
     /// - Parameters:
-    ///   - name: What the model calls it.
-    ///   - description: What it does and when to use it, for the model.
-    ///   - inputSchema: The JSON schema of its arguments.
-    ///   - run: Does it, on the task of the agent's turn, whose cancellation it should obey. What it throws is told to the model
-    ///     in words and ends nothing.
+    ///   - name: The name for the model.
+    ///   - description: The tool's purpose and use, for the model.
+    ///   - inputSchema: The JSON schema of the arguments.
+    ///   - run: The tool's function. It runs in the task of the agent's turn and should respond to its
+    ///     cancellation. The model gets the description of a thrown error, and the turn continues.
     public init(
         name: String, description: String, inputSchema: JSONValue = ["type": "object", "properties": [:]],
         run: @escaping @Sendable (_ arguments: JSONValue, _ context: AgentContext) async throws -> ToolResult
@@ -33,7 +33,7 @@ public struct AgentTool: Sendable {
     }
 
     /// Calls the tool.
-    /// - Throws: what the tool throws; `CancellationError` if the turn was stopped.
+    /// - Throws: Errors of the tool; `CancellationError` if the turn was stopped.
     public func call(_ arguments: JSONValue, context: AgentContext) async throws -> ToolResult {
         try Task.checkCancellation()
         return try await run(arguments, context)
@@ -41,7 +41,7 @@ public struct AgentTool: Sendable {
 }
 
 extension AgentTool: Hashable {
-    /// Equal when the model is told the same of both.
+    /// Whether two tools have the same description for the model.
     public static func == (left: AgentTool, right: AgentTool) -> Bool {
         left.name == right.name && left.description == right.description && left.inputSchema == right.inputSchema
     }
@@ -52,25 +52,25 @@ extension AgentTool: Hashable {
     }
 }
 
-/// What a tool gives back.
+/// The result of a tool.
 public struct ToolResult: Hashable, Sendable {
-    /// What the model is given and the history keeps.
+    /// The content for the model and the history.
     public var content: JSONValue
-    /// Whether it failed; the model is told why and goes on.
+    /// Whether the tool failed. The model gets the reason, and the turn continues.
     public var isError: Bool
 
-    /// Makes a result.
+    /// Creates a result.
     public init(_ content: JSONValue, isError: Bool = false) {
         self.content = content
         self.isError = isError
     }
 
-    /// Prose.
+    /// Returns a result with text.
     public static func text(_ text: String) -> ToolResult {
         ToolResult(.string(text))
     }
 
-    /// A failure, in words that the model can act on.
+    /// Returns a failure, with a message that enables the model to correct the call.
     public static func failure(_ message: String) -> ToolResult {
         ToolResult(["error": .string(message)], isError: true)
     }

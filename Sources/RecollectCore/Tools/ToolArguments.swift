@@ -1,11 +1,11 @@
 import Foundation
 
-/// The arguments of a tool call, read with words about what is wrong that a model can act on.
+/// The arguments of a tool call, with error messages for the model.
 package struct ToolArguments {
-    /// An argument that cannot be used; its message is for the model.
+    /// An invalid argument, with a message for the model.
     package struct Failure: Error {
         package let message: String
-        /// What the model is given with it, to do better.
+        /// Additional data for the model, for a better call.
         package let details: [String: JSONValue]
 
         package init(message: String, details: [String: JSONValue] = [:]) {
@@ -17,8 +17,8 @@ package struct ToolArguments {
     private let members: [String: JSONValue]
     private let calendar: Calendar
 
-    /// Reads arguments; days are days of the calendar.
-    /// - Throws: `Failure` where they are no object or hold a name that is not among `names`.
+    /// Creates arguments; days are days of the calendar.
+    /// - Throws: `Failure` if they are not an object, or have a name missing in `names`.
     package init(_ arguments: JSONValue, names: [String], calendar: Calendar) throws {
         guard let members = arguments.objectValue else {
             throw Failure(message: "The arguments must be a JSON object.")
@@ -33,7 +33,7 @@ package struct ToolArguments {
         self.calendar = calendar
     }
 
-    /// A string that is not blank; `nil` where it is left out.
+    /// Returns a string that is not blank; `nil` if it is missing.
     package func text(_ name: String) throws -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.stringValue, text.contains(where: { !$0.isWhitespace }) else {
@@ -42,26 +42,26 @@ package struct ToolArguments {
         return text
     }
 
-    /// A string that is not blank and must be there.
+    /// Returns a required string that is not blank.
     package func requiredText(_ name: String) throws -> String {
         guard let text = try text(name) else { throw Failure(message: "“\(name)” is missing.") }
         return text
     }
 
-    /// A string that must be there and may be empty.
+    /// Returns a required string, possibly empty.
     package func requiredString(_ name: String) throws -> String {
         guard let text = members[name]?.stringValue else { throw Failure(message: "“\(name)” must be a string.") }
         return text
     }
 
-    /// Whether something is wanted; not where it is left out.
+    /// Returns a Boolean value; `false` if it is missing.
     package func flag(_ name: String) throws -> Bool {
         guard let value = members[name] else { return false }
         guard let flag = value.boolValue else { throw Failure(message: "“\(name)” must be true or false.") }
         return flag
     }
 
-    /// One of some strings; `nil` where it is left out.
+    /// Returns one of several strings; `nil` if it is missing.
     package func choice(_ name: String, of choices: [String]) throws -> String? {
         guard let text = try text(name) else { return nil }
         guard choices.contains(text) else {
@@ -70,7 +70,7 @@ package struct ToolArguments {
         return text
     }
 
-    /// A whole number in a range, or what stands for it where it is left out.
+    /// Returns an integer within a range, or the default if it is missing.
     package func number(_ name: String, in range: ClosedRange<Int>, default fallback: Int) throws -> Int {
         guard let value = members[name] else { return fallback }
         guard let number = value.integerValue.flatMap({ Int(exactly: $0) }), range.contains(number) else {
@@ -80,7 +80,7 @@ package struct ToolArguments {
         return number
     }
 
-    /// A moment, `nil` where it is left out: written in full, or a day, of which it is the beginning or the end.
+    /// Returns a date, given in full or as the beginning or end of a day; `nil` if it is missing.
     package func moment(_ name: String, isEnd: Bool) throws -> Date? {
         guard let text = try text(name) else { return nil }
         if let moment = ISO8601.date(text) { return moment }
@@ -95,7 +95,7 @@ package struct ToolArguments {
 }
 
 extension AgentTool {
-    /// A tool that reads its arguments by its schema and tells the model what is wrong with them.
+    /// Creates a tool with arguments parsed by its schema. Invalid arguments are reported to the model.
     package init(
         name: String, description: String, properties: [String: JSONValue], required: [String], calendar: Calendar,
         run: @escaping @Sendable (ToolArguments, AgentContext) async throws -> JSONValue
@@ -119,7 +119,7 @@ extension AgentTool {
 }
 
 extension Date {
-    /// The moment as tools tell it to a model: ISO 8601 with the offset of a time zone.
+    /// Returns the date in the format for models: ISO 8601 with the offset of a time zone.
     package func forModel(in calendar: Calendar) -> JSONValue {
         .string(formatted(Date.ISO8601FormatStyle(timeZone: calendar.timeZone)))
     }

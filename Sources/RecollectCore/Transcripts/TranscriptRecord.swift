@@ -1,33 +1,33 @@
-/// What one line or row of another program's history is, and which session and agent it belongs to.
+/// A record of another program's history, from one line or row, with its session and agent.
 public struct TranscriptRecord: Sendable {
-    /// What a line is.
+    /// The content of a record.
     public enum Content: Sendable {
         /// A message.
         case message(ConversationMessage)
-        /// A title for the session that holds a message, which may be another than the line's.
+        /// A title for the session of a message, possibly a different one than the record's.
         case title(String, lastMessageId: String)
-        /// What the history says of its session.
+        /// Details of the session.
         case details(ConversationDetails)
-        /// A line that is not conversation.
+        /// A line without session content.
         case other(kind: String)
-        /// A line that cannot be read, and why.
+        /// An unreadable line, with the reason.
         case unreadable(reason: String)
-        /// Half a line at the end of a file that is still being written.
+        /// An incomplete line at the end of a file still being written.
         case unfinished
     }
 
-    /// The user, where the history names one.
+    /// The user ID, if the history has one.
     public var userId: String?
-    /// The session.
+    /// The session ID.
     public var sessionId: String
-    /// The agent.
+    /// The agent ID.
     public var agentId: String
-    /// The line's or row's number from 1; 0 where none is meant.
+    /// The number of the line or row, from 1; 0 for none.
     public var line: Int
-    /// What the line is.
+    /// The content of the line.
     public var content: Content
 
-    /// Makes a record.
+    /// Creates a record.
     public init(userId: String? = nil, sessionId: String, agentId: String, line: Int, content: Content) {
         self.userId = userId
         self.sessionId = sessionId
@@ -37,38 +37,39 @@ public struct TranscriptRecord: Sendable {
     }
 }
 
-/// Reads another program's history record by record; what cannot be read is a record too, so nothing stops the rest.
+/// A reader of another program's history, record by record. Unreadable lines are records too, so they do not stop
+/// the import.
 ///
-/// Its calls block: they are made off Swift's cooperative threads, one after the other.
+/// All calls block, and must be made outside Swift's cooperative threads, one at a time.
 public protocol TranscriptReading: AnyObject {
-    /// What is read, for messages.
+    /// The path of the history, for messages.
     var path: String { get }
-    /// How many bytes of it have been read.
+    /// The number of bytes read so far.
     var bytesRead: Int64 { get }
-    /// The next record; `nil` at the end.
+    /// Returns the next record; `nil` at the end.
     func next() throws -> TranscriptRecord?
 }
 
-/// A kind of history that an import knows, beside files of lines.
+/// A kind of importable history other than files of lines.
 public protocol TranscriptKind: Sendable {
-    /// What an error says that this kind is, after "neither": `a ClaudeCodeUI database`.
+    /// The name of this kind in error messages, after "neither": `a ClaudeCodeUI database`.
     var name: String { get }
 
-    /// The transcripts that stand at a path without a link in it; empty where there is nothing of this kind. Blocks.
-    /// - Throws: `RecollectError` where there is something of this kind that cannot be read.
+    /// Returns the transcripts at a path resolved from links; empty if there is nothing of this kind. Blocks.
+    /// - Throws: `RecollectError` for unreadable content of this kind.
     func transcripts(at path: String) throws -> [FoundTranscript]
 }
 
-/// A transcript that was found and is read when its turn comes.
+/// A transcript found by an import and not opened yet.
 public struct FoundTranscript: Sendable {
-    /// What an import calls it.
+    /// The name of the transcript in the import.
     public var path: String
-    /// Its size in bytes, for progress.
+    /// The size in bytes, for progress.
     public var byteCount: Int64
-    /// Opens it; blocks.
+    /// Opens the transcript; blocks.
     public var open: @Sendable () throws -> any TranscriptReading
 
-    /// Makes one.
+    /// Creates a found transcript.
     public init(path: String, byteCount: Int64, open: @escaping @Sendable () throws -> any TranscriptReading) {
         self.path = path
         self.byteCount = byteCount

@@ -9,24 +9,26 @@ import RecollectCore
     import Glibc
 #endif
 
-/// The bytes of attachments, each once, in a file named after its SHA-256 beside the database.
+/// A store for the bytes of attachments: each content once, in a file named after its SHA-256 beside the database.
 ///
-/// All functions block. A file is there, whole and on the disk, before a row names it; it goes after the last row is gone.
+/// All methods block. A file is complete and durable before a row names it. It is removed after the last of these
+/// rows.
 protocol AttachmentKeeping: Sendable {
-    /// Keeps bytes and returns their hash; bytes that are kept already are not written again.
+    /// Stores bytes and returns their hash. Bytes already stored are not written again.
     func keep(_ bytes: Data) throws -> String
-    /// The bytes of that hash, verified.
+    /// Returns the bytes with a hash, verified.
     func read(_ sha256: String) throws -> Data
-    /// Whether they are kept.
+    /// Whether the bytes with a hash are stored.
     func has(_ sha256: String) -> Bool
-    /// Removes them if they are kept.
+    /// Removes the bytes with a hash, if they are stored.
     func remove(_ sha256: String) throws
-    /// Removes what interrupted saves left in one of the folders, 0 to 255.
+    /// Removes leftovers of interrupted saves from one of the folders, 0 to 255.
     func removeLeftovers(inFolder folder: Int) throws
 }
 
 extension ConversationMessage {
-    /// The message with every inline attachment kept by hash. Blocks; the bytes are on the disk when this returns.
+    /// Returns the message with every inline attachment stored by hash. Blocks. The bytes are durable at its
+    /// return.
     func keepingAttachments(in attachments: any AttachmentKeeping) throws -> ConversationMessage {
         try mappingAttachments { content in
             guard case .inline(let bytes) = content else { return content }
@@ -49,14 +51,14 @@ struct AttachmentFiles: AttachmentKeeping {
         let hash = Attachment.sha256(of: bytes)
         let folder = url(of: hash).deletingLastPathComponent()
         if isWhole(hash) {
-            // Its writer may not have synced the name yet, or was killed before that.
+            // Its writer may not have synced the name yet, or was killed before.
             try onDisk(folder, doing: "synchronise") {
                 try OpenFolder(path: folder.path).synchronize()
                 try synchronizeNames(of: folder)
             }
             return hash
         }
-        // A damaged file gives way to these bytes, which also repairs older messages with this attachment.
+        // These bytes replace a damaged file, which also repairs older messages with this attachment.
         return try onDisk(folder, doing: "keep an attachment in") {
             let open = try OpenFolder.make(path: folder.path)
             try synchronizeNames(of: folder)
@@ -65,7 +67,7 @@ struct AttachmentFiles: AttachmentKeeping {
                     _ = try open.replace(hash) { try $0.write(Array(bytes), at: 0) }
                     break
                 } catch let failure as POSIXFailure where failure.number == ENOENT && attempt < 3 {
-                    // Its temporary file was taken for a leftover and removed.
+                    // Its temporary file was treated as a leftover and removed.
                     continue
                 }
             }
@@ -73,7 +75,7 @@ struct AttachmentFiles: AttachmentKeeping {
         }
     }
 
-    /// Writes the names of a folder and of `attachments` to the disk. Another process may have made them a moment ago, or been killed
+    /// Syncs the names of a folder and of `attachments`. Another process may have just created them, or been killed
     /// before it synced them.
     private func synchronizeNames(of folder: URL) throws {
         for folder in [folder, directory] {
@@ -83,7 +85,7 @@ struct AttachmentFiles: AttachmentKeeping {
         }
     }
 
-    /// Turns the failure of a system call into an error. Where a file has a folder's name, the error names it.
+    /// Turns the failure of a system call into an error. If a file has a folder's name, the error names it.
     private func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try HistoryFiles.onDisk(place, doing: action, body)
@@ -150,7 +152,7 @@ struct AttachmentFiles: AttachmentKeeping {
         }
     }
 
-    /// Every attachment that is kept. Files of other names are not Recollect's and are passed over.
+    /// Returns all stored attachments. Skips foreign files, recognized by other names.
     func all() throws -> [(hash: String, byteCount: Int)] {
         guard FileManager.default.fileExists(atPath: directory.path) else { return [] }
         return try onDisk(directory, doing: "list the attachments in") {
@@ -167,13 +169,13 @@ struct AttachmentFiles: AttachmentKeeping {
         directory.appendingPathComponent(String(hash.prefix(2))).appendingPathComponent(hash)
     }
 
-    /// A name that comes from a row or a caller becomes a path only if it is a hash.
+    /// Whether a text is a hash. A name from a row or a caller is used in a path only if it is a hash.
     static func isHash(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     }
 }
 
-/// The folders with durable names, as far as one store knows.
+/// The folders known by one store to have durable names.
 private final class DurableFolders: Sendable {
     private let known = Locked<Set<FileID>>([])
 

@@ -1,7 +1,7 @@
 import GRDB
 import RecollectCore
 
-/// Which messages use which attachments, in the database.
+/// The uses of attachments by messages, in the database.
 enum AttachmentUse {
     static func insert(_ message: ConversationMessage, sequence: Int64, _ db: Database) throws {
         for hash in message.storedAttachments {
@@ -9,7 +9,7 @@ enum AttachmentUse {
         }
     }
 
-    /// Forgets a message's uses; returns the hashes that nothing uses any more.
+    /// Deletes a message's uses. Returns the hashes of attachments without other uses.
     static func delete(sequence: Int64, _ db: Database) throws -> [String] {
         var hashes: [String] = []
         try db.sql("SELECT sha256 FROM attachment_use WHERE sequence = ?").bind(sequence).forEachRow {
@@ -20,7 +20,7 @@ enum AttachmentUse {
         return try hashes.filter { try !isUsed($0, db) }
     }
 
-    /// Whether a message that was deleted was the last to use it, and its file has still to go.
+    /// Whether a deleted message was the last to use an attachment, and its file is still to be removed.
     static func isDeleted(_ hash: String, _ db: Database) throws -> Bool {
         let isUsed = try db.integer(
             """
@@ -32,8 +32,8 @@ enum AttachmentUse {
             || db.integer("SELECT 1 FROM erasure WHERE kind = 'attachment' AND number = 0 AND name = ?", hash) != nil
     }
 
-    /// The next attachments to erase with uses in the index of uses. The table may have an older page: bytes go only without a use in
-    /// both.
+    /// Returns the next attachments to erase with uses in the index of uses. The table may have an older page:
+    /// bytes are removed only without a use in both.
     static func stillIndexed(among limit: Int, _ db: Database) throws -> Set<String> {
         var hashes: Set<String> = []
         try db.sql(
@@ -45,7 +45,7 @@ enum AttachmentUse {
         return hashes
     }
 
-    /// The number of attachments in messages without a row in the table.
+    /// Returns the number of attachments in messages without a row in the table.
     static func missing(_ db: Database) throws -> Int {
         var count = 0
         try forEachMissing(db) { _, _ in count += 1 }
@@ -76,7 +76,7 @@ enum AttachmentUse {
         }
     }
 
-    /// Whether a message has the attachment, or a reply in flight. A reply has no row in `attachment_use`.
+    /// Whether a message or a streaming reply has the attachment. A streaming reply has no row in `attachment_use`.
     static func isUsed(_ hash: String, _ db: Database) throws -> Bool {
         try isInMessage(hash, db) || isInFlight(hash, db)
     }

@@ -2,15 +2,15 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Messages or entries that are about to be saved, with their attachments kept by hash before the transaction begins.
+/// Messages or entries to save, with their attachments stored by hash before the transaction begins.
 ///
-/// Between the two a deletion may find that nothing uses a file yet and remove it; so the transaction looks again.
+/// Meanwhile, a deletion may find a file unused and remove it, so the transaction checks again.
 struct AttachmentsToSave<Content: Sendable>: Sendable {
     private let content: Content
     private let bytes: [String: Data]
 
-    /// Keeps the bytes of attachments. Blocks; they are on the disk when this returns.
-    /// - Parameter mapping: gives the content with each attachment's content replaced.
+    /// Creates the content and stores the bytes of its attachments. Blocks. The bytes are durable at its return.
+    /// - Parameter mapping: Returns the content with each attachment's content replaced.
     init(
         in attachments: any AttachmentKeeping,
         _ mapping: (_ keep: (Attachment.Content) throws -> Attachment.Content) throws -> Content
@@ -25,35 +25,37 @@ struct AttachmentsToSave<Content: Sendable>: Sendable {
         bytes = kept
     }
 
-    /// Content without attachments to keep.
+    /// Creates content without attachments to store.
     init(_ content: Content) {
         self.content = content
         bytes = [:]
     }
 
-    /// Whether files were kept for it.
+    /// Whether files were stored for it.
     var hasFiles: Bool { !bytes.isEmpty }
 
-    /// What is to be saved. In the write transaction that saves it: no deletion removes a file meanwhile.
+    /// Returns the content to save. Call it in the write transaction of the save, so that no deletion removes a
+    /// file meanwhile.
     func secured(in attachments: any AttachmentKeeping) throws -> Content {
         for (hash, bytes) in bytes where !attachments.has(hash) { _ = try attachments.keep(bytes) }
         return content
     }
 
-    /// The hashes of what was kept.
+    /// The hashes of the stored attachments.
     var hashes: [String] { Array(bytes.keys) }
 
-    /// The hashes of what was kept and not saved: the history may have known the message already. In the transaction that
-    /// saves.
+    /// Returns the hashes of stored attachments without uses: the history may already have had the message. In the
+    /// transaction of the save.
     func unused(_ db: Database) throws -> [String] {
         try bytes.keys.filter { try !AttachmentUse.isUsed($0, db) }
     }
 }
 
 extension SQLiteHistoryStore {
-    /// Writes content whose attachments were kept before. The files that the write leaves without use are removed afterwards, also
-    /// those of content that a failed or cancelled write did not save; neither fails the write nor is waited for.
-    /// - Parameter body: what is done in the transaction; gives its result and the hashes of attachments that lost their last use.
+    /// Writes content with attachments stored before. Files without uses after the write are removed later,
+    /// including those of a failed or canceled write. Their removal neither fails nor delays the write.
+    /// - Parameter body: The work in the transaction. Returns its result and the hashes of attachments without
+    ///   remaining uses.
     func write<Content: Sendable, Value: Sendable>(
         keeping kept: AttachmentsToSave<Content>, inPlace: Bool = false,
         _ body: @escaping @Sendable (Content, Database, WriterCache) throws -> (value: Value, orphans: [String])
@@ -73,8 +75,8 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// The messages with every inline attachment kept by hash.
-    /// - Throws: `tooLarge` for a message that could not be read again.
+    /// Returns the messages with every inline attachment stored by hash.
+    /// - Throws: `tooLarge` for a message too large to be read again.
     func keepingAttachments(
         of messages: [ConversationMessage]
     ) async throws -> AttachmentsToSave<[ConversationMessage]> {
@@ -85,7 +87,7 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// The entries of a transcript with every inline attachment kept by hash.
+    /// Returns the entries of a transcript with every inline attachment stored by hash.
     func keepingAttachments(of entries: [ChatMessage]) async throws -> AttachmentsToSave<[ChatMessage]> {
         guard entries.contains(where: { !$0.attachments.isEmpty }) else { return AttachmentsToSave(entries) }
         return try await blocking { [attachments] in

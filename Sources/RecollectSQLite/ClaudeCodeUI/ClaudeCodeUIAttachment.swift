@@ -1,14 +1,15 @@
 import Foundation
 import RecollectCore
 
-/// A row of ClaudeCodeUI's table `attachments`: a file that lies where its user had it.
+/// A row of ClaudeCodeUI's table `attachments`: a reference to a file at its user's path.
 struct ClaudeCodeUIAttachment {
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file to read, in bytes.
     static let maxBytes = 20 << 20
 
     let attachment: Attachment
 
-    /// Reads a row, and the file that it names if that is a regular file, not too large, and no link; else the name stays.
+    /// Creates the attachment of a row, and reads its file if it is a regular file, not too large, and not a link.
+    /// Otherwise only the reference is kept.
     init(_ row: ForeignRow) {
         var row = row
         let path = row.text("file_path") ?? ""
@@ -20,7 +21,8 @@ struct ClaudeCodeUIAttachment {
             content: bytes.map { .inline($0) } ?? .remote(url: reference))
     }
 
-    /// The bytes of a regular file, or `nil`: it may be gone or not ours to read, and then the reference is all there is.
+    /// Returns the bytes of a regular file, or `nil`: it may be missing or unreadable, and then only the reference
+    /// remains.
     private static func bytes(of path: String) -> Data? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -33,7 +35,8 @@ struct ClaudeCodeUIAttachment {
         return bytes
     }
 
-    /// The media type: what the app says if that is one, else what the name's end tells.
+    /// Returns the media type: the app's value if it is a media type, otherwise the type for the file name
+    /// extension.
     private static func mediaType(of name: String, told: String) -> String {
         if told.contains("/") { return told }
         let end = name.split(separator: ".").last.map { $0.lowercased() } ?? ""

@@ -1,27 +1,28 @@
 import Foundation
 import RecollectCore
 
-/// The database that ClaudeCodeUI and apps made of it keep their sessions in, `claude_code_sessions.sqlite`: a kind of history that
-/// an import reads. All versions of its schema are read; columns that later ones added survive in metadata.
+/// The session database of ClaudeCodeUI and of apps based on it, `claude_code_sessions.sqlite`, as a kind of
+/// history for imports. All versions of its schema can be read. Columns added by later versions are kept in
+/// metadata.
 ///
-/// The database is copied to a folder of this user's own and read there: nothing is written to it, an app that has it open
-/// is not held up, and what it had written by then is all there, in its log too.
+/// The database is copied to a private folder of this user and read there. The original is not written, and an app
+/// using it is not blocked. The copy includes all committed data, also from its write-ahead log.
 ///
-/// Its sessions have the ids that Claude Code gave them: where Claude Code's own transcripts are imported as well, a session
-/// holds both, that of the app under the agent with the empty id.
+/// The sessions have Claude Code's own IDs. If Claude Code's transcripts are imported as well, a session holds
+/// both, with the app's messages under the empty agent ID.
 public struct ClaudeCodeUIKind: TranscriptKind {
     /// The file's name in its app's folder.
     public static let fileName = "claude_code_sessions.sqlite"
 
-    /// Makes the kind.
+    /// Creates the kind.
     public init() {}
 
-    /// What errors call it.
+    /// The name of this kind in errors.
     public var name: String { "a ClaudeCodeUI database (\(Self.fileName))" }
 
-    /// The database at the path, or in the folder there under its usual name.
-    /// - Throws: `foreignStore` for a SQLite database of something else, `damaged` for one that cannot be read, and what keeps it
-    ///   from being copied: `permissionDenied`, `busy`, `diskFull`, `cannotOpen`.
+    /// Returns the database at a path, or in the folder there under its usual name.
+    /// - Throws: `foreignStore` for another SQLite database, `damaged` for an unreadable one, and
+    ///   `permissionDenied`, `busy`, `diskFull` or `cannotOpen` if it cannot be copied.
     public func transcripts(at path: String) throws -> [FoundTranscript] {
         let file = isFolder(path) ? path + "/" + Self.fileName : path
         guard DatabaseCopy.isDatabase(file) else { return [] }

@@ -1,17 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// A row of ClaudeCodeUI's table `messages` as the entry of a transcript that its app shows.
+/// A row of ClaudeCodeUI's table `messages`, as a transcript entry.
 struct ClaudeCodeUIMessage {
-    /// Under this key of the metadata stand columns that have no place elsewhere.
+    /// The metadata key for columns without a field of their own.
     static let metadataKey = "claudeCodeUI"
 
     let chat: ChatMessage
-    /// Whether it says itself which call it is or answers, as databases from version 3 on do.
+    /// Whether the row names its tool call, as in databases from version 3 on.
     let namesItsCall: Bool
 
-    /// Reads a row, and with `attachments` those that name it.
-    /// - Throws: `unreadable` for a row that is no message.
+    /// Creates a message from a row. `attachments` returns the attachments of a message ID.
+    /// - Throws: `unreadable` for a row without a valid message.
     init(_ row: ForeignRow, attachments: (UUID) throws -> [Attachment]) throws {
         var row = row
         let text = row.text("id") ?? ""
@@ -43,16 +43,16 @@ struct ClaudeCodeUIMessage {
         namesItsCall = callId != nil
     }
 
-    /// Where the mapping between the two message models finds the id of a call.
+    /// The metadata key for a call's ID in the mapping between the two message models.
     private static let toolCallId = "toolCallId"
 
     private static func toolInput(_ base64: String) -> ToolInputData? {
         guard let json = Data(base64Encoded: base64) else { return nil }
-        // What is no tool input is kept as it came.
+        // Data other than tool input is kept unchanged.
         return try? JSONDecoder().decode(ToolInputData.self, from: json)
     }
 
-    /// Whether the column says that there is no input: apps encode `null` there.
+    /// Whether the column means no input: apps encode `null` there.
     private static func isNothing(_ base64: String) -> Bool {
         base64.isEmpty || Data(base64Encoded: base64) == Data("null".utf8)
     }

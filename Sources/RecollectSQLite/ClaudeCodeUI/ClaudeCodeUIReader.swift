@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Reads a ClaudeCodeUI database session by session, the one that was accessed first before all others: what is known of a session,
-/// then its messages in the order in which its app shows them.
+/// Reads a ClaudeCodeUI database session by session, the least recently accessed first: the details of a session,
+/// then its messages in the app's order.
 ///
-/// Rows that cannot be read are records too. Messages whose session is gone from the list are read as well. Memory is bounded
-/// by the ids of all messages.
+/// Unreadable rows are records too. Messages of sessions missing from the list are read as well, before all others.
+/// Memory is bounded by the IDs of all messages.
 final class ClaudeCodeUIReader: TranscriptReading {
     let path: String
     private(set) var bytesRead: Int64 = 0
@@ -14,18 +14,18 @@ final class ClaudeCodeUIReader: TranscriptReading {
     private let copy: DatabaseCopy
     private let database: ForeignDatabase
     private let hasAttachments: Bool
-    /// The sessions that are still to be read, the next one last.
+    /// The sessions still to be read, the next one last.
     private var sessions: [(id: String, row: Int64?)] = []
     /// The rows of their messages, in order.
     private var rows: [ByteString: [Int64]] = [:]
-    /// The rows of the session that is read, the next one last.
+    /// The rows of the current session, the next one last.
     private var open: (sessionId: String, rows: [Int64])?
     private var calls = OpenCalls()
     private let rowCount: Int
     private var rowsRead = 0
     private var others: [TranscriptRecord]
 
-    /// A UI's messages belong to the agent that a session storage writes as.
+    /// A UI's messages belong to the agent of a session storage.
     private static let agentId = ""
     private static let tables: Set = ["sessions", "messages", "attachments"]
 
@@ -35,7 +35,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
         database = try copy.open()
         do {
             hasAttachments = try database.columns(of: "attachments").isSuperset(of: ["message_id", "file_path"])
-            // Apps made it without: one message would cost a look at all.
+            // Apps create it without this index: each message would read the whole table.
             if hasAttachments { try database.run("CREATE INDEX recollect_attachments ON attachments (message_id)") }
             others = try Self.otherTables(in: database)
             rows = try Self.messageRows(in: database)
@@ -46,8 +46,8 @@ final class ClaudeCodeUIReader: TranscriptReading {
         }
     }
 
-    /// Looks whether a database is one of ClaudeCodeUI's.
-    /// - Throws: `foreignStore` if it is not, `damaged` if it cannot be read.
+    /// Checks for a database of ClaudeCodeUI.
+    /// - Throws: `foreignStore` if it is not one, `damaged` if it cannot be read.
     static func check(_ database: ForeignDatabase, path: String) throws {
         do {
             let known = ["id", "session_id", "content", "role", "timestamp"]
@@ -123,7 +123,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
         return attachments
     }
 
-    /// The record of a row; one that cannot be read is told of by its number.
+    /// Returns the record of a row. The record of an unreadable row has the row's number.
     private func reading(
         _ sessionId: String, _ row: Int64, _ what: String, _ read: () throws -> TranscriptRecord.Content
     ) -> TranscriptRecord {
@@ -151,7 +151,8 @@ final class ClaudeCodeUIReader: TranscriptReading {
 
     // MARK: Lists
 
-    /// The rows of each session's messages in the order of their moments, as the app shows them; those of one moment as written.
+    /// Returns the rows of each session's messages by timestamp, as in the app, and in the order of writing for
+    /// equal timestamps.
     private static func messageRows(in database: ForeignDatabase) throws -> [ByteString: [Int64]] {
         var rows: [ByteString: [Int64]] = [:]
         try database.forEachRow("SELECT session_id, rowid FROM messages ORDER BY timestamp, rowid") {
@@ -160,7 +161,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
         return rows
     }
 
-    /// All sessions, the next one to read last; first of all those that are in no list.
+    /// Returns all sessions, the next one to read last. Sessions missing from the list are read first.
     private static func sessions(
         in database: ForeignDatabase, _ messages: [ByteString: [Int64]]
     ) throws -> [(id: String, row: Int64?)] {
@@ -175,7 +176,7 @@ final class ClaudeCodeUIReader: TranscriptReading {
         return sessions + unlisted.map { ($0.string, nil) }
     }
 
-    /// Tables that this reader knows nothing of; each is told of once.
+    /// Returns a record for each unknown table.
     private static func otherTables(in database: ForeignDatabase) throws -> [TranscriptRecord] {
         var names: [String] = []
         try database.forEachRow("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
@@ -187,11 +188,11 @@ final class ClaudeCodeUIReader: TranscriptReading {
     }
 }
 
-/// The calls of a session that no result has answered: databases before version 3 do not say which one a result answers.
+/// The unanswered calls of a session. Databases before version 3 do not name the call of a result.
 private struct OpenCalls {
     private var open: [(id: String, tool: String?)] = []
 
-    /// Takes note of a message; the call that it answers, if it is a result that does not say so itself.
+    /// Records a message, and returns the call it answers if it is a result without a call ID.
     mutating func answered(by message: ClaudeCodeUIMessage) -> String? {
         guard !message.namesItsCall else { return nil }
         let chat = message.chat

@@ -4,20 +4,21 @@ import GRDBSQLite
 import RecollectCore
 
 /// A snapshot of another program's SQLite database, in a temporary folder. The folder is removed with the last
-/// reference. Making a copy also removes leftovers of killed processes.
+/// reference. Creating a copy also removes leftovers of killed processes.
 ///
 /// The other program may write meanwhile: SQLite's backup reads under its locks, and reads its write-ahead log. All
 /// calls block.
 final class DatabaseCopy: Sendable {
     private let folder: String
-    /// Locked for the life of the copy. `nonisolated(unsafe)` is safe because nothing calls its methods after `init`.
+    /// Locked for the life of the copy. `nonisolated(unsafe)` is safe because its methods are not called after
+    /// `init`.
     private nonisolated(unsafe) let lock: OpenFile
     /// The path of the copy.
     let path: String
     /// The database's size in bytes.
     let byteCount: Int64
 
-    /// Copies a database.
+    /// Creates a copy of a database.
     init(of original: String) throws {
         Self.removeLeftovers()
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(Self.prefix + UUID().uuidString)
@@ -46,8 +47,8 @@ final class DatabaseCopy: Sendable {
     private static let prefix = "recollect-copy-"
     private static let lockName = "lock"
 
-    /// Removes the copies of ended processes: this user's folders with a free lock. A lock file younger than a minute
-    /// is skipped, because its process may not have locked it yet.
+    /// Removes the copies of ended processes: this user's folders with a free lock. A lock file younger than a
+    /// minute is skipped, because its process may not have locked it yet.
     private static func removeLeftovers() {
         let temporary = FileManager.default.temporaryDirectory
         // The system removes folders left behind by an error here.
@@ -69,7 +70,7 @@ final class DatabaseCopy: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// A connection to the copy.
+    /// Opens a connection to the copy.
     func open() throws -> ForeignDatabase {
         try ForeignDatabase(uri: Self.uri(path, "mode=rw"), isReadOnly: false)
     }
@@ -79,7 +80,7 @@ final class DatabaseCopy: Sendable {
         header(of: path).map(DatabaseHeader.isDatabase) ?? false
     }
 
-    /// The header of a database file; `nil` if there is none.
+    /// Returns the header of a database file, or `nil` if there is none.
     private static func header(of path: String) -> [UInt8]? {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -91,9 +92,9 @@ final class DatabaseCopy: Sendable {
     private static func copy(_ original: String, to path: String, in folder: String) throws {
         let isLogged = header(of: original)?[18] == 2
         let (hasLog, hasIndex) = (exists(original + "-wal"), exists(original + "-shm"))
-        // A write-ahead log with an index means an open database. A log alone was left by a crash. Without a log, no
-        // program has the database open. The last two cases are read without a normal connection, because it would
-        // create files beside the original.
+        // A write-ahead log with an index means an open database. A log alone was left by a crash. Without a log,
+        // no program has the database open. The last two cases are read without a normal connection, because it
+        // would create files beside the original.
         if isLogged, hasLog, !hasIndex {
             return try copyFiles(original, to: path, in: folder)
         }
@@ -104,7 +105,7 @@ final class DatabaseCopy: Sendable {
         } catch let error as DatabaseError
             where error.resultCode == .SQLITE_READONLY || error.resultCode == .SQLITE_CANTOPEN
         {
-            // A crash left a journal, and only a writer can roll it back. The copy is the place for this.
+            // A crash left a journal, and only a writer can roll it back. This happens in the copy.
             try copyFiles(original, to: path, in: folder)
         }
     }
@@ -122,7 +123,7 @@ final class DatabaseCopy: Sendable {
         return lstat(path, &status) == 0 && status.st_size > 0
     }
 
-    /// A file's URI with parameters for SQLite.
+    /// Returns a file's URI with parameters for SQLite.
     static func uri(_ path: String, _ parameters: String) -> String {
         let escaped = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
         return "file:\(escaped)?\(parameters)"

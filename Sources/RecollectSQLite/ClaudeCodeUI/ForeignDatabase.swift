@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// A connection to a database that another program made. Not for concurrent use; all calls block and throw `DatabaseError`.
+/// A connection to another program's database. Not for concurrent use. All calls block and throw `DatabaseError`.
 final class ForeignDatabase {
     private let connection: OpaquePointer
 
@@ -24,7 +24,7 @@ final class ForeignDatabase {
         sqlite3_close_v2(connection)
     }
 
-    /// Copies the whole database into a new file, in one step, so that it is of one moment.
+    /// Copies the whole database into a new file in one step, for a consistent snapshot.
     func backUp(to path: String) throws {
         var target: OpaquePointer?
         defer { sqlite3_close_v2(target) }
@@ -43,13 +43,13 @@ final class ForeignDatabase {
         guard finished == SQLITE_OK else { throw failure(target, finished) }
     }
 
-    /// Runs statements that give no rows.
+    /// Runs statements without rows.
     func run(_ text: String) throws {
         let code = sqlite3_exec(connection, text, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(connection, code) }
     }
 
-    /// Calls `body` with every row of a query; the row is valid during the call.
+    /// Calls `body` with every row of a query. The row is valid during the call.
     func forEachRow(_ query: String, _ values: any SQLBindable..., body: (SQL) throws -> Void) throws {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(connection, query, -1, &statement, nil)
@@ -59,7 +59,7 @@ final class ForeignDatabase {
         while try query.step() { try body(query) }
     }
 
-    /// The names of a table's columns; none for a table that is not there.
+    /// Returns the names of a table's columns, or an empty set for a missing table.
     func columns(of table: String) throws -> Set<String> {
         var names: Set<String> = []
         try forEachRow("SELECT name FROM pragma_table_info(?)", table) { names.insert($0.text(0)) }
@@ -72,11 +72,11 @@ final class ForeignDatabase {
     }
 }
 
-/// A row of a table whose columns are not all known: fields are taken by name, and what nobody took is left.
+/// A row of a table with possibly unknown columns: fields are taken by name, and the others remain.
 struct ForeignRow {
     private var values: [String: JSONValue] = [:]
 
-    /// Copies all columns of a row.
+    /// Creates a copy of all columns of a row.
     init(_ row: SQL) {
         for column in 0..<sqlite3_column_count(row.pointer) {
             guard let name = sqlite3_column_name(row.pointer, column) else { continue }
@@ -84,12 +84,12 @@ struct ForeignRow {
         }
     }
 
-    /// Whatever stands in a column; `nil` for NULL and for a column that is not there.
+    /// Takes a column's value, or `nil` for NULL and for a missing column.
     mutating func take(_ name: String) -> JSONValue? {
         values.removeValue(forKey: name)
     }
 
-    /// The text in a column; a number as its digits.
+    /// Takes the text of a column, with a number as its digits.
     mutating func text(_ name: String) -> String? {
         switch take(name) {
         case .string(let text): text
@@ -98,12 +98,13 @@ struct ForeignRow {
         }
     }
 
-    /// Whether a column says yes.
+    /// Whether a column is true, or `nil` if it is no integer.
     mutating func isTrue(_ name: String) -> Bool? {
         take(name).flatMap { $0.integerValue.map { $0 != 0 } }
     }
 
-    /// The moment in a column, as SQLite.swift writes it: `yyyy-MM-dd'T'HH:mm:ss.SSS` in UTC; `nil` for anything else, which stays.
+    /// Takes the date of a column in SQLite.swift's format: `yyyy-MM-dd'T'HH:mm:ss.SSS` in UTC. Returns `nil` for
+    /// any other value and leaves it in the row.
     mutating func date(_ name: String) -> Date? {
         guard case .string(let text) = values[name],
             let date = ISO8601.date(text) ?? ISO8601.date(text + "Z")
@@ -112,12 +113,12 @@ struct ForeignRow {
         return date
     }
 
-    /// The columns that nobody took, without those that are NULL.
+    /// The columns not taken, without NULL.
     var rest: [String: JSONValue] { values }
 }
 
 extension SQL {
-    /// A column's value as JSON; `nil` for NULL. Bytes become base64.
+    /// Returns a column's value as JSON, or `nil` for NULL. Bytes become base64.
     fileprivate func value(_ column: Int32) -> JSONValue? {
         switch sqlite3_column_type(pointer, column) {
         case SQLITE_NULL: nil

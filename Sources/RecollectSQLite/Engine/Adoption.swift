@@ -1,14 +1,16 @@
 import GRDB
 import RecollectCore
 
-/// Gives messages that belong to no agent to the agent that saves them, inside a write transaction.
+/// Assigns messages without an agent to the agent saving them, inside a write transaction.
 ///
-/// A UI that knows no agents writes under the empty agent id, and may save what was said before the agent's orchestrator does.
+/// A UI without agents saves under the empty agent ID, possibly before the agent's orchestrator saves the same
+/// message.
 enum Adoption {
-    /// Moves a message to the end of a scope and tells the feed.
+    /// Moves a message to a scope and records the change in the feed.
     ///
-    /// It keeps its place in the conversation, unless its new scope has gone on behind that place, or its window begins there:
-    /// then it goes to the conversation's end, because a scope's order is the order of saving.
+    /// The message keeps its position in the session if it is after the last message of its new scope and not
+    /// before the start of the window. Otherwise it moves to the end of the session, because the order of a scope
+    /// is the order of saving.
     static func adopt(
         _ sequence: Int64, _ message: ConversationMessage, into row: ScopeRow, of scope: Scope, _ db: Database
     ) throws {

@@ -9,11 +9,11 @@ struct Appending {
     let options: AppendOptions
     let retention: Retention
 
-    /// What became of the batch, and the ids of messages that the same-role rule dropped.
+    /// The outcome of the batch, and the IDs of messages dropped by the same-role rule.
     struct Result: Sendable {
         var outcome = AppendOutcome()
         var dropped: [String] = []
-        /// Attachments that nothing uses any more, because a trim deleted their messages.
+        /// Attachments without any use after a trim deleted their messages.
         var orphans: [String] = []
     }
 
@@ -27,7 +27,7 @@ struct Appending {
             try ScopeRow.findOrMake(scope, createdAt: first.timestamp.millisecondsSince1970, db, with: cache.lookUp)
         }
         let wasRead = try options.staysRead && !ConversationEdits.isUnread(row.conversation, db)
-        /// Whether the batch was appended and changed nothing else, so that the row is known without reading it.
+        /// Whether the batch was only appended. Then the row is up to date without reading it again.
         var isPlain = true
         for message in messages {
             let held = try cache.unsettled.find(message.id, in: row, db, settledID: cache.settledID)
@@ -67,14 +67,14 @@ struct Appending {
         return result
     }
 
-    /// A message of no agent that this batch may take over.
+    /// Returns a message without an agent if this batch may adopt it.
     private func adoptable(_ held: HeldMessage, in row: ScopeRow, _ db: Database) throws -> ConversationMessage? {
         guard options.adoptsUnassigned, held.scope != row.scope else { return nil }
         return try MessageQueries.message(held.sequence, db)
     }
 
-    /// Moves the window's start so that it holds no more than the budget; rows go only where the window is all that is kept.
-    /// Returns whether rows went.
+    /// Moves the window's start until the window fits the limit. Deletes the older rows only under the retention
+    /// `window`. Returns whether rows were deleted.
     @discardableResult
     private func trim(_ row: inout ScopeRow, _ result: inout Result, _ db: Database) throws -> Bool {
         guard let size = MessageWindow.size(for: options.maxMessages) else { return false }
@@ -87,7 +87,7 @@ struct Appending {
             start = last + 1
             row.lastRole = nil
         } else {
-            // Counted from the end: a window costs what it holds, whatever lies before it.
+            // Counted from the end: the cost depends on the window's size, not on the scope's length.
             guard
                 let first = try db.integer(
                     "SELECT position FROM message WHERE scope_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?",
@@ -104,24 +104,25 @@ struct Appending {
     }
 }
 
-/// What an append has to know of a scope before it begins, read in one statement.
+/// The state of a scope before an append, read in one statement.
 struct ScopeRow {
     let conversation: Int64
     let scope: Int64
-    /// The scope of the conversation's messages that belong to no agent; `nil` where it has none.
+    /// The session's scope of messages without an agent; `nil` if there is none.
     let unassigned: Int64?
     var windowStart: Int64
     /// The role of the last message in the window.
     var lastRole: Role?
     var feed: FeedState
 
-    /// The scope's row; `nil` if nothing was ever saved in it.
+    /// Returns the row of a scope; `nil` if nothing was ever saved in it.
     static func find(_ scope: Scope, _ db: Database, with statement: HeldStatement) throws -> ScopeRow? {
         if case .scope(let row) = try lookUp(scope, db, with: statement) { return row }
         return nil
     }
 
-    /// The scope's row, made where it is missing.
+    /// Returns the row of a scope, and creates the session and the scope if they are missing. Restores a discarded
+    /// session.
     static func findOrMake(
         _ scope: Scope, createdAt: Int64, _ db: Database, with statement: HeldStatement = HeldStatement(lookUp)
     ) throws -> ScopeRow {
@@ -130,7 +131,7 @@ struct ScopeRow {
         case .scope(let row): return row
         case .conversation(let number): conversation = number
         case .discarded(let number):
-            // What is talked in was not thrown away.
+            // Saving to a discarded session restores it.
             try ConversationEdits.restore(number, db)
             return try findOrMake(scope, createdAt: createdAt, db, with: statement)
         case .nothing: conversation = try makeConversation(scope.conversation, createdAt: createdAt, db)
@@ -141,12 +142,12 @@ struct ScopeRow {
             feed: try FeedState(db))
     }
 
-    /// The number of an agent's scope in a conversation, made where it is missing.
+    /// Returns the number of an agent's scope in a session, and creates the scope if it is missing.
     static func findOrMakeScope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64 {
         try scope(of: conversation, agentId: agentId, db) ?? makeScope(of: conversation, agentId: agentId, db)
     }
 
-    /// The number of an agent's scope in a conversation; `nil` if nothing was ever saved in it.
+    /// Returns the number of an agent's scope in a session; `nil` if nothing was ever saved in it.
     static func scope(of conversation: Int64, agentId: String, _ db: Database) throws -> Int64? {
         let scope = try db.integer(
             "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = ?", conversation, agentId)
@@ -154,7 +155,7 @@ struct ScopeRow {
         return scope
     }
 
-    /// Compares a scope's row with the entry of the index that led to it: see `MessageQueries.confirm`.
+    /// Compares a scope's row with the index entry used to find it: see `MessageQueries.confirm`.
     private static func confirm(_ scope: Int64, of conversation: Int64, agentId: String, _ db: Database) throws {
         let isRow = try db.integer(
             "SELECT conversation_id = ? AND agent_id = ? FROM scope WHERE id = ?", conversation, agentId, scope)
@@ -217,12 +218,12 @@ struct ScopeRow {
 }
 
 extension Database {
-    /// The number of the last change of the feed, of a message or of any other, in SQL.
+    /// The number of the feed's last change, of a message or of any other kind, as an SQL expression.
     static let lastSequence = """
         max(ifnull((SELECT max(sequence) FROM message), 0), ifnull((SELECT max(sequence) FROM change), 0))
         """
 
-    /// The number of the last change of the feed: of a message or of any other.
+    /// Returns the number of the feed's last change, of a message or of any other kind.
     func lastSequence() throws -> Int64 {
         try integer("SELECT \(Self.lastSequence)") ?? 0
     }

@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Takes what follows a place out of a conversation and keeps it, inside a write transaction.
+/// Moves the messages from a position on into a branch, and back, inside a write transaction.
 enum Branches {
-    /// Moves the messages from one on into a branch of their own: from an agent's message of that id, or the first of any agent's.
+    /// Moves a message and all later ones into a new branch. With an agent ID, the message is this agent's;
+    /// otherwise it is the first with this ID.
     static func branch(
         _ conversation: ConversationID, from messageId: String, agentId: String? = nil, now: Int64, _ db: Database
     ) throws -> ConversationID {
@@ -21,7 +22,7 @@ enum Branches {
         return branch
     }
 
-    /// Exchanges what a conversation has said since a branch left it for the branch.
+    /// Restores a branch. The messages saved in the session since the branch was created become a branch themselves.
     static func restore(
         _ branch: ConversationID, in conversation: ConversationID, now: Int64, _ db: Database
     ) throws {
@@ -52,7 +53,8 @@ enum Branches {
         try db.recordChange(.conversationRearranged, conversation)
     }
 
-    /// The position from which on the conversation differs from a branch.
+    /// Returns the position from which the session differs from a branch.
+    /// - Throws: `notFound` if the message before this position is now in another branch.
     private static func place(
         ofBranch branch: Int64, in number: Int64, _ conversation: ConversationID, _ db: Database
     ) throws -> Int64 {
@@ -68,7 +70,8 @@ enum Branches {
                     "session \(conversation.sessionId) no longer holds message \(after), after which the branch left it; "
                         + "restore the branch that holds that message first")
             }
-            // It was deleted. What was said since the branch left stands behind the branch's first message.
+            // The message was deleted. Messages saved since the branch was created come after the branch's first
+            // message.
             return try MessageMoves.sequences(of: branch, db).first.flatMap {
                 try db.integer("SELECT position FROM message WHERE sequence = ?", $0)
             } ?? .max
@@ -76,8 +79,8 @@ enum Branches {
         return position + 1
     }
 
-    /// The place of the message that a branch left, of the agent that it belonged to; of any agent where that is not known, or where it
-    /// belonged to none and may have been taken over since.
+    /// Returns the position of the message before a branch, looked up under its agent. Without a known agent, or
+    /// for a message without an agent and possibly adopted since, the message of any agent counts.
     private static func position(
         of messageId: String, _ agentId: String?, in number: Int64, _ db: Database
     ) throws -> Int64? {

@@ -2,7 +2,8 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// The change feed: messages by their own numbers, everything else by rows of `change`, which shares the numbers.
+/// The change feed: messages under their own numbers, all other changes as rows of `change` with numbers of the
+/// same sequence.
 enum ChangeFeed {
     static func page(after cursor: ChangeCursor, limit: Int, _ db: Database) throws -> [HistoryChange] {
         var changes: [HistoryChange] = []
@@ -37,11 +38,11 @@ enum ChangeFeed {
 }
 
 extension Database {
-    /// The kind of a row that only keeps the feed's last number from being given again.
+    /// The kind of a row used only to reserve the feed's last number.
     fileprivate static let placeholder = "none"
 
-    /// Appends a change that is not a message to the feed. It takes the place of the last one of its kind and subject: a reader
-    /// that is behind learns that something has changed, and reads what it is now.
+    /// Appends a change other than a new message to the feed. It replaces the last change of the same kind and
+    /// subject: a reader that is behind gets one notice and reads the present state.
     func recordChange(
         _ kind: HistoryChange.Kind, _ conversation: ConversationID, agentId: String? = nil, messageId: String? = nil,
         after last: Int64? = nil
@@ -56,15 +57,15 @@ extension Database {
             messageId)
     }
 
-    /// Before messages go: if the last number of the feed is one of theirs, keeps it from being given again. A reader whose
-    /// cursor is there would miss what came next.
+    /// Reserves the feed's last number before messages are deleted, if it is the number of one of them. Used
+    /// again, it would be skipped by a reader with its cursor there.
     func keepFeedNumber(_ sequences: [Int64]) throws {
         let last = try lastSequence()
         guard sequences.contains(last) else { return }
         try reserveFeedNumbers(through: last + 1)
     }
 
-    /// Keeps numbers of the feed from being given: the next one is behind `last`.
+    /// Reserves the feed's numbers up to and including `last`. The next change gets a higher one.
     func reserveFeedNumbers(through last: Int64) throws {
         try run("DELETE FROM change WHERE user_id = '' AND session_id = '' AND kind = '\(Self.placeholder)'")
         try run(
@@ -72,28 +73,29 @@ extension Database {
     }
 }
 
-/// Reads the feed for one reader as it asks: what a slow reader has not asked for is in nobody's memory.
+/// Reads the feed for one reader, page by page on demand. At most one page is in memory.
 final class ChangeReading: Sendable {
     private struct State {
         var cursor: ChangeCursor
-        /// What was read and not asked for, the last first.
+        /// The changes read and not yet returned, the last first.
         var read: [HistoryChange] = []
     }
 
     private let state: Locked<State>
     private static let pageSize = 500
-    /// How often other processes' writes are looked for; this process's signal. The promise is a second.
+    /// The interval of checks for writes of other processes. Writes of this process send a signal. The documented
+    /// limit is one second.
     private static let pollInterval = Duration.milliseconds(250)
 
     init(after cursor: ChangeCursor) {
         state = Locked(State(cursor: cursor))
     }
 
-    /// The next change; waits for one. `nil` when the task is cancelled.
+    /// Returns the next change, after waiting for one if necessary; `nil` after the task is canceled.
     func next(in history: SQLiteHistoryStore, _ signal: Signal) async throws -> HistoryChange? {
         while !Task.isCancelled {
             if let change = state.withLock({ $0.read.popLast() }) { return change }
-            // What is signalled from here on may not be on the page.
+            // A change signaled after this line may be missing from the page.
             let seen = signal.count
             let cursor = state.withLock { $0.cursor }
             let page = try await history.changes(after: cursor, limit: Self.pageSize)

@@ -2,14 +2,16 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// The writes that wait for the writer, in order of arrival: all that wait share one transaction and one sync.
+/// The queue of writes for group commits, in order of arrival: all waiting writes share one transaction and one
+/// sync.
 ///
-/// One thread at a time has the writer's role: the writer's queue, or a caller that found the role free. A write is waiting, and
-/// cancelling its task takes it back, or it is taken, and no cancellation reaches it.
+/// One thread at a time has the writer's role: the writer's queue, or a caller that took the free role. Canceling
+/// a task withdraws its waiting write. A write already taken is not affected by cancellation.
 final class CommitGroup: Sendable {
     fileprivate enum Role {
         case free, taken
-        /// The writer's queue is idle and spins some microseconds for the next write. A caller may take the role.
+        /// The writer's queue is idle and spins for some microseconds, waiting for the next write. A caller may
+        /// take the role.
         case lingering
     }
 
@@ -21,15 +23,15 @@ final class CommitGroup: Sendable {
         var crowd = 1
     }
 
-    /// How long the queue waits for another write, in nanoseconds.
+    /// The longest wait for another write, in nanoseconds.
     private static let patience: UInt64 = 25_000
-    /// How long it waits for a crowd, in nanoseconds: as long as a sync takes.
+    /// The longest wait for a group of writes, in nanoseconds: the duration of a sync.
     private static let longestLinger: UInt64 = 250_000
 
     private let state = Locked(State())
 
     /// Adds a write. Returns whether the caller must start the writer.
-    /// - Throws: `CancellationError` if the write was canceled before, `DatabaseRetired` after `seal`.
+    /// - Throws: `CancellationError` if the write was already canceled, `DatabaseRetired` after `seal`.
     func add(_ write: QueuedWrite) throws -> Bool {
         try state.withLock { state in
             try state.admit(write)
@@ -39,8 +41,8 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writer's role for one write if nothing is written and nothing waits. Returns whether it did; the caller must
-    /// then call `release`.
+    /// Takes the writer's role for one write if no write is running or waiting, and no group commits are in progress.
+    /// Returns true on success; the caller must then call `release`.
     /// - Throws: As `add`.
     func claim(_ write: QueuedWrite) throws -> Bool {
         try state.withLock { state in
@@ -51,17 +53,17 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writer's role for work that is no write, if nothing is written and nothing waits.
+    /// Takes the writer's role for work other than a write, under the same conditions. Returns false after `seal`.
     func claim() -> Bool {
         state.withLock { !$0.isSealed && $0.claimRole() }
     }
 
-    /// Takes back the claim of a write that was not run: it is as new.
+    /// Undoes the claim of a write before it runs. The write can be added or claimed again.
     func unclaim(_ write: QueuedWrite) {
         state.withLock { _ in write.stage = .new }
     }
 
-    /// Gives the role back. Returns whether the caller must start the writer for writes that wait.
+    /// Releases the role. Returns whether the caller must start the writer for waiting writes.
     func release() -> Bool {
         state.withLock { state in
             state.role = state.waiting.isEmpty ? .free : .taken
@@ -69,7 +71,7 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes a write back that the writer has not taken. It has written nothing and ends with `CancellationError`.
+    /// Withdraws a write not yet taken by the writer. It writes nothing and ends with `CancellationError`.
     func cancel(_ write: QueuedWrite) {
         let wasWaiting = state.withLock { state in
             guard write.stage == .new || write.stage == .waiting else { return false }
@@ -81,8 +83,8 @@ final class CommitGroup: Sendable {
         if wasWaiting { write.finish(CancellationError()) }
     }
 
-    /// Adds a last job and admits no write after it. Returns whether the caller must start the writer; `nil` if the group was
-    /// sealed before.
+    /// Adds a last job and rejects all later writes. Returns whether the caller must start the writer; `nil` if
+    /// the group was already sealed.
     func seal(with job: QueuedWrite) -> Bool? {
         state.withLock { state -> Bool? in
             guard !state.isSealed else { return nil }
@@ -93,9 +95,9 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Waits for the next write for some microseconds, without sleeping: a task that saves in a row comes back sooner than a
-    /// sleeping thread wakes. Where writes come in crowds it waits until no more come, so that all share the next sync. Returns
-    /// whether the role is still the caller's.
+    /// Waits for the next write for some microseconds, spinning: a task with a series of saves returns sooner than
+    /// a sleeping thread wakes. During group commits, waits until no more writes arrive, so that all share the
+    /// next sync. Returns whether the caller still has the role.
     func linger() -> Bool {
         let isCrowded = state.withLock { state in
             state.role = .lingering
@@ -118,8 +120,8 @@ final class CommitGroup: Sendable {
         }
     }
 
-    /// Takes the writes that share the next transaction, at most `limit`, or one job that runs alone. Empty means that the role
-    /// is free again and the next write must start the writer.
+    /// Takes the writes of the next transaction, at most `limit`, or one write or job to run alone. An empty
+    /// result means that the role is free and the next write must start the writer.
     func take(limit: Int) -> [QueuedWrite] {
         state.withLock { state in
             var taken = Array(state.waiting.prefix(limit).prefix { !$0.runsAlone })
@@ -138,15 +140,16 @@ extension CommitGroup.State {
         guard write.stage == .new else { throw CancellationError() }
     }
 
-    /// Takes the role for a caller, also from the lingering queue. Refuses during group commits: a single write would delay the others
-    /// by a sync.
+    /// Takes the role for a caller, also from the lingering queue. Refuses during group commits: a single write
+    /// would delay the others by a sync.
     fileprivate mutating func claimRole() -> Bool {
         guard role != .taken, waiting.isEmpty, crowd == 1 else { return false }
         role = .taken
         return true
     }
 
-    /// Takes the role for the writer's queue if it is free. A lingering queue needs no start: it sees new writes.
+    /// Takes the role for the writer's queue if it is free. A lingering queue needs no start: it polls for new
+    /// writes.
     fileprivate mutating func takeRole() -> Bool {
         guard role == .free else { return false }
         role = .taken
@@ -154,18 +157,20 @@ extension CommitGroup.State {
     }
 }
 
-/// A database was closed before an operation began. Nothing was read or written; the operation runs again on a new opening.
+/// The database was closed before an operation began. Nothing was read or written. The operation runs again on a
+/// new opening.
 struct DatabaseRetired: Error {}
 
-/// A database was opened to be read only. Nothing was written; a new opening may find that it can be written by now.
+/// The database was opened read-only. Nothing was written. A new opening may be able to write.
 struct NotWritable: Error {
     let cause: RecollectError
 }
 
-/// A write of any result.
+/// A write with a result of any type.
 ///
-/// `@unchecked Sendable`: `stage` is guarded by its group's lock; only the thread with the writer's role touches the rest after
-/// the write was taken, and none before.
+/// `@unchecked Sendable`: the group's lock guards `stage`. After the write was taken, only the thread with the
+/// writer's role accesses the rest. Before that, only its creator does, and the thread of a cancellation after
+/// withdrawing it.
 class QueuedWrite: @unchecked Sendable {
     enum Stage {
         case new, waiting, taken, canceled
@@ -173,17 +178,17 @@ class QueuedWrite: @unchecked Sendable {
 
     fileprivate var stage = Stage.new
 
-    /// Whether this shares no transaction with other writes.
+    /// Whether the write shares no transaction with other writes.
     var runsAlone: Bool { false }
 
-    /// Does the work: inside the shared transaction, or by itself for a job.
+    /// Does the work: inside the shared transaction, or, for a job, alone.
     func perform(_ db: Database) throws {}
 
-    /// Ends the write: with its own failure, else with the transaction's, else well.
+    /// Ends the write: with its own error, otherwise with the transaction's, otherwise with success.
     func finish(_ error: (any Error)?) {}
 }
 
-/// A job for the thread that has the writer's role. It needs no answer.
+/// A job for the thread with the writer's role. It returns no result.
 final class WriterJob: QueuedWrite, @unchecked Sendable {
     private let body: () -> Void
 
@@ -196,14 +201,15 @@ final class WriterJob: QueuedWrite, @unchecked Sendable {
     func run() { body() }
 }
 
-/// A write with the task that awaits its result, or with a caller that runs it in place.
+/// A write with an awaiting task, or with a caller running it in place.
 final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
     private let body: (Database) throws -> Value
     private let isAlone: Bool
     private var outcome: Result<Value, any Error>?
     private var continuation: CheckedContinuation<Value, any Error>?
 
-    /// - Parameter isAlone: Whether the write gets its own transaction.
+    /// Creates a write.
+    /// - Parameter isAlone: Whether the write has a transaction of its own.
     init(isAlone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value) {
         self.isAlone = isAlone
         self.body = body
@@ -211,7 +217,7 @@ final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
 
     override var runsAlone: Bool { isAlone }
 
-    /// Sets the task that waits. Must be called before the write is added to a group.
+    /// Sets the awaiting task. Must be called before the write is added to a group.
     func await(by continuation: CheckedContinuation<Value, any Error>) {
         self.continuation = continuation
     }
@@ -236,7 +242,7 @@ final class AwaitedWrite<Value: Sendable>: QueuedWrite, @unchecked Sendable {
         continuation = nil
     }
 
-    /// The result of a write that ran in place and was finished.
+    /// Returns the result of a write that ran in place and was finished.
     func result() throws -> Value {
         guard let outcome else { throw CancellationError() }
         return try outcome.get()

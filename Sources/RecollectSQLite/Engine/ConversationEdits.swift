@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Changes of a conversation that are not appending, inside a write transaction.
+/// Changes of a session other than appending, inside a write transaction.
 enum ConversationEdits {
     static func update(
         _ id: ConversationID, with details: ConversationDetails, now: Int64, _ db: Database
@@ -32,15 +32,16 @@ enum ConversationEdits {
         try db.recordChange(.conversationUpdated, id)
     }
 
-    /// The upper bound of an access by date, in milliseconds. Each later access adds 1 to the user's latest one and stays exact.
+    /// The upper bound of an access by date, in milliseconds. Each later access adds 1 to the user's latest one
+    /// and stays exact.
     static let lastAccess: Int64 = 1 << 51
 
-    /// An access in milliseconds; `nil` for a date that is no number.
+    /// Returns the time of an access in milliseconds, at most `lastAccess`; `nil` for a date that is not a number.
     private static func accessMoment(_ date: Date) -> Int64? {
         date.isNotANumber ? nil : min(date.millisecondsSince1970, lastAccess)
     }
 
-    /// Makes a conversation the last that was accessed of its user's, whatever the clock says.
+    /// Makes a session the last accessed one of its user, independently of the clock.
     static func access(_ id: ConversationID, now: Int64, _ db: Database) throws {
         guard let number = try MessageQueries.number(of: id, db) else { return }
         try db.run(
@@ -50,7 +51,7 @@ enum ConversationEdits {
             """, now, id.userId, number)
     }
 
-    /// What is marked as unread has at least its last message to read.
+    /// Marks a session as read or unread. A session marked as unread has at least its last message to read.
     private static func mark(_ number: Int64, isRead: Bool, _ db: Database) throws {
         try Settling.settle(db)
         try db.run(
@@ -58,7 +59,7 @@ enum ConversationEdits {
             number)
     }
 
-    /// Whether a conversation has unread messages, settled or not.
+    /// Whether a session has unread messages, including pending ones.
     static func isUnread(_ number: Int64, _ db: Database) throws -> Bool {
         try db.integer(
             """
@@ -68,7 +69,7 @@ enum ConversationEdits {
             """, number) != nil
     }
 
-    /// A first message is told of a conversation of which nothing is known yet.
+    /// Sets the first message of a session, if it has neither a first message nor a preview yet.
     private static func set(firstMessage text: String, of number: Int64, _ db: Database) throws {
         try Settling.settle(db)
         try db.run(
@@ -78,7 +79,7 @@ enum ConversationEdits {
         try Preview.set(number, db)
     }
 
-    /// Takes a conversation out of lists and searches; `false` if there is none.
+    /// Discards a session: removes it from lists and search. Returns false if there is no such session.
     static func discard(_ id: ConversationID, now: Int64, _ db: Database) throws -> Bool {
         guard let number = try MessageQueries.number(of: id, db) else { return false }
         try db.run("UPDATE conversation SET discarded_at = ifnull(discarded_at, ?) WHERE id = ?", now, number)
@@ -86,7 +87,7 @@ enum ConversationEdits {
         return true
     }
 
-    /// Brings a discarded conversation back.
+    /// Restores a discarded session.
     static func restore(_ number: Int64, _ db: Database) throws {
         try db.run("UPDATE conversation SET discarded_at = NULL WHERE id = ?", number)
         try db.recordChange(.conversationUpdated, MessageQueries.id(of: number, db))
@@ -100,14 +101,14 @@ enum ConversationEdits {
         try db.run("UPDATE conversation SET metadata = ? WHERE id = ?", json, number)
     }
 
-    /// Gives a conversation the members that another has and it lacks.
+    /// Adds the metadata members of another session. Existing members stay as they are.
     static func unite(metadataOf other: Int64, into number: Int64, _ db: Database) throws {
         let others = try metadata(of: other, db).filter { $0.key != "forkedFrom" }
         let own = try metadata(of: number, db)
         try merge(others.filter { own[$0.key] == nil }, into: number, db)
     }
 
-    /// The metadata of a conversation.
+    /// Returns the metadata of a session.
     /// - Throws: `unreadable` for damaged metadata. A later write would replace it.
     private static func metadata(of number: Int64, _ db: Database) throws -> [String: JSONValue] {
         let row = try db.sql("SELECT metadata FROM conversation WHERE id = ?").bind(number)
@@ -123,8 +124,8 @@ enum ConversationEdits {
         }
     }
 
-    /// Copies a conversation up to and including a message into a new session: an agent's message of that id, or the first of any
-    /// agent's.
+    /// Forks a session: copies its messages up to and including one message into a new session. With an agent ID,
+    /// the message is this agent's; otherwise it is the first with this ID.
     static func fork(
         _ source: ConversationID, at messageId: String, agentId: String? = nil, into newSessionId: String,
         _ db: Database
@@ -150,7 +151,7 @@ enum ConversationEdits {
         try copyDetails(from: number, to: copy, origin: source, messageId: messageId, db)
         try copyMessages(from: number, to: copy, through: end, db)
         try Preview.set(copy, db)
-        // Who forks has read what is copied.
+        // The copied messages count as read.
         try mark(copy, isRead: true, db)
         try db.recordChange(.conversationUpdated, target)
     }
@@ -212,7 +213,7 @@ enum ConversationEdits {
             JOIN attachment_use ON attachment_use.sequence = original.sequence
             WHERE target.conversation_id = ?2
             """, number, copy)
-        // What had left an agent's window before the fork stays out of it.
+        // Messages trimmed from an agent's window before the fork stay out of it.
         try db.run(
             """
             UPDATE scope SET window_start = ifnull(

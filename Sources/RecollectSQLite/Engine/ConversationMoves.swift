@@ -2,9 +2,10 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Gives a conversation another session id, inside a write transaction.
+/// Moves a session to another session ID, inside a write transaction.
 enum ConversationMoves {
-    /// Returns whether anything moved.
+    /// Moves a session to another session ID. An existing session with this ID is merged with it. Returns false if
+    /// there is no such session, or if the ID stays the same.
     static func move(_ source: ConversationID, to newSessionId: String, _ db: Database) throws -> Bool {
         let target = ConversationID(userId: source.userId, sessionId: newSessionId)
         guard source != target, let from = try MessageQueries.number(of: source, db) else { return false }
@@ -39,7 +40,7 @@ enum ConversationMoves {
             }
             others.removeAll { $0 == known }
             order.append(known)
-            // What nobody must lose stands beside what the new session has.
+            // A message with a known ID but other content moves too, under a new ID.
             let copies = try MessageMoves.takingFreeIDs([sequence], source, in: number, db)
             moving += copies
             order += copies
@@ -57,7 +58,7 @@ enum ConversationMoves {
         try Settling.recount(number, db)
     }
 
-    /// Moves messages and puts all of the conversation in an order.
+    /// Moves messages and puts all messages of the session in the given order.
     private static func put(_ order: [Int64], moving: [Int64], into number: Int64, _ db: Database) throws {
         var last = Int64.min
         var isOrdered = true
@@ -70,7 +71,9 @@ enum ConversationMoves {
         try MessageMoves.move(moving, to: number, db)
     }
 
-    /// What is known of the old conversation and not of the new one.
+    /// Copies the old session's details missing from the new one, and combines the dates, the read, pin and
+    /// archive marks, the tags and the branches. The old session's first message wins. The new session is no
+    /// longer discarded.
     private static func unite(_ from: Int64, into number: Int64, _ db: Database) throws {
         let last = "max(conversation.last_sequence, old.last_sequence)"
         try db.run(
@@ -93,7 +96,7 @@ enum ConversationMoves {
         try ConversationEdits.unite(metadataOf: from, into: number, db)
         try db.run("UPDATE OR IGNORE tag SET conversation_id = ? WHERE conversation_id = ?", number, from)
         try db.run("DELETE FROM tag WHERE conversation_id = ?", from)
-        // What becomes one with a branch of its own leaves that branch in its place.
+        // A session moved into its own branch: the branch takes over the session's origin.
         try db.run(
             """
             WITH RECURSIVE origin (id) AS (

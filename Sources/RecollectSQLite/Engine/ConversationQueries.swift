@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// What a library shows: conversations, by keyset pages. No query reads a message.
+/// The queries of a session library, with keyset pages. No query reads a message.
 enum ConversationQueries {
     private static let columns = """
         conversation.id, user_id, session_id, title, created_at, last_activity, message_count, working_directory, branch,
@@ -11,7 +11,7 @@ enum ConversationQueries {
         first_message, \(TokenColumn.all.map(\.name).joined(separator: ", "))
         """
 
-    /// Whether anything is held of a scope's agent: one that only tried to say what was known has not spoken.
+    /// The SQL condition for a scope with messages. Only such scopes count for a session's agents.
     static let hasSpoken = "EXISTS (SELECT 1 FROM message WHERE scope_id = scope.id)"
 
     static func one(_ id: ConversationID, _ db: Database) throws -> Conversation? {
@@ -28,7 +28,8 @@ enum ConversationQueries {
         }
     }
 
-    /// In order of session ids; those with the prefix stand together, first.
+    /// Returns at most `limit` sessions with an ID prefix, in the order of session IDs, without branches and
+    /// discarded sessions. In this order they are the first ones from the prefix on.
     static func matching(
         userId: String, prefix: String, limit: Int, _ db: Database
     ) throws -> [Conversation] {
@@ -68,7 +69,7 @@ enum ConversationQueries {
             conversations.append(conversation(row))
         }
         guard !conversations.isEmpty else { return [] }
-        // One statement for all agents and one for all tags of a page, not two for each of its conversations.
+        // One statement for all agents and one for all tags of a page, instead of two for each session.
         let numbers = places.keys.jsonArray
         var agents: [(scope: Int64, place: Int, agentId: String)] = []
         agents.reserveCapacity(places.count)
@@ -121,7 +122,7 @@ enum ConversationQueries {
 }
 
 extension Page {
-    /// A page from rows that were read in the direction asked for, one more than the limit where there are more.
+    /// Creates a page from rows read in the requested direction, with one row over the limit if there are more.
     init(_ rows: consuming [Element], _ request: PageRequest<Cursor>, cursor: (Element) -> Cursor) {
         let hasMore = rows.count > request.limit
         if hasMore { rows.removeLast(rows.count - request.limit) }

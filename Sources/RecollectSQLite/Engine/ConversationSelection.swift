@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// A list's conditions and order as SQL with the values to bind.
+/// The conditions and the order of a session list as SQL, with the values to bind.
 struct ConversationSelection {
-    /// What follows `FROM conversation`.
+    /// The clauses after `FROM conversation`.
     private(set) var condition: String
     private(set) var values: [any SQLBindable]
 
@@ -19,7 +19,7 @@ struct ConversationSelection {
         if let from = query.from { add("last_activity >= ?", from.millisecondsSince1970) }
         if let until = query.until { add("last_activity < ?", until.millisecondsSince1970) }
         let tags = Set(query.tags.map(ByteString.init))
-        // A condition for each tag would be nested too deep for SQLite from 1,000 tags on.
+        // With a condition for each tag, 1,000 tags or more would be nested too deep for SQLite.
         if !tags.isEmpty {
             condition += " AND id IN (SELECT conversation_id FROM tag WHERE tag IN ("
             condition += repeatElement("?", count: tags.count).joined(separator: ",")
@@ -45,13 +45,14 @@ struct ConversationSelection {
         let key = query.order.expression
         if let cursor = request.cursor {
             let comparison = isAscending ? ">" : "<"
-            // An index on an expression serves a comparison with it, and none of pairs that it is part of.
+            // SQLite uses an index on an expression for a comparison with this expression, but not for row values
+            // containing it.
             if query.order == .title { add("\(key) \(comparison)= ?", cursor.key) }
             add("(\(key), session_id) \(comparison) (?, ?)", cursor.key, cursor.sessionId)
         }
         let direction = isAscending ? "ASC" : "DESC"
         condition += " ORDER BY \(key) \(direction), session_id \(direction) LIMIT ?"
-        // One more tells whether there is another page.
+        // One row more shows whether there is another page.
         values.append(min(request.limit, .max - 1) + 1)
     }
 
@@ -62,7 +63,7 @@ struct ConversationSelection {
 }
 
 extension ConversationQuery.Order {
-    /// What is ordered by, in SQL, as the index has it.
+    /// The sort key as SQL, in the form used by the index.
     fileprivate var expression: String {
         switch self {
         case .lastActivity: "last_activity"

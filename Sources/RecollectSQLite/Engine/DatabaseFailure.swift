@@ -2,11 +2,12 @@ import GRDB
 import RecollectCore
 
 extension RecollectError {
-    /// The error for a failure of SQLite: each kind has a code of its own. SQL and its arguments are never in it.
+    /// Creates the error for a failure of SQLite, with a code for each kind. It contains neither SQL nor
+    /// arguments.
     init(_ error: DatabaseError, store: String) {
         let (code, advice): (Code, String) =
             switch error.resultCode {
-            // SQLite tells this where the log's index, 32 KB beside the database, does not fit.
+            // SQLite also reports this if there is no space for the log's index, 32 KB beside the database.
             case _ where error.hasNoSpace:
                 (.diskFull, "no space is left; nothing of this was saved; free some space and try again")
             case .SQLITE_READONLY: (.readOnly, "the store cannot be written; check its permissions and its file system")
@@ -32,7 +33,7 @@ extension DatabaseError {
     /// The error for a damaged schema.
     static let damagedSchema = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the schema is damaged")
 
-    /// The error for an index that leads to another row than its own.
+    /// The error for an index entry pointing to a wrong row.
     static let damagedIndex = DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an index is damaged")
 
     /// Whether the disk is full.
@@ -40,7 +41,8 @@ extension DatabaseError {
 }
 
 extension Error {
-    /// Whether SQLite says that the search index contradicts itself. It can be made anew at any time; the database is whole.
+    /// Whether SQLite reports an inconsistent search index. It can be rebuilt at any time; the database itself is
+    /// intact.
     var isIndexDamage: Bool {
         guard let error = self as? DatabaseError else { return false }
         // FTS5 has no result code for a damaged row of its settings.
@@ -54,16 +56,18 @@ extension Error {
         return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB || isUnreadable
     }
 
-    /// Whether SQLite refuses a statement. All statements fit the schema, so it may be damaged.
+    /// Whether SQLite rejects a statement. All statements fit the schema, so the schema may be damaged.
     var isRefusal: Bool { (self as? DatabaseError)?.resultCode == .SQLITE_ERROR }
 
-    /// Whether bytes of the database or the log cannot be read. SQLite reports some such failures as corruption instead.
+    /// Whether bytes of the database or the log cannot be read. SQLite reports some of these failures as
+    /// corruption instead.
     var isUnreadable: Bool {
         guard let error = self as? DatabaseError else { return false }
         return [.SQLITE_IOERR_READ, .SQLITE_IOERR_CORRUPTFS].contains(error.extendedResultCode)
     }
 
-    /// Whether the connection must not be used again: what a failed sync left on the disk is unknown until it is read anew.
+    /// Whether the connection must not be used again. After a failed sync the content of the disk is unknown until
+    /// it is read again.
     var spoilsConnection: Bool {
         guard let error = self as? DatabaseError else { return false }
         return error.resultCode == .SQLITE_IOERR || isCorruption

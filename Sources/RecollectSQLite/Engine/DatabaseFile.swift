@@ -14,7 +14,8 @@ struct DatabaseFile {
     private let file: UnsafeMutablePointer<sqlite3_file>
     private let methods: UnsafePointer<sqlite3_io_methods>
 
-    /// The file of a connection; `nil` where it is not open, in memory for instance. SQLite opens the log at the first read.
+    /// Creates access to a file of a connection; `nil` if it is not open, for example in memory. SQLite opens the
+    /// log at the first read.
     init?(_ part: Part, of connection: OpaquePointer?) {
         var file: UnsafeMutablePointer<sqlite3_file>?
         let operation = part == .database ? SQLITE_FCNTL_FILE_POINTER : SQLITE_FCNTL_JOURNAL_POINTER
@@ -24,7 +25,7 @@ struct DatabaseFile {
         (self.file, self.methods) = (file, methods)
     }
 
-    /// The length in bytes.
+    /// Returns the length in bytes.
     func size() throws -> Int {
         var size: sqlite3_int64 = 0
         try check(methods.pointee.xFileSize(file, &size))
@@ -56,7 +57,8 @@ struct DatabaseFile {
         try check(methods.pointee.xSync(file, SQLITE_SYNC_FULL))
     }
 
-    /// Maps the first part of the log's index into memory, and creates it where it is missing. `nil` for a VFS without shared memory.
+    /// Maps the first part of the log's index into memory, and creates the index if it is missing. Returns `nil`
+    /// for a VFS without shared memory.
     func mapLogIndex(size: Int) throws -> UnsafeMutableRawPointer? {
         guard methods.pointee.iVersion >= 2, let map = methods.pointee.xShmMap else { return nil }
         var region: UnsafeMutableRawPointer?

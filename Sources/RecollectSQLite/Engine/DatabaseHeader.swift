@@ -3,28 +3,32 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The first bytes of a file that may be a SQLite database.
+/// The header of a file, possibly a SQLite database.
 enum DatabaseHeader {
     /// The length of a database's header, in bytes.
     static let size = 100
 
-    /// Whether a header is complete and a SQLite database's.
+    /// Whether a header is complete and belongs to a SQLite database.
     static func isDatabase(_ header: [UInt8]) -> Bool {
         header.count == size && header.starts(with: Array("SQLite format 3\0".utf8))
     }
 
-    /// Whether a database's header has only formats known to SQLite (https://sqlite.org/fileformat2.html#the_database_header).
+    /// Whether all formats in a database's header are known to SQLite
+    /// (https://sqlite.org/fileformat2.html#the_database_header).
     ///
-    /// SQLite refuses to write a database with another value in byte 18, and to open one with another value in byte 19 or 47.
+    /// SQLite refuses to write a database with another value in byte 18, and to open one with another value in
+    /// byte 19 or 47.
     static func isSound(_ header: [UInt8]) -> Bool {
         (1...2).contains(header[18]) && (1...2).contains(header[19]) && header[21...23].elementsEqual([64, 32, 32])
             && header[44...46].allSatisfy { $0 == 0 } && header[47] <= 4
     }
 
-    /// The first 100 bytes, fewer where the file is shorter, none where there is no file. Takes no lock and changes nothing.
+    /// Reads the first 100 bytes, or all of a shorter file. Returns an empty array for a missing file. Takes no
+    /// lock and changes nothing.
     ///
-    /// SQLite reads them: closing any descriptor of its own would drop every lock that this process has on the database, of
-    /// connections that the app has open too (https://sqlite.org/howtocorrupt.html, 2.2). SQLite puts off such a closing.
+    /// SQLite opens and reads the file. Closing a descriptor of our own would drop all locks of this process on
+    /// the database, including those of the app's connections (https://sqlite.org/howtocorrupt.html, 2.2). SQLite
+    /// defers such a close.
     static func read(_ path: String) throws -> [UInt8] {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil)

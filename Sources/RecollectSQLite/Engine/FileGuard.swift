@@ -1,19 +1,22 @@
 import RecollectCore
 
-/// Tells whether the files of an open database are still those that were opened.
+/// Detects that the files of an open database were replaced or removed.
 ///
-/// SQLite goes on writing to a file that was unlinked, and to a log that was replaced, into nowhere. Adding, removing or replacing a
-/// name changes the time of its folder's last change, so one look at the folder is enough while that stays the same.
+/// SQLite continues writing to an unlinked file or a replaced log, and these writes are lost. Adding, removing or
+/// replacing a name changes the folder's status-change time. While it stays the same, checking the folder is
+/// enough.
 final class FileGuard: Sendable {
     private struct State {
         let identity: HistoryFiles.Identity
-        /// The folder's stamp when the files were last compared; `nil` where a later change might give the same one.
+        /// The folder's stamp at the last comparison of the files; `nil` if a later change might give the same
+        /// stamp.
         var stamp: FolderStamp?
     }
 
     private let files: HistoryFiles
     private let state: Locked<State>
 
+    /// Creates a guard of open files.
     /// - Parameter identity: The identity of SQLite's open files: see `HistoryFiles.identityForOpening`.
     init(files: HistoryFiles, identity: HistoryFiles.Identity) {
         self.files = files
@@ -23,9 +26,9 @@ final class FileGuard: Sendable {
     /// The identity of the database's file.
     var databaseID: FileID? { state.withLock { $0.identity.database } }
 
-    /// Whether the paths still lead to the files that were opened.
+    /// Whether the paths still refer to the opened files.
     func filesAreUnchanged() -> Bool {
-        // A link lies in another folder.
+        // A symbolic link is in another folder.
         let stamp = files.link == nil ? FolderStamp(at: files.folder) : nil
         return state.withLock { state in
             if let stamp, stamp == state.stamp { return true }

@@ -2,26 +2,26 @@ import CFiles
 import Foundation
 import RecollectCore
 
-/// A file's identity: no two files that exist at the same time share one, and renaming a file keeps it.
+/// A file's identity: unique among the files existing at one time, and kept when the file is renamed.
 struct FileID: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
 
-    /// The identity of the file at a path, through symbolic links; `nil` where there is none.
+    /// Creates the identity of the file at a path, following symbolic links; `nil` if there is no file.
     init?(at path: String) {
         var id = recollect_file_id()
         guard recollect_identify(path, &id) == 0 else { return nil }
         self.init(id)
     }
 
-    /// The identity of an open file; `nil` if the system refuses to tell it.
+    /// Creates the identity of an open file; `nil` if the system call fails.
     init?(of descriptor: Int32) {
         var id = recollect_file_id()
         guard recollect_identify_open(descriptor, &id) == 0 else { return nil }
         self.init(id)
     }
 
-    /// The identity as the Linux kernel lists it in `/proc/locks`.
+    /// The identity in the format of `/proc/locks` on Linux.
     var listed: String {
         String(
             format: "%02x:%02x:%llu", UInt32(truncatingIfNeeded: device >> 32), UInt32(truncatingIfNeeded: device),
@@ -34,11 +34,12 @@ struct FileID: Hashable, Sendable {
     }
 }
 
-/// The identity of a mounted file system at one place: a bind mount of a folder or a file has its own.
+/// The identity of a mount. A bind mount of a folder or a file has its own.
 struct MountID: Equatable, Sendable {
     private let number: UInt64
 
-    /// The mount of the file at a path, through symbolic links; `nil` where there is no file, and where the system does not tell.
+    /// Creates the identity of the mount containing the file at a path, following symbolic links; `nil` if there
+    /// is no file, or if the system has no such identity.
     init?(at path: String) {
         var number: UInt64 = 0
         guard recollect_identify_mount(path, &number) == 0 else { return nil }
@@ -46,15 +47,17 @@ struct MountID: Equatable, Sendable {
     }
 }
 
-/// A folder's identity and the time of its last change, which every name added, removed or replaced in it changes.
+/// A folder's identity and the time of its last status change. Adding, removing or replacing a name in the folder
+/// changes this time.
 ///
-/// Unlike the modification time, no program can set it: `cp -a` and `tar` restore that one with a backup.
+/// Unlike the modification time, it cannot be set by programs: `cp -a` and `tar` restore the modification time of
+/// a backup.
 struct FolderStamp: Equatable, Sendable {
     private let id: FileID
     private let seconds: Int64
     private let nanoseconds: Int64
 
-    /// Stamps the folder at a path; `nil` where there is none.
+    /// Creates the stamp of the folder at a path; `nil` if there is none.
     init?(at path: String) {
         var stamp = recollect_folder_stamp()
         guard recollect_stamp_folder(path, &stamp) == 0 else { return nil }
@@ -63,12 +66,14 @@ struct FolderStamp: Equatable, Sendable {
         nanoseconds = stamp.nanoseconds
     }
 
-    /// Whether a change made from now on gives the folder another stamp: the file system's clock has ticked since the last change.
+    /// Whether any later change gives the folder another stamp: the file system's clock has ticked since the last
+    /// change.
     var isSettled: Bool {
         Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: Date())
     }
 
-    /// The same for a time of change. Linux keeps no times for the root folder of a FAT volume: 0 is never settled.
+    /// Whether a status-change time is settled in this sense. Linux has no times for the root folder of a FAT
+    /// volume: 0 is never settled.
     static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
         seconds != 0 && FileStamp.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }

@@ -2,10 +2,11 @@ import Foundation
 import RecollectCore
 
 extension HistoryFiles {
-    /// Renames a foreign file under the log's name. SQLite would take it for an empty log, overwrite it, and remove
-    /// it in the end.
+    /// Renames a foreign file under the log's name. SQLite would treat it as an empty log, overwrite it, and
+    /// finally remove it.
     ///
-    /// Under the process lock, before SQLite opens the database. Returns the event to post; `nil` where there was no such file.
+    /// Call it under the process lock, before SQLite opens the database. Returns the event to post; `nil` if there
+    /// is no such file.
     func setForeignLogAside() throws -> StoreEvent? {
         try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "set aside") {
             let folder = try OpenFolder(path: folder)

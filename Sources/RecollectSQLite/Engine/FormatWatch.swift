@@ -4,10 +4,10 @@ import RecollectCore
 
 /// Detects commits of other connections, and a newer format of the database.
 ///
-/// A process with an older version must stop at a newer format. It would misread tables, omit new columns, and write old terms into
-/// the search index.
+/// A process with an older version must stop at a newer format. It would misread tables, omit new columns, and
+/// write old terms into the search index.
 ///
-/// `@unchecked Sendable`: used with its connection alone.
+/// `@unchecked Sendable`: used only together with its connection.
 final class FormatWatch: @unchecked Sendable {
     private let known: KnownFormat
     private var dataVersion: UInt32?
@@ -16,8 +16,8 @@ final class FormatWatch: @unchecked Sendable {
         self.known = known
     }
 
-    /// Checks the database at the start of a write transaction, or after a read. Returns whether no other connection has committed
-    /// since the last check.
+    /// Checks the database at the start of a write transaction, or after a read. Returns false if another
+    /// connection has committed since the last check.
     /// - Throws: `DatabaseRetired` for a newer format. The next opening refuses it with `newerSchema`.
     func look(_ db: Database) throws -> Bool {
         let version = db.dataVersion
@@ -27,7 +27,7 @@ final class FormatWatch: @unchecked Sendable {
         return false
     }
 
-    /// Notes how a write transaction left the database.
+    /// Records the version of the database at the end of a write transaction.
     func end(_ db: Database) {
         dataVersion = db.dataVersion
     }
@@ -37,12 +37,13 @@ final class FormatWatch: @unchecked Sendable {
 final class KnownFormat: Sendable {
     private let schemaVersion: Locked<Int64?>
 
+    /// Creates a known format.
     /// - Parameter schemaVersion: The version at the opening; `nil` if unknown.
     init(schemaVersion: Int64?) {
         self.schemaVersion = Locked(schemaVersion)
     }
 
-    /// Whether the database still has the format of this version.
+    /// Whether the database still has a format known to this version.
     fileprivate func isStillKnown(_ db: Database) throws -> Bool {
         let version = try db.integer("PRAGMA schema_version")
         if schemaVersion.withLock({ $0 == version }) { return true }
@@ -53,8 +54,8 @@ final class KnownFormat: Sendable {
 }
 
 extension Database {
-    /// A number that changes with each commit this connection makes, and at the beginning of a transaction after others committed
-    /// (`SQLITE_FCNTL_DATA_VERSION`).
+    /// A number that changes with each commit of this connection, and, at the beginning of a transaction, after
+    /// commits of others (`SQLITE_FCNTL_DATA_VERSION`).
     var dataVersion: UInt32 {
         var version: UInt32 = 0
         sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)

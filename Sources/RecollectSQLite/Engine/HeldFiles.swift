@@ -7,16 +7,17 @@ final class HeldFiles: Sendable {
     let files: HistoryFiles
     private let guardian: FileGuard
     private let lock: ProcessLock
-    /// Held while the database is open with `durability: .relaxed`.
+    /// The lock on the mark of `durability: .relaxed`, held while the database is open.
     private let mark: LockFile?
     private let timeout: Int
     private let retirement: Retirement
 
+    /// Creates the record of the open files.
     /// - Parameters:
     ///   - identity: The identity of the open files: see `HistoryFiles.identityForOpening`.
     ///   - mark: The mark of a database with `durability: .relaxed`.
     ///   - timeout: The longest wait for the lock, in milliseconds.
-    ///   - retirement: The database's.
+    ///   - retirement: The retirement of the database.
     init(
         _ files: HistoryFiles, identity: HistoryFiles.Identity, lock: ProcessLock, mark: LockFile?, timeout: Int,
         retirement: Retirement
@@ -34,13 +35,14 @@ final class HeldFiles: Sendable {
 
     // MARK: Identity
 
-    /// Compares the paths with the open files. Returns false, and retires the database, for replaced files.
+    /// Compares the paths with the open files. For replaced files, retires the database and returns false.
     func areUnchanged() -> Bool {
         if guardian.filesAreUnchanged() { return true }
         retirement.add(.replaced)
         return false
     }
 
+    /// Checks that the paths still refer to the open files.
     /// - Throws: `DatabaseRetired` for replaced files.
     func refuseReplaced() throws {
         guard areUnchanged() else { throw DatabaseRetired() }
@@ -58,8 +60,8 @@ final class HeldFiles: Sendable {
 
     // MARK: The lock
 
-    /// Runs work while no other process writes.
-    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for as long as any write waits.
+    /// Runs work under the process lock. No other process writes meanwhile.
+    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
     func withLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
         try take { try lock.acquire(timeout: patience ?? timeout) }
         defer { lock.release() }
@@ -75,7 +77,7 @@ final class HeldFiles: Sendable {
         lock.release()
     }
 
-    /// Retires the database if its lock fails for another reason than `busy`: the folder may be gone.
+    /// Retires the database if the lock fails for any reason but `busy`: the folder may be gone.
     private func take<Value>(_ taking: () throws -> Value) throws -> Value {
         do {
             return try taking()
@@ -87,12 +89,13 @@ final class HeldFiles: Sendable {
 
     // MARK: Closing
 
-    /// Releases the mark, after the connections were closed. Under the lock.
+    /// Releases the mark, after the connections were closed. Call it under the lock.
     /// - Parameter isLogEmpty: True after the log was emptied.
     func release(isLogEmpty: Bool) throws {
         guard let mark else { return }
         mark.unlock()
-        // Another process goes on, with `.full` perhaps. After the last one, the next opening needs the mark or removes it.
+        // Another process may continue, perhaps with `.full`. After the last one, the next opening needs the mark
+        // or removes it.
         if isLogEmpty, FileID(at: files.sharedMemory) != nil { try files.removeRelaxedMark() }
     }
 }

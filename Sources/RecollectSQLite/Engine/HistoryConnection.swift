@@ -2,25 +2,29 @@ import Dispatch
 import Foundation
 import RecollectCore
 
-/// Gives the open database of a history: opens it at first use, and again when it must not be used any more.
+/// Shares the open database of a history: opens it at first use, and again after it was retired.
 ///
-/// In one process every store of the same folder shares one database, by whatever name it was opened: see `HistoryRegistry`.
+/// In one process, all stores of the same folder share one database, independently of the paths used: see
+/// `HistoryRegistry`.
 final class HistoryConnection: Sendable {
-    /// The writers of replies here; `nil` in memory. It outlives the open database: a reply goes on when that is opened again.
+    /// The writers of streaming replies in this process; `nil` in memory. They outlive the open database: a reply
+    /// continues after the database was opened again.
     let replyWriters: ReplyWriters?
-    /// Where the history lies; `nil` in memory.
+    /// The files of the history; `nil` in memory.
     let files: HistoryFiles?
 
     let configuration: HistoryConfiguration
     private let events: StoreEvents
     private let onOpening: @Sendable (HistoryDatabase) -> Void
     private let current = Locked<HistoryDatabase?>(nil)
-    /// Opening blocks, so it runs here. Each history has a queue of its own: one that waits for a lock stops no other.
+    /// The queue of openings, because opening blocks. Each history has its own: waiting for a lock delays no other
+    /// history.
     private let queue = DispatchQueue(label: "recollect.history.open", qos: .userInitiated)
 
+    /// Creates the shared database of a history, without opening it.
     /// - Parameters:
-    ///   - files: Where the history lies; `nil` for a history in memory.
-    ///   - onOpening: Called with each database that is opened.
+    ///   - files: The files of the history; `nil` for a history in memory.
+    ///   - onOpening: Called with each opened database.
     init(
         files: HistoryFiles?, configuration: HistoryConfiguration, events: StoreEvents,
         onOpening: @escaping @Sendable (HistoryDatabase) -> Void
@@ -38,14 +42,16 @@ final class HistoryConnection: Sendable {
         }
     }
 
-    /// The open database.
+    /// Returns the open database. Opens it if necessary.
     func database() async throws -> HistoryDatabase {
         if let database = usable { return database }
         return try await onQueue { try self.databaseOnQueue() }
     }
 
-    /// Runs an operation, and runs it again on a new opening if the database was closed before the operation began, or could not be
-    /// written at its opening. Corruption reported by SQLite leads to one new opening, and if it is reported again to a salvage.
+    /// Runs an operation, again if necessary: on a new opening if the database was closed before the operation
+    /// began or was opened read-only, after rebuilding a damaged search index or index of IDs, and after salvaging
+    /// a database with a damaged schema. If SQLite reports corruption, opens the database again, and salvages it
+    /// if SQLite reports corruption again. Does each of these repairs at most once.
     func perform<Value: Sendable>(_ operation: (HistoryDatabase) async throws -> Value) async throws -> Value {
         var hasDoubted = false
         var hasSalvaged = false
@@ -73,7 +79,7 @@ final class HistoryConnection: Sendable {
                 hasRebuiltIndex = true
                 try await rebuildIndex(of: database)
             } catch  where error.isCorruption && database.files != nil && !hasDoubted {
-                // SQLite reports some failed reads as corruption. Those pass; damage stays.
+                // SQLite reports some failed reads as corruption. Those are temporary; damage is permanent.
                 hasDoubted = true
                 database.retire(.suspect)
             } catch  where error.isCorruption && database.files != nil && !hasSalvaged {
@@ -90,14 +96,16 @@ final class HistoryConnection: Sendable {
         }
     }
 
-    /// Makes a search index that contradicts itself anew, with the messages that the operation needs in it. Saves go in between.
+    /// Rebuilds an inconsistent search index, until it contains all messages needed by the operation. Other saves
+    /// run in between.
     private func rebuildIndex(of database: HistoryDatabase) async throws {
         try await database.write { try SearchIndex.rebuild($0) }
         while try await database.write({ try SearchIndex.advance($0, limit: 2000) }) {}
         events.post(StoreEvent(kind: .rebuiltIndex))
     }
 
-    /// Makes the index of ids anew. Throws the error for a damaged index if rows may be damaged: a salvage follows.
+    /// Rebuilds the index of IDs. If rows may be damaged, throws the error for a damaged index, so that a salvage
+    /// follows.
     private func rebuildIDs(of database: HistoryDatabase) async throws {
         try await database.write(Settling.rebuildIDs)
         events.post(StoreEvent(kind: .rebuiltIndex))
@@ -110,7 +118,7 @@ final class HistoryConnection: Sendable {
         )
     }
 
-    /// Sets the damaged files aside and opens what could be read of them, unless that has been done already.
+    /// Sets the damaged files aside and opens the salvaged database, unless that was already done.
     private func salvage(_ damaged: HistoryDatabase) async throws {
         try await onQueue {
             damaged.retire(.damaged)
@@ -130,7 +138,7 @@ final class HistoryConnection: Sendable {
         }
     }
 
-    /// The open database, for callers that may block.
+    /// Returns the open database. Blocks.
     func databaseNow() throws -> HistoryDatabase {
         if let database = usable { return database }
         return try queue.sync { try databaseOnQueue() }
@@ -151,7 +159,7 @@ final class HistoryConnection: Sendable {
         let old = current.withLock { $0 }
         if let old {
             HistoryRegistry.shared.close(old)
-            // An opening that fails starts over: damage, if it is damage, is found again.
+            // A failed opening starts over: any damage is found again.
             current.withLock { $0 = nil }
             if old.whyRetired == .replaced { events.post(StoreEvent(kind: .storeReplaced)) }
         }
@@ -161,7 +169,9 @@ final class HistoryConnection: Sendable {
         return database
     }
 
-    /// - Parameter damaged: The identity of a database that was found damaged while it was in use.
+    /// Opens the database, or returns the one already open in this process.
+    /// - Parameter damaged: The identity of a database found damaged while in use.
+    /// - Throws: `invalidArgument` if it is open in this process with another durability.
     private func open(damaged: FileID?) throws -> HistoryDatabase {
         guard let files = files?.resolved else { return try HistoryOpening.openInMemory(configuration) }
         while true {

@@ -4,27 +4,29 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// One open database: the connection that writes, those that read, and the lock that excludes other processes' writers.
+/// An open database: the writing connection, the reading connections, and the lock against writers of other
+/// processes.
 ///
-/// Nothing here blocks the cooperative pool for long: work runs on queues, and on the calling thread only as `InlineWork` allows.
-/// `HistoryRegistry` closes it; it never closes itself.
+/// No method blocks the cooperative pool for long: work runs on queues, and on the calling thread only within the
+/// limits of `InlineWork`. `HistoryRegistry` closes the database; it never closes itself.
 final class HistoryDatabase: Sendable {
     let configuration: HistoryConfiguration
-    /// Which opening of a database in this process this is: another may be of another database at the same place.
+    /// The number of this opening in the process. The same path may have led to another database at another
+    /// opening.
     let number: Int
-    /// For writes alone.
+    /// The writer's cache, used only by writes.
     let cache = WriterCache()
 
-    /// The state at the opening; `nil` in memory and for a database opened to be read only.
+    /// The state at the opening; `nil` in memory and for a database opened read-only.
     let state: OpeningState?
 
-    /// Why this database can only be read; `nil` for one that can be written.
+    /// The reason for a read-only database; `nil` for a writable one.
     let cannotWrite: RecollectError?
 
     private let writer: DatabaseQueue
-    /// `nil` in memory, where the writer reads.
+    /// The reading connections; `nil` in memory, where the writer's connection reads.
     private let readers: ReadConnections?
-    /// `nil` in memory, and for a database opened to be read only.
+    /// The open files; `nil` in memory, and for a database opened read-only.
     private let held: HeldFiles?
     private let group = CommitGroup()
     private let writerQueue = DispatchQueue(label: "recollect.history.write", qos: .userInitiated)
@@ -38,13 +40,14 @@ final class HistoryDatabase: Sendable {
 
     private static let openings = Locked(0)
 
+    /// Creates an open database.
     /// - Parameters:
     ///   - held: The open files.
-    ///   - retirement: Of this database, and of the files.
+    ///   - retirement: The retirement of this database, shared with `held`.
     ///   - state: The state at the opening.
-    ///   - cannotWrite: Why the database can only be read.
-    ///   - unlocked: The files, where the connections take no locks.
-    ///   - openReader: Opens another connection to read; `nil` in memory.
+    ///   - cannotWrite: The reason for a read-only database.
+    ///   - unlocked: The files, if the connections take no locks.
+    ///   - openReader: Opens another connection for reading; `nil` in memory.
     init(
         configuration: HistoryConfiguration, writer: DatabaseQueue, held: HeldFiles? = nil,
         retirement: Retirement = Retirement(), state: OpeningState? = nil, cannotWrite: RecollectError? = nil,
@@ -70,16 +73,16 @@ final class HistoryDatabase: Sendable {
         writer.inDatabase(log.watch)
     }
 
-    /// The files of a database that can be written; else `nil`.
+    /// The files of a writable database; otherwise `nil`.
     var files: HistoryFiles? { held?.files }
 
-    /// The identity of the database's file; `nil` in memory, and for a database opened to be read only.
+    /// The identity of the database's file; `nil` in memory, and for a database opened read-only.
     var id: FileID? { held?.id }
 
     /// Whether this database must not be used any more.
     var isRetired: Bool { retirement.reason != nil }
 
-    /// Why this database must not be used any more; `nil` while it may.
+    /// The reason for retiring this database; `nil` while it may be used.
     var whyRetired: Retirement.Reason? { retirement.reason }
 
     func retire(_ reason: Retirement.Reason = .closed) {
@@ -89,14 +92,15 @@ final class HistoryDatabase: Sendable {
     // MARK: Reading
 
     /// Reads from one snapshot.
-    /// - Parameter inPlace: Whether the read is short, some hundred rows at most, so it may run on the calling thread.
+    /// - Parameter inPlace: Whether the read is short, some hundred rows at most, and may run on the calling
+    ///   thread.
     func read<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         try await readStatement(inPlace: inPlace) { try $0.snapshot(body) }
     }
 
-    /// Reads with a single statement, which is a snapshot by itself.
+    /// Reads with a single statement. One statement is a snapshot by itself.
     func readStatement<Value: Sendable>(
         inPlace: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -141,9 +145,10 @@ final class HistoryDatabase: Sendable {
         }
     }
 
-    /// Reads on the calling thread; `nil` where the read belongs on a queue.
+    /// Reads on the calling thread; returns `nil` if the read belongs on a queue.
     ///
-    /// As long as no reads overlap, the writer's connection serves them too: a process that does one thing opens one connection.
+    /// Without overlapping reads, the writer's connection serves them too: a process doing one thing at a time
+    /// opens one connection.
     private func readInPlace<Value>(_ body: (Database) throws -> Value) throws -> Value? {
         guard let readers, inlineReads.begin() else { return nil }
         defer { inlineReads.end() }
@@ -156,7 +161,7 @@ final class HistoryDatabase: Sendable {
         return try timed(inlineReader, body)
     }
 
-    /// Readers, too, must not go on with files that were replaced: they would show an old history for ever.
+    /// Refuses to read from a retired database or from replaced files: readers would show an old history forever.
     private func checkBeforeReading() throws {
         guard !isRetired else { throw DatabaseRetired() }
         try held?.refuseReplaced()
@@ -164,13 +169,15 @@ final class HistoryDatabase: Sendable {
 
     // MARK: Writing
 
-    /// Writes in a transaction that is shared with every write that waits at the same time.
+    /// Writes in a transaction shared with all other waiting writes.
     ///
-    /// Returns when the transaction is committed. A task canceled before the write was taken has written nothing; after that it
-    /// gets the true result. Throws `DatabaseRetired` if nothing was written because the database was closed.
+    /// Returns after the commit. Canceling the task before the write is taken prevents the write; after that, the
+    /// call returns the true result. Throws `DatabaseRetired` if nothing was written because the database was
+    /// closed.
     /// - Parameters:
-    ///   - inPlace: Whether the work is short, a few rows and no files, so it may run on the calling thread.
-    ///   - alone: Whether the write gets its own transaction. All rows it reads are then committed, and with `.full` on disk.
+    ///   - inPlace: Whether the work is short, a few rows and no files, and may run on the calling thread.
+    ///   - alone: Whether the write has a transaction of its own. All rows it reads are then committed, and with
+    ///     `.full` durable.
     func write<Value: Sendable>(
         inPlace: Bool = false, alone: Bool = false, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -192,8 +199,8 @@ final class HistoryDatabase: Sendable {
         }
     }
 
-    /// Runs a write on the calling thread. Returns false, with nothing done, where it belongs on the queue: somebody writes or
-    /// waits, another process holds the lock, or writes have been slow.
+    /// Runs a write on the calling thread. Returns false, without doing anything, if the write belongs on the
+    /// queue: another write runs or waits, another process has the lock, or writes have been slow.
     private func runInPlace(_ write: QueuedWrite) throws -> Bool {
         guard !isRetired, !log.isDue, inlineWrites.begin() else { return false }
         defer { inlineWrites.end() }
@@ -216,7 +223,7 @@ final class HistoryDatabase: Sendable {
         return true
     }
 
-    /// Runs on the writer's connection outside of any transaction, while no other process writes.
+    /// Runs work on the writer's connection outside of any transaction, under the process lock.
     func withWriterConnection<Value: Sendable>(
         patience: Int? = nil, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
@@ -241,8 +248,8 @@ final class HistoryDatabase: Sendable {
         }
     }
 
-    /// Moves the log into the database and empties it, unless work is left that writes to it again. Returns false where a reader
-    /// uses an older state. Waits some milliseconds at most.
+    /// Moves the log into the database and empties it, unless pending erasures will write to it again. Returns
+    /// false if a reader uses an older state. Waits for the process lock for 20 ms at most.
     func truncateLog() async throws -> Bool {
         try await withWriterConnection(patience: 20) { [self] db in
             guard try !Erasing.isPending(.conversation, db), try !Erasing.isPending(.index, db) else { return true }
@@ -258,7 +265,7 @@ final class HistoryDatabase: Sendable {
     private func startWriter() {
         writerQueue.async {
             while true {
-                // A bound on the group keeps the first of a great crowd from waiting for the last.
+                // A limit on the group: in a large crowd, the first writes do not wait for the last.
                 let writes = self.group.take(limit: 512)
                 guard let first = writes.first else { return }
                 if let job = first as? WriterJob {
@@ -266,7 +273,7 @@ final class HistoryDatabase: Sendable {
                     if self.log.isDue { self.moveLog() }
                 } else {
                     self.commit(writes)
-                    // Behind the writes that came meanwhile: none waits for a commit and for the log as well.
+                    // Runs after the writes added meanwhile: none of them waits for both a commit and the log.
                     if self.log.isDue { self.maintainLog() }
                 }
                 guard self.group.linger() else { return }
@@ -304,15 +311,15 @@ final class HistoryDatabase: Sendable {
         }
     }
 
-    /// Under the process lock, before the first write. An index of a removed file would put the commit in the place of other processes'
-    /// commits.
+    /// Checks the files and removes dead frames from the log, under the process lock and before the first write.
+    /// With the log index of a removed file, a commit would overwrite commits of other processes.
     private func prepareToWrite(_ db: Database) throws {
         try held?.refuseReplaced()
         try WriteAheadLog.removeDeadFrames(db)
     }
 
-    /// Runs work while no other process writes.
-    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for as long as any write waits.
+    /// Runs work under the process lock. No other process writes meanwhile.
+    /// - Parameter patience: The longest wait for the lock, in milliseconds; `nil` for the wait of any write.
     private func withProcessLock<Result>(patience: Int? = nil, _ body: () throws -> Result) throws -> Result {
         guard let held else { return try body() }
         return try held.withLock(patience: patience, body)
@@ -320,14 +327,15 @@ final class HistoryDatabase: Sendable {
 
     // MARK: The log
 
-    /// Moves the log into the database behind the writes that wait, so that no caller does it.
+    /// Schedules moving the log into the database after the waiting writes, so that no caller waits for it.
     private func maintainLog() {
         let job = WriterJob {}
-        // A sealed group is closing, which moves the log as well.
+        // A sealed group is closing. Closing moves the log too.
         if (try? group.add(job)) == true { startWriter() }
     }
 
-    /// Moves the log into the database. A failure loses nothing: the log keeps everything, and a later commit tries again.
+    /// Moves the log into the database. A failure loses nothing: the log stays complete, and a later commit tries
+    /// again.
     private func moveLog() {
         do {
             guard !isRetired else { return }
@@ -343,8 +351,8 @@ final class HistoryDatabase: Sendable {
 
     // MARK: Closing
 
-    /// Ends the writes that were taken, moves the log into the database if the files are still its own, and closes the connections.
-    /// Blocks. For `HistoryRegistry` alone, once.
+    /// Ends the writes already taken, moves the log into the database if the files are unchanged, and closes the
+    /// connections. Blocks. Only `HistoryRegistry` calls it, once.
     func close() {
         retire()
         let isClosed = DispatchSemaphore(value: 0)
@@ -357,8 +365,9 @@ final class HistoryDatabase: Sendable {
         isClosed.wait()
     }
 
-    /// No connection checkpoints or unlinks by itself when it is closed: that would trust the names of files that may be another
-    /// database's by now. Only under the lock, with every identity compared, the last connection is told to.
+    /// Closes the connections. A connection does not checkpoint or unlink files when it is closed: it would use
+    /// their names, now possibly another database's. The last connection is set to do so only under the lock,
+    /// after comparing all identities.
     private func closeConnections() {
         readers?.close()
         do {
@@ -375,7 +384,7 @@ final class HistoryDatabase: Sendable {
                 try held?.release(isLogEmpty: isLogEmpty)
             }
         } catch {
-            // Nothing is lost: what was committed lies in the log and is read at the next opening.
+            // Nothing is lost: all commits are in the log, and the next opening reads them.
             configuration.logger.debug("closing the history: \(error)")
             try? closeWriter()
             try? held?.release(isLogEmpty: false)

@@ -10,28 +10,29 @@ import RecollectCore
     import Glibc
 #endif
 
-/// The files of one history: where they lie, how they are made, and whether they are still the ones that were opened.
+/// The files of one history: their paths, their creation, and their identity.
 struct HistoryFiles: Sendable {
     let directory: URL
-    // Paths are made once: a commit looks at three of them, and taking a URL apart costs more than the look.
+    // Paths are computed once: a commit checks three of them, and taking a URL apart costs more than the check.
     private(set) var database: String
     private(set) var writeAheadLog: String
     private(set) var sharedMemory: String
     /// The folder of these files, and of all files of a salvage.
     private(set) var folder: String
-    /// The beginning of the names of a salvage's files.
+    /// The prefix of the names of a salvage's files.
     private(set) var salvageStem: String
-    /// The symbolic link that leads to the database, of resolved files; else `nil`.
+    /// The symbolic link to the database, for resolved files; otherwise `nil`.
     private(set) var link: String?
 
-    /// Names the files of a history in a folder of its own.
+    /// Creates the paths of a history in a folder of its own.
     init(directory: URL) {
         self.init(
             database: directory.appendingPathComponent("history.sqlite", isDirectory: false), stem: "history",
             prefix: "")
     }
 
-    /// Names the files of a history whose database someone chose a name for; all else lies beside it under longer names.
+    /// Creates the paths of a history with a chosen name for its database. All other files are beside it under
+    /// longer names.
     init(database: URL) {
         let name = database.lastPathComponent
         self.init(database: database, stem: name, prefix: name + ".")
@@ -48,24 +49,24 @@ struct HistoryFiles: Sendable {
         sharedMemory = self.database + "-shm"
     }
 
-    /// How the names of files that lie beside the database begin.
+    /// The prefix of the names of files beside the database.
     let stem: String
-    /// How the names of folders begin: in a folder that others may use too they tell whose they are.
+    /// The prefix of folder names. In a folder shared with other files it shows the history they belong to.
     private let prefix: String
 
-    /// Whether the folder is the history's own, and so every file of our names in it.
+    /// Whether the folder belongs to the history alone, and with it every file with one of Recollect's names.
     var haveTheirFolder: Bool { prefix.isEmpty && salvageStem == stem }
 
     var lock: String { path("\(stem).lock") }
     var attachments: URL { subfolder("attachments") }
-    /// Where processes that write replies hold their locks.
+    /// The folder with the locks of processes writing replies.
     var writers: URL { subfolder("writers") }
 
-    /// How the names of files begin that were set aside as damaged.
+    /// The prefix of the names of damaged files set aside.
     var setAsidePrefix: String { "\(salvageStem).damaged-" }
-    /// How the names of new databases begin that have not been moved into place.
+    /// The prefix of the names of new databases before they are moved into place.
     var newPrefix: String { "\(salvageStem).new-" }
-    /// A path for a new database that nothing else has.
+    /// Returns a unique path for a new database.
     func newDatabase() -> String { folder + "/\(newPrefix)\(UUID().uuidString.lowercased()).sqlite" }
 
     private func subfolder(_ name: String) -> URL {
@@ -76,31 +77,32 @@ struct HistoryFiles: Sendable {
         directory.appendingPathComponent(name, isDirectory: false).path
     }
 
-    /// Makes the folder where it is missing, readable by its owner alone.
+    /// Creates the folder if it is missing, readable only by its owner.
     func makeDirectory() throws {
         try Self.onDisk(directory, doing: "make the folder") { _ = try OpenFolder.make(path: directory.path) }
     }
 
-    /// Writes the folder's own name to the disk: an app may have made it a moment ago, or a process that was killed then.
+    /// Syncs the folder's own name: an app may have created the folder just before, or a process killed before its
+    /// sync.
     private func synchronizeParent() throws {
         try Self.onDisk(directory, doing: "synchronise the name of the folder") {
             do {
                 try OpenFolder(path: URL(fileURLWithPath: folder).deletingLastPathComponent().path).synchronize()
             } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
-                // Nobody who may not read a folder has made one in it.
+                // As a rule, a process without permission to read the parent folder has not created this one.
                 return
             }
         }
     }
 
-    /// Writes new names beside the database to the disk.
+    /// Syncs new names beside the database.
     func synchronizeDirectory() throws {
         try Self.onDisk(URL(fileURLWithPath: folder), doing: "synchronise the folder") {
             try OpenFolder(path: folder).synchronize()
         }
     }
 
-    /// Syncs the log to disk.
+    /// Syncs the log.
     func synchronizeLog() throws {
         try Self.onDisk(URL(fileURLWithPath: writeAheadLog), doing: "synchronise") {
             let name = URL(fileURLWithPath: writeAheadLog).lastPathComponent
@@ -108,10 +110,13 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Whether the log may hold commits without a sync between them: `durability: .relaxed` was used since the log was emptied.
+    /// Whether the log may contain commits without a sync between them: `durability: .relaxed` was used since the
+    /// log was emptied.
     var mayHoldUnsyncedCommits: Bool { FileID(at: relaxedMark) != nil }
 
-    /// Marks the history as used with `durability: .relaxed`, durably, until the returned lock is released. Under the process lock.
+    /// Marks the history as used with `durability: .relaxed`, durably, until the returned lock is released. Call
+    /// it under the process lock.
+    /// - Throws: `busy` if another program has an exclusive lock on the mark.
     func noteUnsyncedCommits() throws -> LockFile {
         if !mayHoldUnsyncedCommits {
             try makeFile(at: relaxedMark)
@@ -124,8 +129,8 @@ struct HistoryFiles: Sendable {
         return mark
     }
 
-    /// Removes the mark of `noteUnsyncedCommits` if no process uses the history with `.relaxed` any more. Under the process lock, with
-    /// an empty log.
+    /// Removes the mark of `noteUnsyncedCommits` if no process uses the history with `.relaxed` any more. Call it
+    /// under the process lock, with an empty log.
     func removeRelaxedMark() throws {
         guard mayHoldUnsyncedCommits, try LockFile(path: relaxedMark).tryLock() else { return }
         let name = URL(fileURLWithPath: relaxedMark).lastPathComponent
@@ -136,16 +141,16 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Lies beside the log, under every name of the database.
+    /// The path of the mark, beside the log, under each name of the database.
     private var relaxedMark: String { database + "-relaxed" }
 
-    /// Whether a folder is at a path, through symbolic links.
+    /// Whether there is a folder at a path, following symbolic links.
     static func isFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }
 
-    /// Turns the failure of a system call into an error that names the action and the path.
+    /// Converts the failure of a system call to an error with the action and the path.
     static func onDisk<Result>(_ place: URL, doing action: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
@@ -154,7 +159,7 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Which files the paths lead to now.
+    /// Returns the identity of the files at the paths now.
     func identity() -> Identity {
         Identity(
             database: FileID(at: link ?? database), log: FileID(at: writeAheadLog), shared: FileID(at: sharedMemory))
@@ -168,8 +173,9 @@ struct HistoryFiles: Sendable {
 
     /// Creates a missing log and log index, both empty. Returns the identity of the files.
     ///
-    /// SQLite opens files by name. Its files have this identity if the paths have it before the opening and after the first read.
-    /// SQLite treats an empty log or index as a missing one. It sets the owner and the permissions of both.
+    /// SQLite opens files by name. Its files have this identity if the paths have it before the opening and after
+    /// the first read. SQLite treats an empty log or index as a missing one. It sets the owner and the permissions
+    /// of both.
     func identityForOpening() throws -> Identity {
         for path in [writeAheadLog, sharedMemory] where FileID(at: path) == nil {
             try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
@@ -183,8 +189,8 @@ struct HistoryFiles: Sendable {
         return identity()
     }
 
-    /// The same files behind a symbolic link in place of the database: SQLite keeps the log beside the link's target, and a
-    /// salvage works there, under names beginning with the target's.
+    /// The same files, following a symbolic link in place of the database. SQLite keeps the log beside the link's
+    /// target, and a salvage works there, under names beginning with the target's.
     var resolved: HistoryFiles {
         var status = stat()
         guard lstat(database, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, let real = realpath(database, nil)
@@ -202,7 +208,8 @@ struct HistoryFiles: Sendable {
         return files
     }
 
-    /// Whether the database is a symbolic link to the database of a history with another lock. Of resolved files.
+    /// Whether the database is a symbolic link to the database of a history with another lock. Only for resolved
+    /// files.
     var leadToAnotherHistory: Bool {
         guard link != nil else { return false }
         let inItsFolder = HistoryFiles(directory: URL(fileURLWithPath: folder, isDirectory: true))
@@ -214,13 +221,13 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Whether the database's file is mounted into its folder by itself, as containers can do. Known on Linux alone.
+    /// Whether the database's file is a mount by itself, as is possible in containers. Detected only on Linux.
     var databaseIsMounted: Bool {
         guard let file = MountID(at: database), let folder = MountID(at: folder) else { return false }
         return file != folder
     }
 
-    /// Moves a complete new database to the path of the history's, where no file may be but an empty one.
+    /// Moves a complete new database to the path of the history's. Replaces only an empty file.
     func place(_ new: String) throws {
         try Self.onDisk(directory, doing: "make a history in") {
             let name = URL(fileURLWithPath: database).lastPathComponent
@@ -228,7 +235,8 @@ struct HistoryFiles: Sendable {
             if FileID(at: database) != nil, HistoryCheck.size(of: database) == 0 { try folder.remove(name) }
             try FileObservation.perform(.rename(path: new, to: database)) {
                 if recollect_rename_exclusively(AT_FDCWD, new, AT_FDCWD, database) == 0 { return }
-                // Some file systems cannot do it in one step. The lock excludes everyone else who makes a history here.
+                // Some file systems cannot do it in one step. The lock excludes all other creators of a history
+                // here.
                 guard [EINVAL, ENOSYS, ENOTSUP].contains(errno), FileID(at: database) == nil, rename(new, database) == 0
                 else { throw POSIXFailure.last }
             }
@@ -237,7 +245,8 @@ struct HistoryFiles: Sendable {
         try synchronizeParent()
     }
 
-    /// Removes new databases that were never moved into place. Under the process lock: nobody is making one.
+    /// Removes new databases never moved into place. Call it under the process lock, so that no database is being
+    /// created.
     func removeLeftovers() throws {
         try Self.onDisk(directory, doing: "clean up in") {
             let folder = try OpenFolder(path: folder)
@@ -245,8 +254,8 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// Makes an empty file that only its owner may read. SQLite takes it for an empty database, and gives the log and its index
-    /// the same permissions.
+    /// Creates an empty file, readable only by its owner. SQLite treats it as an empty database, and gives the log
+    /// and its index the same permissions.
     func makeFile(at path: String) throws {
         try Self.onDisk(URL(fileURLWithPath: path), doing: "make") {
             let name = URL(fileURLWithPath: path).lastPathComponent
@@ -254,19 +263,19 @@ struct HistoryFiles: Sendable {
         }
     }
 
-    /// A part for the names of files that nothing else has.
+    /// Returns a unique part for file names.
     static func newStamp() -> String {
         stamp(Date()) + "-" + UUID().uuidString.prefix(8).lowercased()
     }
 
-    /// The files that hold parts of a history and belong to none: those that were set aside, and those that an interrupted salvage
-    /// left. Under the process lock, when nothing is being salvaged.
+    /// Returns the names of files with parts of a history and without a use: those set aside, those of an
+    /// interrupted salvage, and loss records. Call it under the process lock, with no salvage in progress.
     func remains() throws -> [String] {
         let files = resolved
         return try FileManager.default.contentsOfDirectory(atPath: files.folder).filter(files.isRemains)
     }
 
-    /// The names of the damaged files set aside.
+    /// Returns the names of the damaged files set aside.
     func setAside() throws -> [String] {
         let files = resolved
         return try files.remains().filter { $0.hasPrefix(files.setAsidePrefix) }.sorted()
@@ -276,7 +285,7 @@ struct HistoryFiles: Sendable {
         name.hasPrefix(setAsidePrefix) || setAside(ofLossRecord: name) != nil || isLeftover(name)
     }
 
-    /// Removes a file that `remains` gave, if it is still there; it is gone past a power cut when this returns.
+    /// Removes a file returned by `remains`, durably. Does nothing if it no longer exists.
     func remove(_ name: String) throws {
         let files = resolved
         guard files.isRemains(name), !name.contains("/") else { return }

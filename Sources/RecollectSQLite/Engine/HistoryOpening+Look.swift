@@ -12,8 +12,9 @@ import RecollectCore
 
 /// The checks before SQLite opens the files.
 extension HistoryOpening {
-    /// A file under a chosen name may be foreign, a person's notes for instance. It is ours, and perhaps damaged, only if
-    /// our lock lies beside it; so this looks before there is one.
+    /// Throws an error for a foreign file under the chosen name. A file is ours, and perhaps damaged, only if our
+    /// lock is beside it. Must run before the lock is created.
+    /// - Throws: `foreignStore`.
     func refuseStranger() throws {
         guard !files.haveTheirFolder, !FileManager.default.fileExists(atPath: files.lock) else { return }
         var status = stat()
@@ -31,7 +32,7 @@ extension HistoryOpening {
     enum Look {
         case whole
         case damaged(Salvage.Evidence)
-        /// The log ends with parts of a commit: a power cut interrupted it.
+        /// The log ends with parts of a commit: a power loss interrupted it.
         case wholeButForTheLog
 
         var isDamaged: Bool {
@@ -43,8 +44,10 @@ extension HistoryOpening {
         }
     }
 
-    /// Reads the first bytes of the file, and the log. Does not write before the file is known to be ours.
+    /// Checks the first bytes of the file, and the log. Does not write before the file is known to be ours.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
+    /// - Throws: `foreignStore` for a foreign file, `readOnly` for a file with hard links or a mount of its own,
+    ///   and for the database of another history.
     func look(isKnown: Bool) throws -> Look {
         var status = stat()
         if stat(files.database, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -52,14 +55,14 @@ extension HistoryOpening {
                 .foreignStore, "\(files.database) is not a file; move it away or name another folder for the history")
         }
         if status.st_nlink > 1 {
-            // https://sqlite.org/howtocorrupt.html, 2.5: under each name SQLite would keep a log of its own.
+            // SQLite would use a log of its own under each name (https://sqlite.org/howtocorrupt.html, 2.5).
             throw RecollectError(
                 .readOnly,
                 "\(files.database) has \(status.st_nlink) names (hard links), and would have a log under each; nothing was "
                     + "changed; replace the other names by copies")
         }
         if files.databaseIsMounted {
-            // As with hard links: at each of its places the file would have a log and a lock.
+            // As with hard links: under each path the file would have another log and another lock.
             throw RecollectError(
                 .readOnly,
                 "\(files.database) is mounted by itself, as a file, and would have a log at each of its places; nothing was "
@@ -81,7 +84,7 @@ extension HistoryOpening {
                     + "name another folder for the history")
         }
         try files.setForeignLogAside().map(events.post)
-        // SQLite takes a file of one byte for an empty one.
+        // SQLite treats a file of one byte as empty.
         if header.isEmpty, HistoryCheck.size(of: files.database) == 0 {
             guard try !files.wasEmptied(isKnown: isKnown) else { return .damaged(.certain) }
             try makeDatabase()
@@ -95,7 +98,7 @@ extension HistoryOpening {
         }
     }
 
-    /// Whether a database without our application id has our migrations.
+    /// Whether a database without our application ID has our migrations.
     private func hasOurMigrations() throws -> Bool {
         var reading = Configuration()
         reading.readonly = true
@@ -107,7 +110,7 @@ extension HistoryOpening {
         }
     }
 
-    /// Reads the first bytes; `nil` if the system refuses to read them three times in 100 ms.
+    /// Reads the first bytes; returns `nil` if three reads within 100 ms fail.
     private func readHeader() throws -> [UInt8]? {
         for _ in 0..<2 {
             do {
@@ -125,8 +128,8 @@ extension HistoryOpening {
 }
 
 extension HistoryFiles {
-    /// What the log holds behind the last frame that SQLite reads. Where commits were not synced, a power cut may hide some: what it
-    /// took is lost, as promised.
+    /// Checks the log after the last frame read by SQLite. Without syncs, a power loss may hide commits there:
+    /// losing them is within the promise of `.relaxed`, so the log is not checked.
     func endOfLog(_ durability: Durability) throws -> DamagedPages.LogEnd {
         guard durability == .full, !mayHoldUnsyncedCommits else { return .nothing }
         return try HistoryFiles.onDisk(URL(fileURLWithPath: folder), doing: "look at the log in") {

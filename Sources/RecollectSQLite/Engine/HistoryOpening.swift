@@ -3,7 +3,8 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// Opens a history's files: looks before it touches, makes what is missing, migrates, and salvages what is damaged.
+/// Opens a history's files: checks them before any change, creates missing ones, migrates the schema, and salvages
+/// damaged files.
 ///
 /// Everything here blocks and runs under the process lock.
 struct HistoryOpening {
@@ -11,9 +12,9 @@ struct HistoryOpening {
     let configuration: HistoryConfiguration
     let events: StoreEvents
 
-    /// Opens the database, for the first of its users in this process. Returns `nil` where another opening came first, or where
-    /// damage was found and what could be read is in place now: the caller looks again.
-    /// - Parameter damaged: The identity of a database that was found damaged while it was in use.
+    /// Opens the database, for its first user in this process. Returns `nil` if another opening came first, if the
+    /// files were replaced during the opening, or if a damaged database was salvaged: the caller tries again.
+    /// - Parameter damaged: The identity of a database found damaged while in use.
     func open(damaged: FileID?, for user: AnyObject) throws -> HistoryDatabase? {
         do {
             return try openToWrite(damaged: damaged, for: user)
@@ -32,7 +33,7 @@ struct HistoryOpening {
         let lock = try ProcessLock(path: files.lock, logger: configuration.logger)
         return try lock.withLock(timeout: configuration.busyTimeout) {
             try Salvage(files: files, configuration: configuration, events: events).finishInterrupted()
-            // Another process may have salvaged it already: then another file is there now.
+            // Another process may have salvaged it already. Then another file is at the path.
             let isReported = damaged != nil && damaged == FileID(at: files.database)
             let found: Look = isReported ? .damaged(.reported) : try look(isKnown: isKnown)
             if case .damaged(let evidence) = found, try !salvage(evidence, for: user) { return nil }
@@ -40,7 +41,7 @@ struct HistoryOpening {
             guard let id = identity.database, HistoryRegistry.shared.begin(id) else { return nil }
             var database: HistoryDatabase?
             defer { HistoryRegistry.shared.finish(id, database, user: user) }
-            // SQLite reports some failed reads as corruption. Those pass; damage stays.
+            // SQLite reports some failed reads as corruption. Those are temporary; damage is permanent.
             for isLast in [false, true] {
                 do {
                     database = try connect(lock, identity, emptiesLog: found.hasCutCommit)
@@ -96,19 +97,19 @@ struct HistoryOpening {
                 return try DatabaseQueue(path: path, configuration: reading)
             }
         } catch {
-            // The first failure is the one to tell; whether closing fails too changes nothing.
+            // The first error is the one to report. A failure to close changes nothing.
             try? writer.close()
             throw error
         }
     }
 
-    /// Leaves a database of a newer version, or with a damaged schema, as it is. Other programs may have changed the schema: `VACUUM`
-    /// moves roots.
+    /// Throws an error for a database of a newer version, or with a damaged schema, without changing it. Other
+    /// programs may have changed the schema: `VACUUM` moves root pages.
     private func refuseUnknown(_ db: Database) throws {
         if try Schema.isDamaged(db) { throw DatabaseError.damagedSchema }
         let isKept = try Schema.hasKeptChecksum(db)
         guard try !Schema.isNewer(Schema.applied(db)), try !isKept || !SearchIndex.isNewer(db) else {
-            // Where there was no log, this connection made an empty one, which goes again.
+            // Removes the empty log created by this connection if there was none.
             if HistoryCheck.size(of: files.writeAheadLog) == 0 { try db.setCheckpointsOnClose(true) }
             throw RecollectError(
                 .newerSchema,
@@ -123,9 +124,9 @@ struct HistoryOpening {
         try db.run("PRAGMA synchronous = \(configuration.durability == .full ? "FULL" : "NORMAL")")
     }
 
-    /// Empties a log with parts of an interrupted commit at its end. SQLite would overwrite some of them, and a later salvage would
-    /// take the rest for the newest pages. Also empties a log of possibly unsynced commits: from then on every damaged frame
-    /// shows.
+    /// Empties a log with parts of an interrupted commit at its end. SQLite would overwrite some of them, and a
+    /// later salvage would treat the rest as the newest pages. Also empties a log of possibly unsynced commits:
+    /// from then on every damaged frame is detected.
     private func emptyLog(_ db: Database, hasCutCommit: Bool) throws {
         guard hasCutCommit || files.mayHoldUnsyncedCommits else { return }
         do {
@@ -146,8 +147,8 @@ struct HistoryOpening {
         }
     }
 
-    /// Saves the replies of processes that ended in the middle of them. Where that fails, on a full disk say, they wait for the
-    /// next opening: what is there can be read meanwhile. Returns whether anything was written.
+    /// Saves the interrupted replies of ended processes. After a failure, for example on a full disk, they stay
+    /// for the next opening, and the rest can be read meanwhile. Returns whether anything was written.
     private func saveAbandonedReplies(_ db: Database, hasDrafts: Bool) throws -> Bool {
         let recovery = ReplyRecovery(
             writers: ReplyWriters(folder: files.writers), attachments: AttachmentFiles(directory: files.attachments),
@@ -168,7 +169,8 @@ struct HistoryOpening {
         }
     }
 
-    /// Makes a new database, complete, and moves it into place: a killed making leaves none.
+    /// Creates a complete new database, and then moves it into place. A process killed before that leaves no
+    /// database.
     func makeDatabase() throws {
         try files.removeLeftovers()
         let new = files.newDatabase()
@@ -181,15 +183,15 @@ struct HistoryOpening {
                 try SearchIndex.prepare(db)
                 return .commit
             }
-            // SQLite syncs the file before it changes the mode, so it is on the disk.
+            // SQLite syncs the file before changing the mode, so the content is durable.
             try db.run("PRAGMA journal_mode = WAL")
         }
         try queue.close()
         try files.place(new)
     }
 
-    /// How every connection is set up.
-    /// - Parameter begin: Called before the connection's first look at the database.
+    /// Returns the configuration of every connection.
+    /// - Parameter begin: Called before the connection's first access to the database.
     static func connections(
         _ configuration: HistoryConfiguration, begin: @escaping @Sendable (Database) throws -> Void = { _ in }
     ) -> Configuration {
@@ -198,7 +200,8 @@ struct HistoryOpening {
         connections.busyMode = .timeout(Double(configuration.busyTimeout) / 1000)
         connections.foreignKeysEnabled = false
         connections.prepareDatabase { db in
-            // GRDB's authorizer serves its observations. Nothing here observes, and preparing a statement is twice as fast without.
+            // GRDB's authorizer serves its observations. No observation is used, and preparing a statement is
+            // twice as fast without it.
             sqlite3_set_authorizer(db.sqliteConnection, nil, nil)
             try begin(db)
             let code = sqlite3_exec(
@@ -214,7 +217,7 @@ struct HistoryOpening {
         return connections
     }
 
-    /// Makes a database in memory.
+    /// Creates a database in memory.
     static func openInMemory(_ configuration: HistoryConfiguration) throws -> HistoryDatabase {
         let queue = try DatabaseQueue(configuration: connections(configuration))
         try Schema.migrator.migrate(queue)
@@ -222,8 +225,8 @@ struct HistoryOpening {
         return HistoryDatabase(configuration: configuration, writer: queue, openReader: nil)
     }
 
-    /// Salvages while this process has no connection to the database, because a salvage opens and closes its file. Returns false, with no change
-    /// done, where another opening came first.
+    /// Salvages the database while this process has no connection to it, because a salvage opens and closes its
+    /// file. Returns false, without any change, if another opening came first.
     private func salvage(_ evidence: Salvage.Evidence, for user: AnyObject) throws -> Bool {
         let id = FileID(at: files.database)
         if let id, !HistoryRegistry.shared.begin(id) { return false }
@@ -232,8 +235,9 @@ struct HistoryOpening {
         return true
     }
 
-    /// Sets the damaged files aside and puts a new database with everything that could be read of them in their place.
-    /// - Parameter evidence: How the damage was found. For `unreadable` and `reported`, `inputOutput` is thrown if it passed.
+    /// Sets the damaged files aside and puts a new database with all readable records in their place.
+    /// - Parameter evidence: The evidence of damage. For `unreadable` and `reported`, `inputOutput` is thrown if
+    ///   the failure was temporary.
     private func salvage(_ evidence: Salvage.Evidence) throws {
         try Salvage(files: files, configuration: configuration, events: events).run(evidence)
     }

@@ -1,13 +1,14 @@
 import Dispatch
 import Foundation
 
-/// The databases that are open in this process, by the identity of their file: each has one set of connections, whatever names its
-/// folder goes by.
+/// The databases open in this process, by the identity of their file. Each has one set of connections,
+/// independently of the paths used to open it.
 ///
-/// POSIX drops all locks that a process has on a file when it closes any descriptor of that file. So no second set of connections
-/// may ever be opened and closed beside the first, and an entry stays until its closing has *finished*; an opening waits for that.
+/// POSIX drops all locks of a process on a file when the process closes any descriptor of this file. So a second
+/// set of connections must never be opened and closed beside the first. An entry stays until its closing has
+/// *finished*; an opening waits for that.
 ///
-/// `@unchecked Sendable`: `entries` is guarded by `condition`.
+/// `@unchecked Sendable`: `condition` guards `entries`.
 final class HistoryRegistry: @unchecked Sendable {
     static let shared = HistoryRegistry()
 
@@ -21,8 +22,8 @@ final class HistoryRegistry: @unchecked Sendable {
     private var entries: [FileID: Entry] = [:]
     private let closingQueue = DispatchQueue(label: "recollect.history.close", attributes: .concurrent)
 
-    /// The open database of a file, with one user more; `nil` if none is open. Waits for an opening or closing under way, and
-    /// closes a database that was retired. Blocks.
+    /// Returns the open database of a file and adds a user to it; `nil` if none is open. Waits for an opening or
+    /// closing in progress, and closes a retired database. Blocks.
     func database(of id: FileID, for user: AnyObject) -> HistoryDatabase? {
         while true {
             let retired: HistoryDatabase? = locked {
@@ -36,7 +37,8 @@ final class HistoryRegistry: @unchecked Sendable {
         }
     }
 
-    /// Registers an opening. Returns whether there was none, and no database open or closing; the caller must then call `finish`.
+    /// Registers an opening. Returns false if there is an entry already: an opening, an open database, or a
+    /// closing. After true, the caller must call `finish`.
     func begin(_ id: FileID) -> Bool {
         locked {
             guard entries[id] == nil else { return false }
@@ -45,7 +47,7 @@ final class HistoryRegistry: @unchecked Sendable {
         }
     }
 
-    /// Ends an opening, with the database and its first user or, if it failed, without.
+    /// Ends an opening: with the database and its first user, or with `nil` after a failure.
     func finish(_ id: FileID, _ database: HistoryDatabase?, user: AnyObject) {
         locked {
             entries[id] = database.map { .open($0, users: [ObjectIdentifier(user)]) }
@@ -53,7 +55,7 @@ final class HistoryRegistry: @unchecked Sendable {
         }
     }
 
-    /// Closes a database for all users, and returns when it is closed. Blocks.
+    /// Closes a database for all users, and returns after it is closed. Blocks.
     func close(_ database: HistoryDatabase) {
         guard let id = database.id else { return database.close() }
         let isFirst = locked {
@@ -72,7 +74,7 @@ final class HistoryRegistry: @unchecked Sendable {
         }
     }
 
-    /// Removes a user. Without its last user a database is closed, in the background.
+    /// Removes a user. A database without users is closed in the background.
     func leave(_ database: HistoryDatabase, user: ObjectIdentifier) {
         guard let id = database.id else { return }
         let isLast = locked {
@@ -85,7 +87,7 @@ final class HistoryRegistry: @unchecked Sendable {
         closingQueue.async { self.closeUnused(database, id) }
     }
 
-    /// Another user may have come meanwhile.
+    /// Closes a database unless it has a new user.
     private func closeUnused(_ database: HistoryDatabase, _ id: FileID) {
         let isUnused = locked {
             guard case .open(let open, let users) = entries[id], open === database, users.isEmpty else { return false }

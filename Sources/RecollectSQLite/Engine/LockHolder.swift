@@ -1,15 +1,15 @@
 import Foundation
 
-/// The process with a file's lock, where the system lists it (Linux, in `/proc`).
+/// The process with a file's lock, if the system lists it (Linux, in `/proc`).
 struct LockHolder: CustomStringConvertible {
     private let process: Int32
-    /// Whether it was stopped by a signal or a debugger.
+    /// Whether a signal or a debugger stopped the process.
     let isStopped: Bool
 
-    /// Looks for the holder of the `flock` of a file. `nil` where there is none, or the system does not tell.
+    /// Creates the holder of the `flock` of a file; `nil` if there is none, or if the system does not list it.
     init?(of path: String) {
         guard let id = FileID(at: path)?.listed else { return nil }
-        // The list is read in pieces, and misses some locks when others come and go meanwhile.
+        // The list is read in pieces. Locks are missing from it if others are taken and released meanwhile.
         var found: Int32?
         for attempt in 0..<20 where found == nil {
             if attempt > 0 { usleep(2000) }
@@ -18,7 +18,7 @@ struct LockHolder: CustomStringConvertible {
         // A process of another namespace has the number 0 or -1.
         guard let found, found > 0 else { return nil }
         process = found
-        // 1234 (name) T 1 …: the name may hold anything.
+        // The format is `1234 (name) T 1 …`. The name may contain any characters.
         let status = Self.content(of: "/proc/\(process)/stat")
         let state = status.split(separator: ")").last?.split(separator: " ").first ?? ""
         isStopped = state == "T" || state == "t"
@@ -34,7 +34,7 @@ struct LockHolder: CustomStringConvertible {
         return nil
     }
 
-    /// The content of a file of the kernel, read in pieces of some kilobytes; empty if unreadable.
+    /// Returns the content of a kernel file, read in pieces of some kilobytes; empty if unreadable.
     private static func content(of path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

@@ -1,15 +1,15 @@
-/// The checksum of a message's content, as a row of `message` keeps it.
+/// The checksum of a message's content, as stored in its row of `message`.
 ///
-/// It covers what was said, not whose it is, its id or its place: those change when messages move, and indexes hold them too. It finds
-/// what a disk did to a row, not what a person did: 64 bits of XXH64 (https://github.com/Cyan4973/xxHash) of each column, one after
-/// the other.
+/// It covers the content, not the owner, the ID or the position: these change with moves of messages, and indexes
+/// hold them too. It detects changes by a disk, not by a person: 64 bits of XXH64
+/// (https://github.com/Cyan4973/xxHash) of each column, chained in order.
 struct MessageChecksum {
-    /// The columns that it covers, in this order.
+    /// The covered columns, in this order.
     static let columns = ["role", "timestamp", "text", "parts", "metadata", "unknown_fields"]
 
     private var hash: UInt64 = 0x5EED
 
-    /// The checksum of what was added.
+    /// The checksum of the added values.
     var value: Int64 { Int64(bitPattern: hash) }
 
     /// Adds the bytes of a text.
@@ -28,13 +28,13 @@ struct MessageChecksum {
         withUnsafeBytes(of: integer.littleEndian) { add($0) }
     }
 
-    /// Adds NULL, which is not an empty text.
+    /// Adds NULL. It differs from an empty text.
     mutating func addNull() {
         hash = hash &* 31 &+ 1
     }
 }
 
-/// XXH64: a fast hash of good distribution.
+/// XXH64: a fast hash function with a good distribution.
 enum XXH64 {
     private static let primes: (UInt64, UInt64, UInt64, UInt64, UInt64) = (
         0x9E37_79B1_85EB_CA87, 0xC2B2_AE3D_27D4_EB4F, 0x1656_67B1_9E37_79F9, 0x85EB_CA77_C2B2_AE63,

@@ -2,10 +2,11 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Deletes for good, inside a write transaction: rows, index entries, uses of attachments. What is left to be erased then is noted
-/// (`Erasing`), or returned: the hashes of attachments that nothing uses any more.
+/// Deletes permanently, inside a write transaction: rows, index entries, uses of attachments. The remaining work of
+/// erasing is recorded (`Erasing`), or the hashes of unused attachments are returned.
 enum MessageDeletion {
-    /// Deletes messages of a conversation by id and tells the change feed. Returns how many there were.
+    /// Deletes messages of a session by ID and records the changes in the feed. Returns the number of deleted
+    /// messages.
     static func delete(_ ids: [String], in conversation: ConversationID, _ db: Database) throws -> Int {
         guard let number = try MessageQueries.number(of: conversation, db) else { return 0 }
         try Settling.settle(db)
@@ -16,8 +17,9 @@ enum MessageDeletion {
         return deleted.count
     }
 
-    /// The same for messages whose numbers are known, without erasing: words of what goes leave the index at once, and the
-    /// file with the next deletion that erases. Returns the attachments that nothing uses any more.
+    /// Deletes messages by sequence number and records the changes in the feed, without erasing. Their words leave
+    /// the index at once, and the file with the next deletion that erases. Returns the number of deleted
+    /// messages and the hashes of unused attachments.
     static func delete(
         _ sequences: [Int64], of number: Int64, _ conversation: ConversationID, _ db: Database
     ) throws -> (count: Int, orphans: [String]) {
@@ -35,7 +37,7 @@ enum MessageDeletion {
         return (gone.count, orphans)
     }
 
-    /// Deletes the rows of a scope that its window has left. No deletion to the change feed: a trim is none.
+    /// Deletes the rows of a scope before its window. Records no change in the feed: a trim is not a deletion.
     static func deleteTrimmed(scope: Int64, before position: Int64, _ db: Database) throws -> [String] {
         let sequences = try self.sequences("WHERE scope_id = ? AND position < ?", [scope, position], db)
         guard let conversation = try db.integer("SELECT conversation_id FROM scope WHERE id = ?", scope) else {
@@ -44,13 +46,14 @@ enum MessageDeletion {
         return try remove(sequences, conversation: conversation, db)
     }
 
-    /// Deletes messages of all users that are older than a moment, of those with numbers from `first` up to `end`. Returns how many.
+    /// Deletes messages of all users with timestamps before a date and sequence numbers from `first` up to, not
+    /// including, `end`. Returns the number of deleted messages.
     static func deleteOlder(
         than milliseconds: Int64, from first: Int64, to end: Int64, limit: Int, _ db: Database
     ) throws -> Int {
         var byConversation: [Int64: [Int64]] = [:]
         var count = 0
-        // Messages of deleted conversations go by themselves.
+        // Messages of deleted sessions are removed by erasing.
         try db.sql(
             """
             SELECT sequence, conversation_id FROM message WHERE sequence >= ? AND sequence < ? AND timestamp < ?
@@ -73,18 +76,18 @@ enum MessageDeletion {
         return count
     }
 
-    /// Deletes a conversation with its branches; `false` if there was none.
+    /// Deletes a session with its branches. Returns false if there was none.
     static func delete(_ conversation: ConversationID, _ db: Database) throws -> Bool {
         guard let number = try MessageQueries.number(of: conversation, db) else { return false }
         try deleteTold(number, conversation, db)
         return true
     }
 
-    /// Deletes a conversation, tells the change feed and forgets what it told of the conversation before.
+    /// Deletes a session, removes its earlier changes from the feed, and records the deletion there.
     private static func deleteTold(_ number: Int64, _ conversation: ConversationID, _ db: Database) throws {
         try Erasing.keepNumbers(db)
         try hide(number, of: conversation.userId, db)
-        // The number of the last change may be that of a row that goes: the next must still be larger.
+        // The number of the last change may be that of a deleted row. The next number must still be larger.
         let last = try db.lastSequence()
         try db.run(
             "DELETE FROM change WHERE user_id = ? AND session_id = ?", conversation.userId, conversation.sessionId)
@@ -92,8 +95,8 @@ enum MessageDeletion {
         try Erasing.noteRemoval(db)
     }
 
-    /// Deletes all that is kept of a user.
-    /// - Parameter leftovers: the names of files that may hold something of the user and have to go.
+    /// Deletes all data of a user.
+    /// - Parameter leftovers: The names of files to delete, because they may contain data of the user.
     static func deleteUser(_ userId: String, leftovers: [String], _ db: Database) throws {
         for name in leftovers { try Erasing.note(.file, name: name, db) }
         try Erasing.note(.leftovers, db)
@@ -110,7 +113,7 @@ enum MessageDeletion {
         try Erasing.noteRemoval(db)
     }
 
-    /// Deletes a conversation of any user that was discarded before a moment; `false` if there is none.
+    /// Deletes a session of any user discarded before a date. Returns false if there is none.
     static func deleteDiscarded(before moment: Int64, _ db: Database) throws -> Bool {
         guard let number = try db.integer("SELECT id FROM conversation WHERE discarded_at < ? LIMIT 1", moment) else {
             return false
@@ -119,20 +122,20 @@ enum MessageDeletion {
         return true
     }
 
-    /// Takes a conversation with its branches, which nobody could find without it, out of every read, whatever its size. Its
-    /// messages are removed later: no read finds messages without a conversation.
+    /// Hides a session and its branches from every read, at a cost independent of its size. The branches would not
+    /// be found without it. Its messages are removed later: reads find no messages without a session.
     private static func hide(_ number: Int64, of userId: String, _ db: Database) throws {
         for branch in try db.integers("SELECT id FROM conversation WHERE branch_of = ?", number) {
             try hide(branch, of: userId, db)
         }
-        // It may be a branch that went along already.
+        // It may be a branch already hidden.
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) != nil else { return }
         try Erasing.note(.conversation, number: number, name: userId, db)
         try Drafts.delete(conversation: number, db)
         try db.run("DELETE FROM conversation WHERE id = ?", number)
     }
 
-    /// Deletes what is left of a conversation without messages.
+    /// Deletes the remaining rows of a session without messages.
     static func deleteEmpty(_ number: Int64, _ db: Database) throws {
         try db.run("DELETE FROM scope WHERE conversation_id = ?", number)
         try db.run("DELETE FROM tag WHERE conversation_id = ?", number)
@@ -148,9 +151,10 @@ enum MessageDeletion {
         return sequences
     }
 
-    /// Removes rows, their index entries and uses of attachments, and counts them out. Tokens and the preview are the caller's
-    /// to recount where what goes was deleted and not trimmed.
-    /// - Throws: the error for a damaged index if a message is of another conversation.
+    /// Removes rows, their index entries and uses of attachments, and reduces the message count. For deleted
+    /// messages, but not for trimmed ones, the caller updates tokens and the preview. Returns the hashes of unused
+    /// attachments.
+    /// - Throws: The error for a damaged index if a message belongs to another session.
     static func remove(_ sequences: [Int64], conversation: Int64, _ db: Database) throws -> [String] {
         guard !sequences.isEmpty else { return [] }
         for sequence in sequences {
@@ -163,7 +167,7 @@ enum MessageDeletion {
         try db.keepFeedNumber(sequences)
         try SearchIndex.remove(db, sequences: sequences)
         try forgetFirstMessage(sequences, of: conversation, db)
-        // What is not settled is in no count and in no index of ids yet.
+        // Pending messages are not yet in the counts and in the index of IDs.
         let settled = try db.integer("SELECT \(Settling.through)") ?? 0
         let counted = sequences.count { $0 <= settled }
         var orphans: [String] = []
@@ -184,7 +188,7 @@ enum MessageDeletion {
         return orphans
     }
 
-    /// A first message that a session storage was told goes with the message that says the same.
+    /// Removes the session's saved first message if a removed message has the same text.
     private static func forgetFirstMessage(_ sequences: [Int64], of conversation: Int64, _ db: Database) throws {
         guard let text = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", conversation) else {
             return

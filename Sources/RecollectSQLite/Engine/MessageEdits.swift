@@ -1,15 +1,15 @@
 import GRDB
 import RecollectCore
 
-/// Gives messages other content, inside a write transaction.
+/// Replaces the content of messages, inside a write transaction.
 enum MessageEdits {
-    /// What an edit leaves behind: how many messages were known, and the hashes of attachments that nothing uses any more.
+    /// The result of an edit: the number of known messages, and the hashes of unused attachments.
     struct Outcome: Sendable {
         var known = 0
         var orphans: [String] = []
     }
 
-    /// Edits the messages of these ids, of all agents or of one.
+    /// Edits the messages with these IDs, of all agents or of one.
     static func edit(
         _ messages: [ConversationMessage], in conversation: ConversationID, agentId: String? = nil, _ db: Database
     ) throws -> Outcome {
@@ -26,14 +26,14 @@ enum MessageEdits {
         return outcome
     }
 
-    /// Gives one message other content and tells the change feed; nothing happens where it has that content already. Returns the
-    /// hashes of attachments that nothing uses any more.
+    /// Replaces the content of one message and records the change in the feed. A message with the same content
+    /// stays unchanged. Returns the hashes of unused attachments.
     static func replace(
         _ old: ConversationMessage, at sequence: Int64, with message: ConversationMessage, of number: Int64,
         _ conversation: ConversationID, _ db: Database
     ) throws -> [String] {
         guard !old.hasSameContent(as: message) else { return [] }
-        // What is not settled is counted later, as it is then.
+        // Pending messages are counted later, with their content at that time.
         let isSettled = try sequence <= db.integer("SELECT \(Settling.through)") ?? 0
         let countsTokens = isSettled && old.metadata["usage"] != message.metadata["usage"]
         if countsTokens { try Settling.countTokens(of: [sequence], in: number, sign: -1, db) }
@@ -57,9 +57,9 @@ enum MessageEdits {
 }
 
 extension ConversationMessage {
-    /// Whether all but the ids is the same.
+    /// Whether the content is the same, regardless of the IDs.
     func hasSameContent(as other: ConversationMessage) -> Bool {
-        // `==` takes canonically equivalent texts for equal; what is written tells them apart.
+        // `==` treats canonically equivalent texts as equal. Their JSON differs.
         role.rawValue.hasSameBytes(as: other.role.rawValue) && timestamp == other.timestamp
             && ContentPart.write(list: parts).hasSameBytes(as: ContentPart.write(list: other.parts))
             && JSONValue.write(object: metadata).hasSameBytes(as: JSONValue.write(object: other.metadata))

@@ -1,12 +1,12 @@
 import GRDB
 import RecollectCore
 
-/// Moves messages between conversations of a user, inside a write transaction: rows, ids, index entries. Everything must be
-/// settled; what lists show of both conversations is the caller's to recount.
+/// Moves messages between sessions of a user, inside a write transaction: rows, IDs, index entries. Requires
+/// up-to-date derived data. The caller recounts the derived data of both sessions.
 enum MessageMoves {
-    /// The numbers of a conversation's messages from a position on, in order.
+    /// Returns the sequence numbers of a session's messages from a position on, in order.
     ///
-    /// Compares the rows with the index of places: with one wrong bit it leads to another user's message.
+    /// Compares the rows with the index of positions: after a single bit error, it leads to another user's message.
     static func sequences(of conversation: Int64, from position: Int64 = .min, _ db: Database) throws -> [Int64] {
         let places = try db.sql(
             """
@@ -24,9 +24,9 @@ enum MessageMoves {
         return sequences
     }
 
-    /// Moves messages into another conversation, to scopes of the same agents; they keep their positions.
+    /// Moves messages into another session, to scopes of the same agents. They keep their positions.
     ///
-    /// Neither their ids nor their positions may stand in those scopes.
+    /// Those scopes must contain neither their IDs nor their positions.
     static func move(_ sequences: [Int64], to target: Int64, _ db: Database) throws {
         guard !sequences.isEmpty else { return }
         var scopes: [Int64: Int64] = [:]
@@ -41,7 +41,8 @@ enum MessageMoves {
         }
     }
 
-    /// Moves a message to another scope, which has none of its id, and with it the entry of its id if it is settled.
+    /// Moves a message to a scope without a message of its ID, and with it the index entry of the ID, unless the
+    /// message is pending.
     static func setScope(_ scope: Int64, of sequence: Int64, _ db: Database) throws {
         try db.run(
             """
@@ -51,8 +52,8 @@ enum MessageMoves {
         try db.run("UPDATE message SET scope_id = ? WHERE sequence = ?", scope, sequence)
     }
 
-    /// Gives those messages ids of their own whose ids stand for other content of the same agent in the conversation that they
-    /// shall move to, and leaves out those that it holds already.
+    /// Gives new IDs to messages if the target session has their IDs with other content of the same agent. Returns
+    /// the sequence numbers without those of messages already in the target with the same content.
     static func takingFreeIDs(
         _ sequences: [Int64], _ id: ConversationID, in target: Int64, _ db: Database
     ) throws -> [Int64] {
@@ -85,14 +86,14 @@ enum MessageMoves {
         try db.run("UPDATE message SET message_id = ? WHERE sequence = ?", id, sequence)
     }
 
-    /// The scope of the same agent in another conversation; `nil` if it has none.
+    /// Returns the scope of the same agent in another session, or `nil` if there is none.
     static func knownScope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64? {
         try db.integer(
             "SELECT id FROM scope WHERE conversation_id = ? AND agent_id = (SELECT agent_id FROM scope WHERE id = ?)",
             target, source)
     }
 
-    /// The scope of the same agent in another conversation, made where it is missing.
+    /// Returns the scope of the same agent in another session, and creates it if it is missing.
     private static func scope(like source: Int64, in target: Int64, _ db: Database) throws -> Int64 {
         try db.run(
             """
@@ -102,17 +103,18 @@ enum MessageMoves {
         return try knownScope(like: source, in: target, db) ?? 0
     }
 
-    /// Gives messages new positions behind everything in the history, in the order in which they are named.
+    /// Moves messages after all others in the history, in the given order.
     static func putLast(_ sequences: [Int64], _ db: Database) throws {
         guard !sequences.isEmpty else { return }
-        // What is appended next must still come behind: the room between the last message's place and the next one's.
+        // Appended messages must still come later, so the new positions are between the last message's position and
+        // the next one.
         let last = try db.lastSequence()
         let start = Position.appended(last)
         let step = max(1, (Position.appended(last + 1) - start) / Int64(sequences.count + 1))
         try setPositions(zip(sequences, (1...).lazy.map { start + Int64($0) * step }), db)
     }
 
-    /// The position of the next message of a conversation, of any agent; `nil` at the end.
+    /// Returns the position of the next message of a session, of any agent, or `nil` at the end.
     static func position(after position: Int64, in conversation: Int64, _ db: Database) throws -> Int64? {
         try db.integer(
             """
@@ -123,9 +125,10 @@ enum MessageMoves {
             """, conversation, position)
     }
 
-    /// Does what gives messages other positions, so that agents are given none that had left their windows.
+    /// Runs a change of positions, and adjusts the windows so that no message outside its window comes back into
+    /// one.
     ///
-    /// - Parameter others: conversations whose messages come into this one.
+    /// - Parameter others: The sessions whose messages are moved into this one.
     static func keepingWindows(
         of conversation: Int64, with others: [Int64] = [], _ db: Database, _ change: () throws -> Void
     ) throws {
@@ -146,10 +149,10 @@ enum MessageMoves {
             """, outside.jsonArray, conversation)
     }
 
-    /// Sets positions, whatever order they had before.
+    /// Sets positions, regardless of the earlier order.
     static func setPositions(_ positions: some Sequence<(Int64, Int64)>, _ db: Database) throws {
         let positions = Array(positions)
-        // By way of places that no message has: two that change places must not meet on the way.
+        // By way of unused positions: two messages exchanging positions must not collide.
         for (sequence, _) in positions {
             try db.run("UPDATE message SET position = ? WHERE sequence = ?", -sequence, sequence)
         }

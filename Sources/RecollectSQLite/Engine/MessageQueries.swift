@@ -1,12 +1,12 @@
 import GRDB
 import RecollectCore
 
-/// A message and the agent it belongs to.
+/// A message and its agent.
 typealias AgentMessage = (agentId: String, message: ConversationMessage)
 
-/// The messages of a conversation, whichever agents they are of.
+/// Queries for messages of a session, independent of windows.
 enum MessageQueries {
-    /// The number of a conversation; `nil` where there is none.
+    /// Returns the number of a session, or `nil` if there is none.
     static func number(of conversation: ConversationID, _ db: Database) throws -> Int64? {
         let number = try db.integer(
             "SELECT id FROM conversation WHERE user_id = ? AND session_id = ?", conversation.userId,
@@ -15,8 +15,8 @@ enum MessageQueries {
         return number
     }
 
-    /// Compares a conversation's row with the entry of the index that led to it. With one wrong bit, an index leads to another user's
-    /// conversation.
+    /// Compares a session's row with the index entry used to find it. After a single bit error, an index leads to
+    /// another user's session.
     static func confirm(_ number: Int64, is conversation: ConversationID, _ db: Database) throws {
         let isRow = try db.integer(
             "SELECT user_id = ? AND session_id = ? FROM conversation WHERE id = ?", conversation.userId,
@@ -33,9 +33,9 @@ enum MessageQueries {
         return ConversationID(userId: row.text(0), sessionId: row.text(1))
     }
 
-    /// The numbers of a conversation's messages of that id in their order: one of each agent that has one, or that of one agent
-    /// alone. Needs what is settled.
-    /// - Throws: `DamagedIDs` if the index of ids contradicts the row.
+    /// Returns the sequence numbers of a session's messages with an ID, in order: one for each agent with such a
+    /// message, or one agent's. Requires up-to-date derived data.
+    /// - Throws: `DamagedIDs` if the index of IDs contradicts the row.
     static func sequences(
         of messageId: String, in number: Int64, agentId: String? = nil, _ db: Database
     ) throws -> [Int64] {
@@ -56,13 +56,13 @@ enum MessageQueries {
         return sequences
     }
 
-    /// The number of a scope's message of that id. Needs what is settled.
-    /// - Throws: `DamagedIDs` if the index of ids contradicts the row.
+    /// Returns the sequence number of a scope's message with an ID. Requires up-to-date derived data.
+    /// - Throws: `DamagedIDs` if the index of IDs contradicts the row.
     static func sequence(of messageId: String, inScope scope: Int64, _ db: Database) throws -> Int64? {
         try sequence(of: messageId, inScope: scope, with: db.sql(sequenceOfID))
     }
 
-    /// The same with a prepared `sequenceOfID`.
+    /// Returns the same with a prepared `sequenceOfID`.
     static func sequence(of messageId: String, inScope scope: Int64, with statement: SQL) throws -> Int64? {
         try statement.bind(scope, at: 1)
         try statement.bind(messageId, at: 2)
@@ -91,14 +91,14 @@ enum MessageQueries {
             "SELECT agent_id FROM scope WHERE id = (SELECT scope_id FROM message WHERE sequence = ?)", sequence)
     }
 
-    /// The message of that number.
+    /// Returns the message with a sequence number.
     static func message(_ sequence: Int64, _ db: Database) throws -> ConversationMessage? {
         let row = try db.sql("SELECT \(MessageRow.columns) FROM message WHERE sequence = ?").bind(sequence)
         defer { row.reset() }
         return try row.step() ? MessageRow.read(row) : nil
     }
 
-    /// An agent's message of that id, or the first of any agent's. Needs what is settled.
+    /// Returns an agent's message with an ID, or the first one of any agent. Requires up-to-date derived data.
     static func one(
         _ id: String, in conversation: ConversationID, agentId: String?, _ db: Database
     ) throws -> StoredMessage? {
@@ -108,7 +108,7 @@ enum MessageQueries {
         return try stored(sequence, db)
     }
 
-    /// A message with its agent and its place.
+    /// Returns a message with its agent and position.
     static func stored(_ sequence: Int64, _ db: Database) throws -> StoredMessage? {
         let statement = try db.sql(
             """
@@ -123,8 +123,8 @@ enum MessageQueries {
             message: MessageRow.read(statement))
     }
 
-    /// A page in the order of saving. Each scope gives its nearest places from its index; only those that the page shows are
-    /// read as rows.
+    /// Returns a page in the order of saving. Each scope's index gives its nearest positions, and only the rows of
+    /// the page are read.
     static func page(
         of conversation: ConversationID, agentId: String?, _ request: PageRequest<MessageCursor>, _ db: Database
     ) throws -> Page<StoredMessage, MessageCursor> {
@@ -165,7 +165,7 @@ enum MessageQueries {
         return Page(elements: messages, next: next)
     }
 
-    /// All messages of a conversation in order, with their agents.
+    /// Returns all messages of a session in order, with their agents.
     static func all(of number: Int64, _ db: Database) throws -> [AgentMessage] {
         var agents: [Int64: String] = [:]
         for scope in try ConversationQueries.scopes(of: number, db) { agents[scope.number] = scope.agentId }
@@ -180,5 +180,5 @@ enum MessageQueries {
     }
 }
 
-/// The error for an index of ids in contradiction to a row. The index is derived and is made anew.
+/// The error for an index of IDs in contradiction to a row. The index is derived and can be rebuilt.
 struct DamagedIDs: Error {}

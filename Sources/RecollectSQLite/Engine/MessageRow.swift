@@ -2,20 +2,20 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// How a message lies in its row: prose in a column of its own, every other body as the JSON of its parts.
+/// The mapping of messages to rows: prose in a column of its own, all other content as the JSON of its parts.
 enum MessageRow {
     /// A message's own columns.
     static let columns = "message_id, role, timestamp, text, parts, metadata, unknown_fields"
-    /// The same as `read(_:from:)` expects them, in queries that join other tables.
+    /// The same columns as `read(_:from:)` expects them, in queries that join other tables.
     static let selected = """
         message.message_id, message.role, message.timestamp, message.text, message.parts, message.metadata,
         message.unknown_fields
         """
 
-    /// Reads a message from a row whose columns begin at `first`. A message of prose decodes nothing.
+    /// Reads a message from a row with its columns starting at `first`. A message of prose needs no decoding.
     ///
-    /// JSON that a damaged disk broke must not hide the messages around it: it comes as an unknown part that holds the text as
-    /// it lies there, and the row stays as it is.
+    /// Damaged JSON must not hide other messages: it is returned as an unknown part with the stored text, and the
+    /// row stays unchanged.
     static func read(_ row: SQL, from first: Int32 = 0) -> ConversationMessage {
         ConversationMessage(
             id: row.text(first),
@@ -49,7 +49,7 @@ enum MessageRow {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// Inserts a message whose id its conversation does not hold yet, at its end unless a position is given.
+    /// Inserts a message with an ID new to its scope, at the session's end unless a position is given.
     /// - Parameter statement: A statement of `insertion`.
     static func insert(
         _ message: ConversationMessage, sequence: Int64, conversation: Int64, scope: Int64, position: Int64? = nil,
@@ -69,7 +69,7 @@ enum MessageRow {
         checksum = ?8, copied_from = NULL WHERE sequence = ?1
         """
 
-    /// Gives a row other content; its id and place stay. What was a copy of another message is one no more.
+    /// Replaces the content of a row. Its ID and position stay. A copy of another message is then no copy.
     static func replace(_ sequence: Int64, with message: ConversationMessage, _ db: Database) throws {
         let statement = try db.sql(replacement)
         try statement.bind(sequence, at: 1)
@@ -111,9 +111,10 @@ enum MessageRow {
     }
 }
 
-/// Places in the order of saving.
+/// Positions in the order of saving.
 enum Position {
-    /// The place of an appended message: behind everything before it in the feed, with room for 2^20 places before the next.
+    /// Returns the position of an appended message: after all earlier messages of the feed, with room for 2^20
+    /// positions before the next.
     static func appended(_ sequence: Int64) -> Int64 {
         sequence << 20
     }

@@ -1,24 +1,24 @@
 import GRDB
 
-/// The state of a database at its opening, read in five statements.
+/// The state of a database at its opening, read with a few statements.
 struct OpeningState: Sendable {
-    /// The applied migrations.
+    /// The applied schema migrations.
     let migrations: Set<String>
     let indexVersion: Int64?
-    /// SQLite's count of the schema's changes.
+    /// SQLite's count of schema changes.
     let schemaVersion: Int64
-    /// Whether the schema is as the last opening left it.
+    /// Whether the schema is the one recorded by the last opening.
     let hasKeptSchema: Bool
-    /// Whether replies are in flight or interrupted.
+    /// Whether there are streaming or interrupted replies.
     let hasDrafts: Bool
     /// Whether deleted content remains to be erased.
     let isErasing: Bool
-    /// Whether messages remain to be settled or indexed.
+    /// Whether there are messages with pending derived data or not yet indexed.
     let isFollowing: Bool
 
-    /// Reads the state. `nil` for a database without the tables of this version.
+    /// Creates the state by reading it. Returns `nil` for a database without the tables of this version.
     init?(_ db: Database) throws {
-        // First: a change between the statements shows as a newer version.
+        // The schema version is read first: a change between the statements then shows as a newer version.
         schemaVersion = try db.integer("PRAGMA schema_version") ?? 0
         let row: SQL
         do {

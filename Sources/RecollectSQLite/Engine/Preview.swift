@@ -1,24 +1,24 @@
 import GRDB
 import RecollectCore
 
-/// What a list shows of a conversation's beginning.
+/// The preview of a session: the beginning of its first user message.
 enum Preview {
-    /// The most characters of a preview.
+    /// The maximum length of a preview, in characters.
     static let length = 200
-    /// How many messages of each agent are looked at for the first thing that a user said.
+    /// The number of messages of each agent searched for the first user message.
     private static let reach = 32
 
-    /// Sets a conversation's preview from what a session storage was told, else from its first messages; `NULL` where nobody
-    /// has said anything yet. In a write transaction.
+    /// Sets a session's preview from the first message saved by a session storage, or else from its messages. The
+    /// preview is `NULL` if there is no user message yet. In a write transaction.
     static func set(_ conversation: Int64, _ db: Database) throws {
         let told = try db.optionalText("SELECT first_message FROM conversation WHERE id = ?", conversation)
         let preview = try of(told ?? "") ?? firstWords(of: conversation, db)
         try db.run("UPDATE conversation SET preview = ? WHERE id = ?", preview, conversation)
     }
 
-    /// A text on one line, at most 200 characters; `nil` where nothing is left.
+    /// Returns a text on one line, at most 200 characters, or `nil` if it is blank.
     static func of(_ text: String) -> String? {
-        // A long text is cut first: a preview must not cost what the text does.
+        // A long text is cut first, so that the cost of a preview does not depend on it.
         let words = text.prefix(2000).split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return words.isEmpty ? nil : String(words.prefix(length))
     }

@@ -13,17 +13,18 @@ import RecollectCore
 
 /// An exclusive lock between processes, and between the threads of this one, on a file beside the database.
 ///
-/// SQLite 3.7.0–3.51.2 can lose committed writes when one connection checkpoints while another commits (the WAL-reset bug,
-/// https://sqlite.org/wal.html#walresetbug). Every write transaction, checkpoint, opening and closing runs under this lock, so no
-/// checkpoint meets another commit. A transaction holds it for milliseconds: iOS kills a suspended app that holds a lock.
+/// SQLite 3.7.0–3.51.2 can lose committed writes when one connection checkpoints while another commits (the
+/// WAL-reset bug, https://sqlite.org/wal.html#walresetbug). Every write transaction, checkpoint, opening and
+/// closing runs under this lock, so no checkpoint overlaps another commit. A transaction holds it for milliseconds:
+/// iOS kills a suspended app holding a lock.
 ///
-/// `flock` belongs to an open file, not to a thread, so a flag excludes the other threads. Each acquisition compares the locked
-/// file with the file at the path: a lock on a deleted file excludes no one.
+/// `flock` belongs to an open file, not to a thread, so a flag excludes the other threads. Each acquisition
+/// compares the locked file with the file at the path: a lock on a deleted file excludes no one.
 final class ProcessLock: Sendable {
     private struct State {
         var file: LockFile
         var isHeld = false
-        /// Which taking of any lock in this process this is.
+        /// The number of this acquisition among those of all locks in this process.
         var holder: UInt64 = 0
     }
 
@@ -33,28 +34,28 @@ final class ProcessLock: Sendable {
     private let logger: Logger?
     private let state: Locked<State>
 
-    /// Opens the lock file, and creates it where it is missing.
-    /// - Parameter logger: Where a wait of more than two seconds is told.
+    /// Creates the lock with its file, and creates the file if it is missing.
+    /// - Parameter logger: The logger for a wait of more than two seconds.
     init(path: String, logger: Logger? = nil) throws {
         self.path = path
         self.logger = logger
         state = Locked(State(file: try LockFile(path: path)))
     }
 
-    /// Runs `body` under the lock. Blocks; never call it from the cooperative pool.
-    /// - Parameter timeout: The longest wait for the lock, in milliseconds.
-    /// - Throws: `busy` after that.
+    /// Runs `body` under the lock. Blocks. Never call it from the cooperative pool.
+    /// - Parameter timeout: The maximum wait for the lock, in milliseconds.
+    /// - Throws: `busy` after the timeout.
     func withLock<Result>(timeout: Int, _ body: () throws -> Result) throws -> Result {
         try acquire(timeout: timeout)
         defer { release() }
         return try body()
     }
 
-    /// Takes the lock if it is free. Returns whether it did.
+    /// Acquires the lock if it is free. Returns whether it did.
     func tryAcquire() throws -> Bool {
         try state.withLock { state in
             guard !state.isHeld, try state.file.tryLock() else { return false }
-            // Another look after each reopening: the new file may be gone as well.
+            // Checked again after each reopening: the new file may be deleted as well.
             while FileID(at: path) != state.file.id {
                 state.file = try LockFile(path: path)
                 guard try state.file.tryLock() else { return false }
@@ -78,9 +79,9 @@ final class ProcessLock: Sendable {
         }
     }
 
-    /// Takes the lock. Blocks; never call it from the cooperative pool.
-    /// - Parameter timeout: The longest wait, in milliseconds.
-    /// - Throws: `busy` after that.
+    /// Acquires the lock. Blocks. Never call it from the cooperative pool.
+    /// - Parameter timeout: The maximum wait, in milliseconds.
+    /// - Throws: `busy` after the timeout.
     func acquire(timeout: Int) throws {
         if try tryAcquire() { return }
         var pause: UInt32 = 50
@@ -142,7 +143,7 @@ final class LockFile: Sendable {
         close(descriptor)
     }
 
-    /// Locks the file if no other lock is in the way. Returns whether it did.
+    /// Locks the file unless it has a conflicting lock. Returns whether it did.
     /// - Parameter shared: Whether other shared locks are allowed.
     func tryLock(shared: Bool = false) throws -> Bool {
         if flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }

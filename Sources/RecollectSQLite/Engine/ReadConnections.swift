@@ -9,6 +9,7 @@ final class ReadConnection: Sendable {
     private let format: FormatWatch
     private let unlocked: UnlockedFiles?
 
+    /// Creates a read connection.
     /// - Parameters:
     ///   - queue: The connection. It may also serve writes.
     ///   - unlocked: The files, for a connection without locks.
@@ -19,8 +20,8 @@ final class ReadConnection: Sendable {
     }
 
     /// Reads. Blocks.
-    /// - Throws: `DatabaseRetired` for a newer format, and for files changed under a connection without locks, in place of the
-    ///   result or of the failure.
+    /// - Throws: `DatabaseRetired` for a newer format, and for files changed under a connection without locks, in
+    ///   place of the result or of the failure.
     func read<Value>(_ body: (Database) throws -> Value) throws -> Value {
         guard let unlocked else { return try readNow(body) }
         return try unlocked.reading { try readNow(body) }
@@ -39,12 +40,13 @@ final class ReadConnection: Sendable {
     }
 }
 
-/// The connections of an open database that read: up to four, opened when they are needed.
+/// The read connections of an open database: up to four, opened on demand.
 ///
-/// A read runs on the calling thread where `InlineWork` allows it, else on a queue. Reads beyond the fourth wait in a list and
-/// block no thread.
+/// A read runs on the calling thread if `InlineWork` allows it, otherwise on a queue. Reads beyond the fourth wait
+/// in a list and block no thread.
 final class ReadConnections: Sendable {
-    /// Reads through a connection, or gets `DatabaseRetired`. Returns what to do once the connection was given back.
+    /// Reads through a connection, or receives the error of its opening or `DatabaseRetired`. Returns the work to
+    /// do after the connection is returned.
     typealias Body = @Sendable (Result<ReadConnection, any Error>) -> @Sendable () -> Void
 
     private static let limit = 4
@@ -67,10 +69,10 @@ final class ReadConnections: Sendable {
         self.open = open
     }
 
-    /// Whether no connection has been needed yet.
+    /// Whether no connection has been opened.
     var isEmpty: Bool { state.withLock { $0.count == 0 } }
 
-    /// Takes an idle connection, for work in place; `nil` if there is none. The caller must give it back.
+    /// Returns an idle connection for work in place, or `nil` if there is none. The caller must give it back.
     func takeIdle() -> ReadConnection? {
         state.withLock { state in
             guard !state.isPaused, let connection = state.idle.popLast() else { return nil }
@@ -88,7 +90,7 @@ final class ReadConnections: Sendable {
         isAdmitted ? startNext() : refuseWaiting()
     }
 
-    /// Takes a connection back.
+    /// Returns a connection to the pool.
     func giveBack(_ connection: ReadConnection) {
         let isLast = state.withLock { state in
             state.idle.append(connection)
@@ -99,7 +101,8 @@ final class ReadConnections: Sendable {
         startNext()
     }
 
-    /// Holds new reads back until `resume` and waits for those under way. Returns whether all ended in time. Blocks.
+    /// Holds back new reads until `resume` and waits for the running ones. Returns whether all ended in time.
+    /// Blocks.
     func pause(milliseconds: Int) -> Bool {
         state.withLock { $0.isPaused = true }
         return waitForRest(until: Date(timeIntervalSinceNow: Double(milliseconds) / 1000))
@@ -110,7 +113,8 @@ final class ReadConnections: Sendable {
         for _ in 0..<Self.limit { startNext() }
     }
 
-    /// Ends the reads that wait with `DatabaseRetired`, waits for those under way and closes the connections. Blocks.
+    /// Ends the waiting reads with `DatabaseRetired`, waits for the running ones and closes the connections.
+    /// Blocks.
     func close() {
         state.withLock { $0.isClosed = true }
         refuseWaiting()
@@ -120,12 +124,12 @@ final class ReadConnections: Sendable {
             return state.idle
         }
         for connection in idle {
-            // A read connection has nothing to lose; what stays open goes with its last reference.
+            // A read connection has nothing to lose. One left open is closed with its last reference.
             try? connection.close()
         }
     }
 
-    /// Starts the first read that waits if a connection is free or another one may be opened.
+    /// Starts the first waiting read if a connection is free or another one may be opened.
     private func startNext() {
         enum Next {
             case nothing
@@ -179,7 +183,7 @@ final class ReadConnections: Sendable {
         for body in refused { body(.failure(DatabaseRetired()))() }
     }
 
-    /// Waits until no read is under way, without a deadline for `nil`. Returns whether none is.
+    /// Waits until no read is running, without a deadline for `nil`. Returns whether none is running.
     private func waitForRest(until deadline: Date?) -> Bool {
         rest.lock()
         defer { rest.unlock() }

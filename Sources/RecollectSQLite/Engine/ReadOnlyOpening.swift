@@ -2,31 +2,32 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Opens a history that cannot be written: on a read-only disk, in a backup or a snapshot, in a folder of another user, on a full
-/// disk. Everything can be read; search finds what was indexed. Nothing beside the database is made or changed. Commits behind a damaged
-/// place of the log cannot be shown, which is told.
+/// Opens a history without write access: on a read-only disk, in a backup or a snapshot, in a folder of another
+/// user, or on a full disk. Everything can be read, and search finds the indexed messages. No file beside the
+/// database is created or changed. Commits after damage in the log cannot be shown, and the event `hiddenMessages`
+/// is posted.
 struct ReadOnlyOpening {
     let files: HistoryFiles
     let configuration: HistoryConfiguration
     let events: StoreEvents
-    /// Why it cannot be written; thrown where it cannot be read either.
+    /// The reason for the missing write access. Thrown if the database cannot be read either.
     let cause: RecollectError
 
     func open() throws -> HistoryDatabase {
         guard let header = try? DatabaseHeader.read(files.database), Schema.isOurs(header) else { throw cause }
-        // A log that cannot be read hides what it holds, too.
+        // An unreadable log also hides its messages.
         if (try? files.endOfLog(configuration.durability)) ?? .hiddenCommits == .hiddenCommits {
             events.post(StoreEvent(kind: .hiddenMessages))
         }
         if let database = try? openShared() { return database }
-        // Another process may write at this moment.
+        // Another process may be writing.
         for _ in 0..<3 {
             if let database = try? openUnlocked() { return database }
         }
         throw cause
     }
 
-    /// Opens the database through the log's index of another process.
+    /// Opens the database through the log index of another process.
     private func openShared() throws -> HistoryDatabase {
         guard HistoryCheck.size(of: files.sharedMemory) >= LogIndex.regionSize else { throw cause }
         return try open(files.database) { [database = files.database] in try $0.allocateLogIndex(beside: database) }
@@ -34,8 +35,8 @@ struct ReadOnlyOpening {
 
     /// Opens the files without locks. Each read checks for changes by other processes.
     ///
-    /// A database without a log is complete. With a log, SQLite keeps the log's index in the process's memory: this takes exclusive
-    /// locking, and thus a VFS without locks, on a read-only disk and for several readers.
+    /// A database without a log is complete. With a log, SQLite keeps the log index in the process's memory. On a
+    /// read-only disk and for several readers, this requires exclusive locking, and thus a VFS without locks.
     private func openUnlocked() throws -> HistoryDatabase {
         let unlocked = try UnlockedFiles(files)
         if HistoryCheck.size(of: files.writeAheadLog) == 0 {
@@ -46,10 +47,11 @@ struct ReadOnlyOpening {
         }
     }
 
+    /// Opens the database read-only.
     /// - Parameters:
     ///   - path: A path, or a URI for SQLite.
-    ///   - unlocked: The files, where the connections take no locks.
-    ///   - begin: Called before a connection's first look at the database.
+    ///   - unlocked: The files, if the connections take no locks.
+    ///   - begin: Called before a connection's first access to the database.
     private func open(
         _ path: String, unlocked: UnlockedFiles? = nil,
         begin: @escaping @Sendable (Database) throws -> Void = { _ in }
@@ -74,14 +76,14 @@ struct ReadOnlyOpening {
 }
 
 extension RecollectError {
-    /// Whether reading may still be possible.
+    /// The codes of errors after which reading may still be possible.
     fileprivate static let preventWriting: Set<Code> = [.readOnly, .permissionDenied, .diskFull]
 
     var preventsWriting: Bool { Self.preventWriting.contains(code) }
 }
 
 extension DatabaseError {
-    /// Whether reading may still be possible: the log's index could not be made or grown, for instance.
+    /// Whether reading may still be possible: for instance, the log index could not be created or extended.
     var preventsWriting: Bool {
         hasNoSpace || [.SQLITE_READONLY, .SQLITE_CANTOPEN].contains(resultCode)
             || [.SQLITE_IOERR_SHMOPEN, .SQLITE_IOERR_SHMMAP].contains(extendedResultCode)

@@ -3,7 +3,7 @@ import RecollectCore
 /// The end of an open database's use, with the reason.
 final class Retirement: Sendable {
     enum Reason: Sendable {
-        /// Closing has begun, or a sync failed. Opening again is enough.
+        /// Closing has begun, or a sync failed. The database can be opened again.
         case closed
         /// The files were replaced or removed.
         case replaced
@@ -15,7 +15,7 @@ final class Retirement: Sendable {
 
     private let state = Locked<Reason?>(nil)
 
-    /// The reason; `nil` while the database is in use.
+    /// The reason, or `nil` while the database is in use.
     var reason: Reason? { state.withLock { $0 } }
 
     /// Adds a reason. `closed` gives way to any other, `suspect` to `replaced` and `damaged`.

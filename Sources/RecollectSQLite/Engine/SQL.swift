@@ -3,34 +3,34 @@ import GRDBSQLite
 import RecollectCore
 
 extension Database {
-    /// A statement of this connection's cache, ready to bind.
+    /// Returns a statement from this connection's cache, ready to bind.
     ///
-    /// GRDB binds text with a length of −1 and reads C strings, so text that holds U+0000 is cut; everything that Recollect
-    /// keeps goes through `SQL`, which binds and reads byte lengths.
+    /// GRDB binds text with a length of −1 and reads C strings, which cuts text at U+0000. So Recollect uses `SQL`
+    /// for all its data: it binds and reads byte lengths.
     func sql(_ text: String) throws -> SQL {
         SQL(try cachedStatement(sql: text).sqliteStatement)
     }
 
-    /// Runs a statement that gives no rows.
+    /// Runs a statement without rows.
     func run(_ text: String, _ values: any SQLBindable...) throws {
         try sql(text).bind(values).run()
     }
 
-    /// The first row's first column as an integer; `nil` without a row or for NULL.
+    /// Returns the first row's first column as an integer, or `nil` without a row or for NULL.
     func integer(_ text: String, _ values: any SQLBindable...) throws -> Int64? {
         let statement = try sql(text).bind(values)
         defer { statement.reset() }
         return try statement.step() ? statement.optionalInteger(0) : nil
     }
 
-    /// The first row's first column as text; `nil` without a row or for NULL.
+    /// Returns the first row's first column as text, or `nil` without a row or for NULL.
     func optionalText(_ text: String, _ values: any SQLBindable...) throws -> String? {
         let statement = try sql(text).bind(values)
         defer { statement.reset() }
         return try statement.step() ? statement.optionalText(0) : nil
     }
 
-    /// The first column of all rows.
+    /// Returns the first column of all rows.
     func integers(_ text: String, _ values: any SQLBindable...) throws -> [Int64] {
         var integers: [Int64] = []
         try sql(text).bind(values).forEachRow { integers.append($0.integer(0)) }
@@ -44,13 +44,13 @@ extension Sequence<Int64> {
 }
 
 extension DatabaseError {
-    /// The failure of a connection's last call.
+    /// Creates the error of a connection's last call.
     init(_ code: Int32, of connection: OpaquePointer?) {
         self.init(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(connection)))
     }
 }
 
-/// A prepared statement: bind, step, read columns; byte lengths everywhere.
+/// A prepared statement with operations to bind values, step, and read columns. All lengths are in bytes.
 struct SQL {
     let pointer: OpaquePointer
 
@@ -82,7 +82,7 @@ struct SQL {
         try value.withUTF8 { try bindText(UnsafeRawBufferPointer($0), at: index, Self.transient) }
     }
 
-    /// Binds UTF-8 that stays alive until the statement has run, without a copy.
+    /// Binds UTF-8 without a copy. The bytes must stay valid until the statement has run.
     func bindText(_ bytes: UnsafeRawBufferPointer, at index: Int32) throws {
         try bindText(bytes, at: index, nil)
     }
@@ -90,11 +90,11 @@ struct SQL {
     private func bindText(
         _ bytes: UnsafeRawBufferPointer, at index: Int32, _ destructor: sqlite3_destructor_type?
     ) throws {
-        // An empty buffer may have no address, and SQLite takes a text without an address for NULL.
+        // An empty buffer may have no address, and SQLite treats text without an address as NULL.
         guard let address = bytes.baseAddress, !bytes.isEmpty else {
             return try check(sqlite3_bind_text(pointer, index, "", 0, Self.transient))
         }
-        // The length has 64 bits: what SQLite does not take is refused, not cut.
+        // The length has 64 bits: SQLite refuses text that is too long instead of cutting it.
         try check(
             sqlite3_bind_text64(
                 pointer, index, address.assumingMemoryBound(to: CChar.self), sqlite3_uint64(bytes.count), destructor,
@@ -105,14 +105,15 @@ struct SQL {
         try check(sqlite3_bind_null(pointer, index))
     }
 
-    /// A parameter that could not be bound is NULL: to go on would save nothing and say that it is saved.
+    /// Throws for a failed binding. The parameter would be NULL, and the statement would report success without
+    /// saving the value.
     private func check(_ code: Int32) throws {
         if code == SQLITE_OK { return }
         sqlite3_reset(pointer)
         throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
     }
 
-    /// Moves to the next row; false at the end.
+    /// Moves to the next row. Returns false at the end.
     func step() throws -> Bool {
         switch sqlite3_step(pointer) {
         case SQLITE_ROW: return true
@@ -162,7 +163,7 @@ struct SQL {
         isNull(column) ? nil : text(column)
     }
 
-    /// The bytes of a text or blob column, valid until the next step.
+    /// Calls `body` with the bytes of a text or blob column, valid until the next step.
     func withBytes<Result>(_ column: Int32, _ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
         let bytes = sqlite3_column_blob(pointer, column)
         let count = Int(sqlite3_column_bytes(pointer, column))
@@ -173,7 +174,7 @@ struct SQL {
         sqlite3_column_type(pointer, column) == SQLITE_NULL
     }
 
-    /// SQLite copies what is bound before the call returns.
+    /// With this destructor, SQLite copies bound bytes before the call returns.
     private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 }
 

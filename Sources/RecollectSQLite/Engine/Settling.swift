@@ -1,28 +1,29 @@
 import GRDB
 import RecollectCore
 
-/// What is derived from messages and written later, many at a time: the index of their ids, and what a list of conversations
-/// shows of them: counts, last activities, tokens, previews.
+/// Updates derived data, many messages at a time: the index of message IDs, and the counts, last activities, tokens
+/// and previews in the list of sessions.
 ///
-/// Ids are random, so each would dirty a page of its own in every commit, and so would the list of conversations: half of what
-/// a save writes. Instead these tables follow the feed, as the search index does. Up to `Settling.limit` messages are
-/// unsettled at any time; the writer knows their ids (`UnsettledIDs`), and whoever needs the tables settles them first.
+/// IDs are random, so each would change a page of its own in every commit, and so would the list of sessions: half
+/// of the bytes written by a save. Instead these tables follow the feed, as the search index does. A save updates
+/// them if more than `Settling.limit` changes are pending. The writer has the IDs of pending messages in memory
+/// (`UnsettledIDs`), and operations on these tables update them first.
 enum Settling {
-    /// How many messages may be unsettled before a save settles them.
+    /// The maximum number of feed entries without derived data at the end of a save.
     static let limit: Int64 = 512
 
-    /// Whether messages have been saved that are not settled. Reads two entries.
+    /// Whether there are pending messages. Reads two entries.
     static func isBehind(_ db: Database) throws -> Bool {
         try db.integer("SELECT ifnull((SELECT max(sequence) FROM message), 0) > \(through)") == 1
     }
 
-    /// The number of the last settled message, in SQL.
+    /// The sequence number of the last message with derived data, in SQL.
     static let through = "(SELECT through FROM settled)"
 
-    /// The most messages that are settled at a time: SQLite sorts them in memory.
+    /// The maximum number of messages processed at a time: SQLite sorts them in memory.
     private static let slice = 8192
 
-    /// Brings everything up to date. In a write transaction.
+    /// Updates all derived data. In a write transaction.
     static func settle(_ db: Database) throws {
         while try isBehind(db) { try settleSlice(db) }
     }
@@ -34,8 +35,9 @@ enum Settling {
               SELECT sequence FROM message WHERE sequence > \(through) ORDER BY sequence LIMIT \(slice))
             """)
         guard let last else { return }
-        // In the order of the index, so that each of its pages is visited once. No id stands twice in a scope; were it so, the
-        // first would be meant. Without NOT INDEXED, SQLite would walk the whole index of places for the sake of the order.
+        // In the order of the index, so that each of its pages is visited once. An ID is unique in a scope. If it
+        // were not, the first message would be used. Without NOT INDEXED, SQLite would read the whole index of
+        // positions for the order.
         try db.run(
             """
             INSERT OR IGNORE INTO message_id (scope_id, message_id, sequence)
@@ -67,8 +69,8 @@ enum Settling {
         \(TokenColumn.all.map(\.sum).joined(separator: ", "))
         """
 
-    /// Derives what the list shows of one conversation anew, after messages were edited, deleted or moved. In a write
-    /// transaction; everything must be settled. Reads all rows of the conversation.
+    /// Recomputes the derived data of one session after edits, deletions or moves of messages. In a write
+    /// transaction. No messages may be pending. Reads all rows of the session.
     static func recount(_ conversation: Int64, _ db: Database) throws {
         try db.run(
             """
@@ -80,7 +82,7 @@ enum Settling {
         try Preview.set(conversation, db)
     }
 
-    /// Adds the tokens of settled messages to those of their conversation, or takes them away. In a write transaction.
+    /// Adds the tokens of messages with derived data to their session, or subtracts them. In a write transaction.
     /// - Parameter sign: 1 or −1.
     static func countTokens(of sequences: [Int64], in conversation: Int64, sign: Int64, _ db: Database) throws {
         try db.run(
@@ -92,7 +94,8 @@ enum Settling {
             """, sign, sequences.jsonArray, conversation)
     }
 
-    /// Follows the edit of a settled message in what the list shows beside tokens and the preview. In a write transaction.
+    /// Updates the last activity after an edit of a message with derived data. Tokens and the preview are updated
+    /// elsewhere. In a write transaction.
     static func follow(timestamp old: Int64, to new: Int64, of conversation: Int64, _ db: Database) throws {
         guard old != new else { return }
         let latest = try db.integer("SELECT last_activity FROM conversation WHERE id = ?", conversation) ?? 0
@@ -104,8 +107,8 @@ enum Settling {
         }
     }
 
-    /// Follows the deletion of settled messages, which `removal` does, in what the list shows. Only where the last of the
-    /// conversation goes are its other rows read. In a write transaction.
+    /// Runs `removal`, a deletion of messages with derived data, and updates the derived data of the session. Reads
+    /// its other rows only if its last message is deleted. In a write transaction.
     static func following<Result>(
         deletionOf sequences: [Int64], in conversation: Int64, _ db: Database, _ removal: () throws -> Result
     ) throws -> Result {
@@ -120,14 +123,14 @@ enum Settling {
         return result
     }
 
-    /// Derives everything anew after `DamagedIDs`. In a write transaction.
-    /// - Throws: the error for a damaged index if the database contradicts itself elsewhere: rows may be damaged then.
+    /// Rebuilds all derived data after `DamagedIDs`. In a write transaction.
+    /// - Throws: The error for a damaged index if the database has other contradictions: rows may be damaged then.
     static func rebuildIDs(_ db: Database) throws {
         guard try HistoryCheck.isWhole(db) else { throw DatabaseError.damagedIndex }
         try rebuild(db)
     }
 
-    /// Derives everything anew. In a write transaction.
+    /// Rebuilds all derived data. In a write transaction.
     static func rebuild(_ db: Database) throws {
         try db.run("DELETE FROM message_id")
         try db.run(
@@ -137,18 +140,18 @@ enum Settling {
             """)
         try db.run("UPDATE settled SET through = 0")
         try settle(db)
-        // Settling sets the previews of conversations with messages alone.
+        // The update sets only the previews of sessions with messages.
         for number in try db.integers("SELECT id FROM conversation WHERE first_message IS NOT NULL") {
             try Preview.set(number, db)
         }
     }
 }
 
-/// A sum of tokens that a list shows, of the numbers under `usage` in the metadata of messages.
+/// A sum of tokens for the list, from the numbers under `usage` in the metadata of messages.
 struct TokenColumn {
     /// The column of `conversation`.
     let name: String
-    /// The name under `usage`, as Anthropic's API writes it and transcripts keep it.
+    /// The name under `usage`, as in Anthropic's API and in transcripts.
     let key: String
 
     static let all = [
@@ -160,7 +163,8 @@ struct TokenColumn {
 
     fileprivate var addition: String { "\(name) = conversation.\(name) + new.\(name)" }
 
-    /// Whatever stands there: JSON that is broken, or not a number, or one that no sum could hold, must not stop a save.
+    /// The sum in SQL. Invalid JSON, values other than numbers, and numbers too large for a sum must not stop a
+    /// save.
     fileprivate var sum: String {
         """
         CAST(total(CASE WHEN json_valid(metadata) THEN

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import RecollectCore
 
-/// Wakes tasks that wait for something to happen, each for a limited time.
+/// A signal for waiting tasks. Each task waits for a limited time.
 final class Signal: Sendable {
     private struct Waiter {
         let continuation: CheckedContinuation<Void, Never>
@@ -17,10 +17,10 @@ final class Signal: Sendable {
     private let state = Locked(State())
     private static let timers = DispatchQueue(label: "recollect.signal", attributes: .concurrent)
 
-    /// How often there was a signal.
+    /// The number of signals.
     var count: Int { state.withLock { $0.count } }
 
-    /// Wakes everyone who waits.
+    /// Wakes all waiting tasks.
     func signal() {
         let waiting = state.withLock { state in
             state.count += 1
@@ -30,14 +30,14 @@ final class Signal: Sendable {
         for waiter in waiting { end(waiter) }
     }
 
-    /// Waits until there was a signal since `seen`, until the time is over, or until the task is cancelled.
+    /// Waits until there is a signal after `seen`, the time limit is reached, or the task is canceled.
     func wait(since seen: Int, atMost limit: Duration) async {
         let key = UUID()
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let mustWait = state.withLock { state in
                     guard state.count == seen, !Task.isCancelled else { return false }
-                    // Not a task: one of a lower priority than those that keep the pool busy would come late.
+                    // Not a task: with a lower priority than the tasks occupying the pool, it would run late.
                     let timer = DispatchWorkItem { self.wake(key) }
                     Self.timers.asyncAfter(deadline: .now() + limit.timeInterval, execute: timer)
                     state.waiting[key] = Waiter(continuation: continuation, timer: timer)

@@ -6,17 +6,17 @@ extension Database {
     /// Reads from one snapshot.
     func snapshot<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try run("BEGIN")
-        // A read-only transaction has nothing that a failed COMMIT could lose.
+        // A read-only transaction has nothing to lose in a failed COMMIT.
         defer { try? run("COMMIT") }
         return try body(self)
     }
 
-    /// Commits writes in one transaction; a write that fails is undone alone and keeps its failure.
+    /// Commits writes in one transaction. A failed write is rolled back alone and keeps its error.
     ///
-    /// A savepoint copies each page that it is the first to touch, and writes hardly ever fail: so all are done without, and
-    /// only when one has failed is everything undone and done again, each write in a savepoint of its own.
+    /// A savepoint copies each page it changes first, and writes rarely fail. So all writes run without savepoints.
+    /// Only after a failure is the transaction rolled back and repeated, with each write in a savepoint of its own.
     /// - Parameters:
-    ///   - cache: Forgets what is undone.
+    ///   - cache: The cache to clear after a rollback.
     ///   - begin: Called at the beginning of each transaction.
     func commitTogether(
         _ writes: [QueuedWrite], _ cache: WriterCache, begin: (Database) throws -> Void
@@ -49,7 +49,7 @@ extension Database {
             try body()
             try cache.commit.ready(self).run()
         } catch {
-            // The first failure is the one to tell; a transaction that cannot be undone ends with its connection.
+            // The first failure is thrown. If the rollback fails, the transaction ends with its connection.
             if isInsideSQLiteTransaction { try? run("ROLLBACK") }
             throw error
         }
@@ -60,7 +60,7 @@ extension Database {
         do {
             try write.perform(self)
         } catch {
-            // Some failures (a full disk) have undone the whole transaction already.
+            // Some failures (a full disk) have already rolled back the whole transaction.
             guard isInsideSQLiteTransaction, !error.spoilsConnection else { throw error }
             try run("ROLLBACK TO write")
             cache.forget()

@@ -1,16 +1,18 @@
 import GRDB
 import RecollectCore
 
-/// The unallocated space of database pages, between the cell pointers and the cells (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// The unallocated space of database pages, between the cell pointers and the cells
+/// (https://sqlite.org/fileformat2.html#b_tree_pages).
 ///
-/// SQLite's `secure_delete` overwrites a deleted cell. But balancing a tree moves cells to other pages and leaves copies in unallocated
-/// space, where the deletion of a moved cell does not reach them. These functions overwrite that space. SQLite never reads it, so a
-/// reader may use the same page meanwhile, and a torn write is harmless.
+/// SQLite's `secure_delete` overwrites a deleted cell. But balancing a tree moves cells to other pages and leaves
+/// copies in unallocated space, out of reach of a later deletion of the moved cell. These functions overwrite that
+/// space. SQLite never reads it, so a reader may use the same page meanwhile, and a torn write is harmless.
 struct UnallocatedSpace {
     private let file: DatabaseFile
     private let pageSize: Int
     private let pageCount: Int
 
+    /// Creates the space of a database's pages.
     /// - Returns: `nil` for a database with pages of ambiguous first bytes, or without a file.
     init?(_ db: Database) throws {
         guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return nil }
@@ -18,34 +20,34 @@ struct UnallocatedSpace {
         guard size >= DatabaseHeader.size else { return nil }
         var header = [UInt8](repeating: 0, count: DatabaseHeader.size)
         try header.withUnsafeMutableBytes { try file.read(into: $0, at: 0) }
-        // 1 stands for 65,536.
+        // 1 represents 65,536.
         let stated = Int(header.bigEndian16(16))
         pageSize = stated == 1 ? 65_536 : stated
         guard pageSize >= 512 else { return nil }
         pageCount = size / pageSize
         self.file = file
-        // Pages of an overflow chain and of the free list begin with a page number, and those of a pointer map with a small number:
-        // either could look like the type of a page of a tree.
+        // Pages of an overflow chain and of the free list begin with a page number, and those of a pointer map with
+        // a small number: either could look like the type of a B-tree page.
         let hasPointerMap = header.bigEndian32(52) != 0
         guard !hasPointerMap, pageCount < 1 << 25 else { return nil }
     }
 
     /// Overwrites, in the database, the unallocated space of the pages in the log. Under the process lock.
     ///
-    /// The log must have been moved into the database completely. Returns false, with no change, if there was another commit since
-    /// `version`: another program may be moving it into the database now.
+    /// The log must have been moved into the database completely. Returns false, with no change, if there was
+    /// another commit since `version`: another program may be moving it into the database now.
     /// - Parameter version: The connection's data version at a read before the log was moved.
     static func clear(behindLogOf db: Database, version: UInt32) throws -> Bool {
         guard let log = DatabaseFile(.log, of: db.sqliteConnection), try log.size() > 32 else { return true }
         var isClear = false
-        // No connection commits meanwhile, of other programs either.
+        // No connection commits meanwhile, including those of other programs.
         try db.inTransaction(.immediate) {
             isClear = db.dataVersion == version
             if isClear { try UnallocatedSpace(db)?.clear(pages(in: log)) }
             return .rollback
         }
-        // The connection's next commit would write its cached pages, with what they had in that space, to the log. Connections of other
-        // processes drop theirs when the log starts again.
+        // The connection's next commit would write its cached pages, with the old bytes of that space, to the log.
+        // Connections of other processes drop theirs when the log restarts.
         db.releaseMemory()
         return isClear
     }
@@ -74,7 +76,7 @@ struct UnallocatedSpace {
         if hasWritten { try file.synchronize() }
     }
 
-    /// The unallocated space of a page; `nil` for other pages than sound ones of trees.
+    /// Returns the unallocated space of a page, or `nil` for pages other than valid B-tree pages.
     private static func space(in page: UnsafeRawBufferPointer, isFirst: Bool) -> Range<Int>? {
         func number(at offset: Int) -> Int { Int(page[offset]) << 8 | Int(page[offset + 1]) }
         let start = isFirst ? DatabaseHeader.size : 0
@@ -86,7 +88,7 @@ struct UnallocatedSpace {
         }
         let end = pointers + 2 * number(at: start + 3)
         let stated = number(at: start + 5)
-        // 0 stands for 65,536.
+        // 0 represents 65,536.
         let content = stated == 0 ? 65_536 : stated
         let freeBlock = number(at: start + 1)
         guard end <= content, content <= page.count, freeBlock == 0 || freeBlock >= content else { return nil }
@@ -100,7 +102,7 @@ struct UnallocatedSpace {
         return bytes[(words * 8)...].allSatisfy { $0 == 0 }
     }
 
-    /// The numbers of the pages in a log, from its beginning on.
+    /// Returns the numbers of the pages in a log, from its beginning.
     private static func pages(in log: DatabaseFile) throws -> Set<UInt32> {
         let end = try log.size()
         var header = [UInt8](repeating: 0, count: 32)
@@ -111,7 +113,7 @@ struct UnallocatedSpace {
         var frame = [UInt8](repeating: 0, count: 24)
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
             try frame.withUnsafeMutableBytes { try log.read(into: $0, at: offset) }
-            // Frames with another salt are of an earlier log.
+            // Frames with another salt belong to an earlier log.
             guard frame[8..<16] == salt else { break }
             pages.insert(frame.bigEndian32(0))
         }

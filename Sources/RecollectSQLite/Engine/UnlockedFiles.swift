@@ -3,14 +3,14 @@ import RecollectCore
 
 /// The files of a history read without locks, as they were at its opening.
 ///
-/// SQLite would mix the pages of two states if another process wrote. So the files are compared before and after each read, and
-/// a read of changed files is dropped.
+/// SQLite would mix the pages of two states if another process wrote. So the files are compared before and after
+/// each read, and a read of changed files is dropped.
 struct UnlockedFiles: Sendable {
     private let paths: [String]
     private let stamps: [FileStamp?]
 
-    /// Takes the files as they are. Waits some milliseconds where they were changed a moment ago, up to four seconds where the file
-    /// system has no times between the seconds: a further change could give the same stamps.
+    /// Creates a record of the files. Waits some milliseconds if they were just changed, up to four seconds on a
+    /// file system without fractions of seconds: a further change could give the same stamps.
     /// - Throws: `DatabaseRetired` if they change all the time.
     init(_ files: HistoryFiles) throws {
         paths = [files.database, files.writeAheadLog]

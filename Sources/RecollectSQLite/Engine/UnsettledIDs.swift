@@ -1,7 +1,7 @@
 import GRDB
 import RecollectCore
 
-/// Where a message lies that was looked for by its id.
+/// The sequence number and scope of a message found by its ID.
 struct HeldMessage {
     let sequence: Int64
     let scope: Int64
@@ -11,7 +11,7 @@ struct HeldMessage {
 struct FeedState {
     /// The number of the last change.
     var last: Int64
-    /// The number of the last message that is settled.
+    /// The sequence number of the last message with derived data.
     var settledThrough: Int64
 }
 
@@ -22,22 +22,22 @@ extension FeedState {
     }
 }
 
-/// The ids of the messages that are not settled, in memory.
+/// The IDs of pending messages, in memory.
 ///
-/// `@unchecked Sendable`: used inside write transactions alone, which run one after the other on the writer's queue.
+/// `@unchecked Sendable`: used only inside write transactions, which run serially on the writer's queue.
 final class UnsettledIDs: @unchecked Sendable {
     private struct Key: Hashable {
-        /// The scope that the message was saved in; where it lies now its row tells.
+        /// The scope of the save. The row has the current scope.
         let scope: Int64
         let id: ByteString
     }
 
-    /// More than one number only where an agent took a message over and its id was then saved without an agent again.
+    /// More than one number only if an agent adopted the message and its ID was then saved without an agent again.
     private var sequences: [Key: [Int64]] = [:]
     private var settledThrough: Int64 = 0
     private var knownThrough: Int64 = 0
 
-    /// Takes in what other writes and other processes have saved and settled since the last time.
+    /// Adds messages saved, and removes messages processed, by other writes and processes since the last call.
     func follow(_ feed: FeedState, _ db: Database) throws {
         let settled = feed.settledThrough
         if settled != settledThrough {
@@ -59,8 +59,9 @@ final class UnsettledIDs: @unchecked Sendable {
         knownThrough = max(knownThrough, sequence)
     }
 
-    /// A scope's message of that id, settled or not, or else the one of no agent; `nil` if there is neither.
-    /// - Parameter settledID: Finds the number of a settled message by its scope and id.
+    /// Returns a scope's message with an ID, pending or not, or else the one without an agent, or `nil` if there is
+    /// neither.
+    /// - Parameter settledID: Finds the number of a message with derived data by its scope and ID.
     func find(_ id: String, in row: ScopeRow, _ db: Database, settledID: HeldStatement) throws -> HeldMessage? {
         func settled(in scope: Int64) throws -> HeldMessage? {
             try MessageQueries.sequence(of: id, inScope: scope, with: settledID.ready(db))
@@ -74,7 +75,8 @@ final class UnsettledIDs: @unchecked Sendable {
         return try recent.first ?? scopes.dropFirst().first.flatMap(settled)
     }
 
-    /// The messages of that id of all agents of a conversation, whose scopes are these, settled or not, in their order.
+    /// Returns the sequence numbers of the messages with an ID, of all agents of a session with these scopes,
+    /// pending or not, in order.
     func sequences(of id: String, in conversation: Int64, scopes: [Int64], _ db: Database) throws -> [Int64] {
         let settled = try MessageQueries.sequences(of: id, in: conversation, db)
         let recent = try recent(id, in: scopes, db).map(\.sequence)
@@ -84,8 +86,8 @@ final class UnsettledIDs: @unchecked Sendable {
             (settled + recent).jsonArray)
     }
 
-    /// Those that are not settled and lie in one of the scopes. They may have been deleted or taken over since, by another process
-    /// too; their numbers are never given again.
+    /// Returns the pending messages in one of the scopes. They may have been deleted or adopted since, also by
+    /// another process. Their numbers are never reused.
     private func recent(_ id: String, in scopes: [Int64], _ db: Database) throws -> [HeldMessage] {
         guard !sequences.isEmpty else { return [] }
         let id = ByteString(id)
@@ -99,7 +101,7 @@ final class UnsettledIDs: @unchecked Sendable {
         return held
     }
 
-    /// Forgets everything: a transaction was undone, and with it numbers that will be given again.
+    /// Removes all IDs after a rollback: its sequence numbers will be used again.
     func forget() {
         sequences = [:]
         settledThrough = 0

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// What agents are given: the windows of scopes.
+/// Queries for the windows of scopes.
 enum WindowQueries {
-    // Made once: building the text would cost more than running it.
+    // Created once: building the text would cost more than running it.
     private static let selection = """
         SELECT \(MessageRow.selected) FROM scope
         JOIN conversation ON conversation.id = scope.conversation_id
@@ -14,7 +14,7 @@ enum WindowQueries {
         ORDER BY message.position DESC LIMIT ?4
         """
 
-    /// Whether the rows of both tables are those that their indexes say: see `MessageQueries.confirm`.
+    /// Whether the rows of both tables match their index entries: see `MessageQueries.confirm`.
     private static let isIndexed = """
         EXISTS (SELECT 1 FROM conversation AS row WHERE row.id = conversation.id
           AND +row.user_id = ?1 AND +row.session_id = ?2)
@@ -22,7 +22,7 @@ enum WindowQueries {
             AND +row.conversation_id = conversation.id AND +row.agent_id = ?3)
         """
 
-    /// The last messages of a scope's window, oldest first.
+    /// Returns the newest messages of a scope's window, oldest first.
     static func window(of scope: Scope, maxMessages: Int?, _ db: Database) throws -> [ConversationMessage] {
         let size = MessageWindow.size(for: maxMessages)
         if size == 0 { return [] }
@@ -35,12 +35,12 @@ enum WindowQueries {
         messages.reserveCapacity(size.map { min($0, 256) } ?? 0)
         try statement.forEachRow { messages.append(MessageRow.read($0)) }
         messages.reverse()
-        // An index that leads nowhere is damaged.
+        // An index entry without a row means a damaged index.
         if messages.isEmpty { _ = try ScopeRow.find(scope, db, with: HeldStatement(ScopeRow.lookUp)) }
         return messages
     }
 
-    /// The windows of all agents of a conversation, in the order in which they first spoke.
+    /// Returns the windows of all agents of a session, in the order of their scopes' creation.
     static func windows(
         of conversation: ConversationID, _ db: Database
     ) throws -> [(agentId: String, messages: [ConversationMessage])] {
@@ -57,8 +57,8 @@ enum WindowQueries {
         }
     }
 
-    /// Names the state of a conversation's windows in this database: where the feed stands, and where each window begins, which a
-    /// trim that adds no message moves without a change in the feed.
+    /// Returns a version of a session's windows in this database: the position of the feed and the start of each
+    /// window. A trim without a new message moves a start without a change in the feed.
     static func version(of conversation: ConversationID, _ db: Database) throws -> String {
         var version = ""
         try db.sql(

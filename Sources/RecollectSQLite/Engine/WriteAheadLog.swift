@@ -3,23 +3,25 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The write-ahead log of an open database: how long it is, and how it is kept short.
+/// The length of an open database's write-ahead log, and the checkpoints to limit it.
 ///
-/// SQLite's own automatic checkpoint is off: it would turn a failed checkpoint into a failed commit, though the commit stands.
+/// SQLite's own automatic checkpoint is off: it would report a failed checkpoint as a failed commit, although the
+/// commit is valid.
 final class WriteAheadLog: Sendable {
     /// The number of pages (4 KiB each) after which the log is moved into the database.
     private static let enough = 2000
-    /// The number of pages from which readers are held back until the log starts again from its beginning.
+    /// The number of pages from which readers are held back until the log restarts from its beginning.
     private static let tooMany = 4000
-    /// The number of pages, 64 MiB, from which the log's length is logged as a warning: a reader in another process holds it.
+    /// The number of pages (64 MiB) from which the log's length is logged as a warning: a reader in another process
+    /// holds it.
     private static let alarming = 16_384
-    /// How long the writer waits for readers, in milliseconds.
+    /// The writer's wait for readers, in milliseconds.
     private static let patience: Int32 = 50
 
     private struct State {
         /// The number of pages after the last commit.
         var pages = 0
-        /// The number of pages at which the log is moved next.
+        /// The number of pages at the next move of the log.
         var due = WriteAheadLog.enough
     }
 
@@ -36,7 +38,7 @@ final class WriteAheadLog: Sendable {
     /// Whether the log should be moved into the database.
     var isDue: Bool { state.withLock { $0.pages >= $0.due } }
 
-    /// Watches a connection for as long as it is open; `self` must outlive it.
+    /// Observes the commits of a connection for as long as it is open. `self` must outlive it.
     func watch(_ db: Database) {
         sqlite3_wal_hook(
             db.sqliteConnection,
@@ -50,14 +52,15 @@ final class WriteAheadLog: Sendable {
 
     private func noteCommit(pages: Int) {
         state.withLock { state in
-            // The log started again from its beginning.
+            // The log restarted from its beginning.
             if pages < state.pages { state.due = Self.enough }
             state.pages = pages
         }
     }
 
-    /// Moves the log into the database. A log that overlapping readers keep from starting again is restarted: new reads of this
-    /// process wait for some milliseconds, and the writer for those of other processes. Under the process lock.
+    /// Moves the log into the database. If overlapping readers keep a long log from restarting, it is restarted
+    /// here: new reads of this process wait for some milliseconds, and the writer for those of other processes.
+    /// Under the process lock.
     func move(_ db: Database, holdingBack readers: ReadConnections?) throws {
         postpone()
         let pages = try moveCompletely("PASSIVE", db).pages
@@ -71,16 +74,16 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Lets the log grow before the next try.
+    /// Lets the log grow before the next attempt.
     func postpone() {
         state.withLock { $0.due = $0.pages + Self.enough }
     }
 
-    /// Removes what lies in the log behind its last commit: frames of a commit that was killed, or that failed, while another
+    /// Removes frames after the last commit from the log. They belong to a commit killed or failed while another
     /// process had the database open. Before every commit, under the process lock.
     ///
-    /// The commit would overwrite the first of these frames. The others, with the mark of a commit at their end perhaps, would then
-    /// look like commits behind a damaged frame.
+    /// The commit would overwrite the first of these frames. The others, possibly ending with a commit mark, would
+    /// then look like commits after a damaged frame.
     static func removeDeadFrames(_ db: Database) throws {
         guard let database = DatabaseFile(.database, of: db.sqliteConnection),
             let log = DatabaseFile(.log, of: db.sqliteConnection), let index = try LogIndex(of: database)
@@ -100,8 +103,8 @@ final class WriteAheadLog: Sendable {
         }
     }
 
-    /// Moves the log into the database and makes it empty. With `.full`, the mark of unsynced commits goes, too. Returns whether the log
-    /// is empty; it is not while a reader uses it. Under the process lock.
+    /// Moves the log into the database and empties it. With `.full`, the mark of unsynced commits is removed too.
+    /// Returns whether the log is empty: false while a reader uses it. Under the process lock.
     @discardableResult
     func truncate(_ db: Database) throws -> Bool {
         guard try moveCompletely("FULL", db).isComplete, try checkpoint("TRUNCATE", db).isComplete else { return false }
@@ -109,7 +112,8 @@ final class WriteAheadLog: Sendable {
         return true
     }
 
-    /// Runs a checkpoint, and then overwrites the unallocated space of the pages in the log. They must not leave the log before.
+    /// Runs a checkpoint, and then overwrites the unallocated space of the pages in the log. They must not leave
+    /// the log before.
     private func moveCompletely(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         // A read, so the version is that of the last commit.
         _ = try db.integer("SELECT 1 FROM settled")
@@ -118,7 +122,7 @@ final class WriteAheadLog: Sendable {
         return (try isComplete && UnallocatedSpace.clear(behindLogOf: db, version: version), pages)
     }
 
-    /// Runs a checkpoint with little patience. Returns whether the database has all pages of the log.
+    /// Runs a checkpoint with a short wait for readers. Returns whether the database has all pages of the log.
     private func checkpoint(_ mode: String, _ db: Database) throws -> (isComplete: Bool, pages: Int) {
         sqlite3_busy_timeout(db.sqliteConnection, Self.patience)
         defer { sqlite3_busy_timeout(db.sqliteConnection, Int32(clamping: configuration.busyTimeout)) }
@@ -131,7 +135,7 @@ final class WriteAheadLog: Sendable {
 }
 
 extension DatabaseFile {
-    /// The salt of a frame of the log; `nil` where the log ends before.
+    /// Returns the salt of a frame of the log, or `nil` if the log ends before it.
     fileprivate func salt(ofFrameAt offset: Int) throws -> UInt64? {
         var header: (UInt64, UInt64, UInt64) = (0, 0, 0)
         return try withUnsafeMutableBytes(of: &header) { bytes in

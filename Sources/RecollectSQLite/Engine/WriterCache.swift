@@ -2,12 +2,13 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The writer's cache between transactions: prepared statements, the rows of recent scopes, and the ids of unsettled messages.
+/// The writer's cache between transactions: prepared statements, the rows of recent scopes, and the IDs of pending
+/// messages.
 ///
-/// Rows are valid until another write. `HistoryDatabase` drops them after commits of other connections and after a rollback.
-/// Other writes of this connection show in its count of changed rows.
+/// Rows are valid until another write. `HistoryDatabase` drops them after commits of other connections and after a
+/// rollback. Other writes of this connection show in its count of changed rows.
 ///
-/// `@unchecked Sendable`: used with the writer's role alone.
+/// `@unchecked Sendable`: used only with the writer's role.
 final class WriterCache: @unchecked Sendable {
     let unsettled = UnsettledIDs()
 
@@ -17,15 +18,15 @@ final class WriterCache: @unchecked Sendable {
     let settledID = HeldStatement(MessageQueries.sequenceOfID)
     let insertion = HeldStatement(MessageRow.insertion)
 
-    /// A bound on memory, in scopes.
+    /// The maximum number of cached scopes, to bound memory.
     private static let limit = 256
 
     private var rows: [Scope: ScopeRow] = [:]
     private var feed = FeedState(last: 0, settledThrough: 0)
-    /// The connection's count of changed rows when the last append ended.
+    /// The connection's count of changed rows at the end of the last append.
     private var changes: Int64 = 0
 
-    /// The row of a scope, from the cache if it is valid there, else from `read`.
+    /// Returns the row of a scope, from the cache if it is valid there, else from `read`.
     func row(of scope: Scope, _ db: Database, read: () throws -> ScopeRow) throws -> ScopeRow {
         let before = db.totalChanges
         if before != changes { dropRows() }
@@ -34,7 +35,7 @@ final class WriterCache: @unchecked Sendable {
             return row
         }
         let row = try read()
-        // `read` may have inserted a scope into the conversation of a cached one.
+        // `read` may have inserted a scope into the session of a cached one.
         if db.totalChanges != before { dropRows() }
         try unsettled.follow(row.feed, db)
         return row
@@ -64,7 +65,8 @@ final class WriterCache: @unchecked Sendable {
     }
 }
 
-/// A statement, prepared at its first use and then held. Finding it in a cache by its text costs as much as running a short one.
+/// A statement, prepared at its first use and then held. Finding it in a cache by its text costs as much as running
+/// a short one.
 final class HeldStatement {
     private let text: String
     private var statement: Statement?
@@ -73,7 +75,7 @@ final class HeldStatement {
         self.text = text
     }
 
-    /// The statement, ready to bind. Always of the same connection.
+    /// Returns the statement, ready to bind. Always of the same connection.
     func ready(_ db: Database) throws -> SQL {
         if let statement { return SQL(statement.sqliteStatement) }
         let statement = try db.cachedStatement(sql: text)

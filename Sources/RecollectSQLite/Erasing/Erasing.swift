@@ -1,22 +1,26 @@
 import GRDB
 import RecollectCore
 
-/// The work that deletions leave: rows of `erasure`, written in the transaction that deletes and worked off afterwards, in bites.
+/// The remaining work of deletions: rows of `erasure`, written in the transaction of the deletion and processed
+/// afterwards in small steps.
 ///
-/// A deletion that is committed is gone from every read. What is left are bytes: rows of a deleted conversation, terms in the pages
-/// of the search index, files, and copies of old pages in the log. As long as a row of `erasure` stands, some may remain.
+/// Deleted content is hidden from every read after the commit. Its bytes remain for a while: rows of a deleted
+/// session, terms in the pages of the search index, files, and copies of old pages in the log. As long as a row of
+/// `erasure` exists, some may remain.
 enum Erasing {
-    /// What is left to be done, in the order in which it is done.
+    /// The kinds of work, in the order of their execution.
     enum Kind: String, CaseIterable {
-        /// Messages of a deleted conversation: `number` is the conversation's, `name` its user, whom its index entries name.
+        /// Messages of a deleted session. `number` is the session's number, `name` its user ID, needed for its
+        /// index entries.
         case conversation
-        /// The file of an attachment that lost its last use: `name` is the hash.
+        /// The file of an attachment without uses. `name` is the hash.
         case attachment
-        /// A file that was set aside or left by an interrupted salvage: `name` is the file's.
+        /// A file set aside or left by an interrupted salvage. `name` is the file name.
         case file
-        /// Files that interrupted saves left among the attachments: `number` is the next folder to look into, 0 to 255.
+        /// Files left among the attachments by interrupted saves. `number` is the next folder to examine, 0 to 255.
         case leftovers
-        /// Words of removed messages in the search index: `number` is 0 before the merging has begun, and 1 while it goes on.
+        /// Words of removed messages in the search index. `number` is the next step of `SearchIndex.eraseBite`: 0
+        /// adds a segment, 1 starts the merge, and 2 continues it.
         case index
         /// Old pages in the log.
         case log
@@ -32,23 +36,23 @@ enum Erasing {
         try db.integer("SELECT 1 FROM erasure WHERE kind = ? LIMIT 1", kind.rawValue) != nil
     }
 
-    /// Notes work, in the transaction that makes it.
+    /// Records work, in the transaction of its deletion.
     static func note(_ kind: Kind, number: Int64 = 0, name: String = "", _ db: Database) throws {
         try db.run("INSERT OR IGNORE INTO erasure (kind, number, name) VALUES (?, ?, ?)", kind.rawValue, number, name)
     }
 
-    /// Notes that rows were removed: their words stay in the index and the log until both have been cleaned.
+    /// Records a removal of rows: their words stay in the index and the log until both are cleaned.
     static func noteRemoval(_ db: Database) throws {
         try note(.index, db)
         try note(.log, db)
     }
 
-    /// Notes attachments that nothing uses any more.
+    /// Records unused attachments.
     static func note(orphans: some Sequence<String>, _ db: Database) throws {
         for hash in orphans { try note(.attachment, name: hash, db) }
     }
 
-    /// Work is done.
+    /// Removes completed work.
     static func done(_ kind: Kind, number: Int64 = 0, name: String = "", _ db: Database) throws {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ? AND name = ?", kind.rawValue, number, name)
     }
@@ -58,7 +62,7 @@ enum Erasing {
         try db.run("DELETE FROM erasure WHERE kind = ? AND number = ?", kind.rawValue, number)
     }
 
-    /// The hashes of attachments whose files have still to go.
+    /// Returns the hashes of attachments with files still to be removed.
     static func pendingAttachments(_ db: Database) throws -> Set<String> {
         var hashes: Set<String> = []
         try db.sql("SELECT name FROM erasure WHERE kind = ?").bind(Kind.attachment.rawValue).forEachRow {
@@ -67,7 +71,7 @@ enum Erasing {
         return hashes
     }
 
-    /// What is left, counted.
+    /// Returns the remaining work, counted.
     static func left(_ db: Database) throws -> Erasure {
         var counts: [String: Int] = [:]
         try db.sql("SELECT kind, count(*) FROM erasure GROUP BY kind").forEachRow {
@@ -79,23 +83,24 @@ enum Erasing {
             files: count(.file) + count(.leftovers), isIndexPending: count(.index) > 0, isLogPending: count(.log) > 0)
     }
 
-    /// The user of a deleted conversation whose messages are still to be removed.
+    /// The user ID of a deleted session with messages still to be removed, in SQL, for the session number `?1`.
     static let userOfDeleted = "(SELECT name FROM erasure WHERE kind = 'conversation' AND number = ?1)"
 
-    /// The largest number of a scope, of deleted ones and of scopes named by messages too: see `Schema.numbers`.
+    /// The largest number of a scope, including deleted scopes and scopes named only by messages, in SQL: see
+    /// `Schema.numbers`.
     static let lastScope = """
         max(ifnull((SELECT max(id) FROM scope), 0), ifnull((SELECT max(scope_id) FROM message), 0),
           (SELECT last_deleted FROM settled))
         """
 
-    /// The largest number of a conversation, of deleted ones too.
+    /// The largest number of a session, including deleted ones, in SQL.
     static let lastConversation = """
         max(ifnull((SELECT max(id) FROM conversation), 0), ifnull((SELECT max(conversation_id) FROM scope), 0),
           ifnull((SELECT max(number) FROM erasure WHERE kind = 'conversation'), 0),
           (SELECT last_deleted FROM settled))
         """
 
-    /// Keeps the largest numbers. Must run before a deletion.
+    /// Saves the largest numbers. Must run before a deletion.
     static func keepNumbers(_ db: Database) throws {
         try db.run("UPDATE settled SET last_deleted = max(\(lastConversation), \(lastScope))")
     }

@@ -2,32 +2,33 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Some milliseconds of erasing, in a separate write transaction: other writes run between two bites.
+/// A step of erasing, some milliseconds in a separate write transaction: other writes run between two steps.
 ///
-/// Removing a file cannot be rolled back. So the deletion of its last use must be committed before, and durable.
+/// Removing a file cannot be rolled back. So the deletion of its last use must be committed and durable before.
 struct ErasingBite {
-    /// What a bite found.
+    /// The result of a step.
     enum Outcome: Equatable {
-        /// Something was done, and more may be left.
+        /// Some work was done, and more may be left.
         case worked
-        /// Nothing but the log is left.
+        /// Only the log is left.
         case onlyLog
-        /// What is left cannot be removed now.
+        /// The remaining content cannot be removed now.
         case blocked
-        /// Nothing is left.
+        /// No work is left.
         case nothing
     }
 
     let attachments: any AttachmentKeeping
     /// `nil` in memory.
     let files: HistoryFiles?
-    /// How many pages of the index a bite merges at least.
+    /// The minimum number of index pages merged by a step.
     let mergedPages: Int
-    /// The maximum number of files removed by a bite.
+    /// The maximum number of files removed by a step.
     private static let mostNames = 64
     private let end: ContinuousClock.Instant
 
-    /// - Parameter length: The time to work, without the commit.
+    /// Creates a step.
+    /// - Parameter length: The duration of the work, without the commit.
     init(attachments: any AttachmentKeeping, files: HistoryFiles?, mergedPages: Int, length: Duration) {
         self.attachments = attachments
         self.files = files
@@ -37,7 +38,7 @@ struct ErasingBite {
 
     private var isOver: Bool { ContinuousClock.now >= end }
 
-    /// Does a bite. The transaction must contain no other write.
+    /// Runs the step. The transaction must contain no other write.
     func run(_ db: Database) throws -> Outcome {
         var isBlocked = false
         for kind in Erasing.Kind.allCases where try Erasing.isPending(kind, db) {
@@ -63,7 +64,7 @@ struct ErasingBite {
             return false
         }
         guard try db.integer("SELECT 1 FROM conversation WHERE id = ?", number) == nil else {
-            // A wrong bit made it the number of another conversation. `repair()` finds the messages that it was about.
+            // A bit error made it the number of another session. `repair()` finds the messages of the original number.
             try Erasing.done(kind, of: number, db)
             return true
         }
@@ -81,13 +82,14 @@ struct ErasingBite {
             }
             let orphans = try MessageDeletion.remove(sequences, conversation: number, db)
             try Erasing.note(orphans: orphans, db)
-            // A killed import of the same attachments may have left a part of them under another name.
+            // A killed import of the same attachments may have left partial copies under another name.
             if !orphans.isEmpty { try Erasing.note(.leftovers, db) }
         } while !isOver
         return true
     }
 
-    /// Whether a damaged index hides messages of a conversation: they are in the index of ids alone, or the scopes in the table alone.
+    /// Whether a damaged index hides messages of a session: messages only in the index of IDs, or scopes only in
+    /// the table.
     private func hasHiddenMessages(_ number: Int64, _ db: Database) throws -> Bool {
         let scope = try db.integer("SELECT id FROM scope WHERE conversation_id = ? LIMIT 1", number)
         guard scope != nil else {
@@ -104,15 +106,15 @@ struct ErasingBite {
     private func removeAttachments(_ db: Database) throws -> Bool {
         let indexed = try AttachmentUse.stillIndexed(among: Self.mostNames, db)
         return try remove(.attachment, db) { hash in
-            // No append can begin to use one meanwhile: it looks again in its transaction.
+            // No append can begin to use it meanwhile: appends check again in their transaction.
             if !indexed.contains(hash), try !AttachmentUse.isUsed(hash, db) { try attachments.remove(hash) }
         }
     }
 
-    /// Removes files. Those that cannot be removed now keep their rows; returns whether any went.
+    /// Removes files. Those impossible to remove now keep their rows. Returns whether any were removed.
     private func remove(_ kind: Erasing.Kind, _ db: Database, _ removal: (String) throws -> Void) throws -> Bool {
         do {
-            // Else a power cut could undo a deletion whose files are gone.
+            // Without this, a power loss could undo a deletion after the removal of its files.
             if let files, files.mayHoldUnsyncedCommits { try files.synchronizeLog() }
         } catch is RecollectError {
             return false

@@ -2,21 +2,21 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Deletes what is too old, in bites, each a write of its own.
+/// Deletes expired messages and sessions in small steps, each in a write of its own.
 ///
-/// An index of timestamps would make every save pay. Instead messages are taken by their numbers, in blocks: of each whole block
-/// the oldest timestamp is remembered, so that a block is read once, and again only when something in it is too old. Editing a
-/// message so that it becomes older than its block is noticed when the block is read the next time.
+/// An index of timestamps would slow down every save. Instead, messages are grouped into blocks by sequence number,
+/// and the oldest timestamp of each complete block is stored. So a block is read once, and again only if it has an
+/// expired message. An edit to a timestamp older than the block's takes effect at the next read of the block.
 struct Expiry {
     let database: HistoryDatabase
 
-    /// How many numbers a block has.
+    /// The number of sequence numbers in a block.
     private static let blockSize: Int64 = 4096
-    /// How many messages are deleted in a bite.
+    /// The maximum number of messages deleted in a step.
     private static let bite = 64
 
-    /// Under `retention: .days`: deletes older messages and discarded conversations, by the trusted time (`ClockWatch`). Returns
-    /// how many messages were deleted.
+    /// With `retention: .days`, deletes older messages and discarded sessions, by the trusted time (`ClockWatch`).
+    /// Returns the number of deleted messages.
     @discardableResult
     func deleteOlder(thanDays days: Int, now: Date, uptime: Int64) async throws -> Int {
         let now = now.millisecondsSince1970
@@ -28,15 +28,15 @@ struct Expiry {
         return try await deleteOlder(than: moment)
     }
 
-    /// Deletes conversations that were discarded before a moment; returns how many there were.
+    /// Deletes sessions discarded before a date. Returns their number.
     func deleteDiscarded(before moment: Int64) async throws -> Int {
         var total = 0
-        // A conversation at a time, with its branches, which may have been discarded too.
+        // One session at a time, with its branches: these may have been discarded too.
         while try await database.write({ try MessageDeletion.deleteDiscarded(before: moment, $0) }) { total += 1 }
         return total
     }
 
-    /// Deletes messages whose timestamp is before a moment; returns how many there were.
+    /// Deletes messages with timestamps before a date. Returns their number.
     func deleteOlder(than moment: Int64) async throws -> Int {
         while try await database.write({ try Self.learn($0) }) {}
         var total = 0
@@ -44,7 +44,7 @@ struct Expiry {
         return total
     }
 
-    /// Remembers the age of the next blocks that are whole; returns whether there are more.
+    /// Stores the ages of the next complete blocks. Returns whether there are more.
     private static func learn(_ db: Database) throws -> Bool {
         let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
         let end = ContinuousClock.now + .milliseconds(20)
@@ -69,11 +69,11 @@ struct Expiry {
             """, block, block * blockSize, (block + 1) * blockSize)
     }
 
-    /// Deletes some messages of the first block that has any too old; `nil` when none has.
+    /// Deletes some messages of the first block with expired ones. Returns `nil` if there are none.
     private static func delete(before moment: Int64, _ db: Database) throws -> Int? {
         let unknown = try firstUnknown(db)
         let block = try db.integer("SELECT block FROM message_age WHERE oldest < ? ORDER BY block LIMIT 1", moment)
-        // What no block remembers is at the end and less than a block.
+        // Messages in no stored block are at the end, and fewer than a block.
         let first = (block ?? unknown) * blockSize
         let count = try MessageDeletion.deleteOlder(
             than: moment, from: first, to: block == nil ? .max : first + blockSize, limit: bite, db)

@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// What a history does of its own accord after commits, outside of every save: it erases what was deleted, and deletes what has
-/// grown too old.
+/// The background work of a history after commits, outside of every save: erases deleted content and deletes
+/// expired messages.
 ///
-/// The work is written down in the database, so nothing depends on this object: what one process leaves, the next one does.
-/// No caller's cancellation reaches it and it fails no call.
+/// The work is recorded in the database, so it does not depend on this object: the next process continues
+/// unfinished work. The work ignores the cancellation of callers and fails no call.
 final class Upkeep: Sendable {
     private struct State {
         weak var database: HistoryDatabase?
@@ -19,9 +19,9 @@ final class Upkeep: Sendable {
     private let events: StoreEvents
     private let retention: Retention
     private let state = Locked(State())
-    /// There may be work.
+    /// Signals possible work.
     private let woken = Signal()
-    /// A run has ended.
+    /// Signals the end of a run.
     private let ended = Signal()
 
     init(attachments: any AttachmentKeeping, events: StoreEvents, retention: Retention) {
@@ -30,7 +30,7 @@ final class Upkeep: Sendable {
         self.retention = retention
     }
 
-    /// Says which database is open. One that was just opened may hold what another process left to be erased.
+    /// Sets the open database. A newly opened one may have unfinished erasing work of another process.
     func use(_ database: HistoryDatabase) {
         let isNew = state.withLock { state in
             guard state.database !== database else { return false }
@@ -42,25 +42,26 @@ final class Upkeep: Sendable {
         if database.state?.isErasing ?? false { wake() }
     }
 
-    /// Says that something was saved: under `retention: .days`, what is too old goes with the first save, then once an hour.
+    /// Records a save. With `retention: .days`, expired messages are deleted after the first save, then once an
+    /// hour.
     func noteSave() {
         guard case .days = retention else { return }
         let isDue = state.withLock { ContinuousClock.now >= $0.nextExpiry }
         if isDue { wake() }
     }
 
-    /// Starts the work unless it is under way. Never waits.
+    /// Starts the work unless it is running. Never waits.
     func wake() {
         woken.signal()
         let mustStart = state.withLock { state in
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        // With the priority of whoever wakes it and may wait for it, and out of reach of its cancellation.
+        // With the priority of the caller, as it may wait for the work, but without its cancellation.
         if mustStart { Task { await run() } }
     }
 
-    /// Removes attachments that were kept for a save which did not happen, where nothing else uses them. Never waits.
+    /// Removes the attachments of a failed save unless they have other uses. Never waits.
     func remove(unsaved hashes: [String]) {
         guard !hashes.isEmpty, let database = state.withLock({ $0.database }) else { return }
         Task {
@@ -68,13 +69,13 @@ final class Upkeep: Sendable {
                 try await database.write { try Erasing.note(orphans: hashes, $0) }
                 wake()
             } catch {
-                // `doctor` finds what nothing uses.
+                // `doctor` finds unused attachments.
                 database.configuration.logger.debug("attachments of a failed save stay: \(error)")
             }
         }
     }
 
-    /// Starts the work and waits until it has ended, at most so long.
+    /// Starts the work and waits for its end, at most for a duration.
     func work(atMost limit: Duration) async {
         let seen = ended.count
         wake()
@@ -89,7 +90,7 @@ final class Upkeep: Sendable {
         var pause = Duration.milliseconds(50)
         var hasErased = false
 
-        /// Adapts to the duration of the last bite with its commit, because saves wait for both.
+        /// Adapts to the duration of the last step with its commit, because saves wait for both.
         mutating func follow(_ taken: Duration) {
             if taken < .milliseconds(8) {
                 mergedPages = min(mergedPages * 2, 256)
@@ -114,7 +115,8 @@ final class Upkeep: Sendable {
             case .again:
                 pace.pause = .milliseconds(50)
             case .wait:
-                // Somebody reads an older state, or a file cannot be removed: tried again ever more seldom, or when woken.
+                // Another process reads an older state, or a file cannot be removed: retried at growing intervals,
+                // or when woken.
                 await woken.wait(since: seen, atMost: pace.pause)
                 pace.pause = woken.count == seen ? min(pace.pause * 2, .seconds(10)) : .milliseconds(50)
             case .finished:
@@ -138,7 +140,7 @@ final class Upkeep: Sendable {
             case .worked:
                 pace.hasErased = true
                 pace.follow(ContinuousClock.now - start)
-                // Whoever waits for the lock polls it.
+                // Other processes poll for the lock, so it is released for a millisecond.
                 try await Task.sleep(for: .milliseconds(1))
                 return .again
             case .onlyLog:
@@ -164,13 +166,13 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Does a bite. Returns its outcome and its start on the writer.
+    /// Runs a step. Returns its outcome and its start on the writer.
     private func bite(
         _ database: HistoryDatabase, _ pace: Pace
     ) async throws -> (outcome: ErasingBite.Outcome, start: ContinuousClock.Instant) {
         let now = ContinuousClock.now
         guard try await database.read({ try Erasing.isPending($0) }) else { return (.nothing, now) }
-        // Alone: a file that it removes does not come back where a deletion in the same transaction is undone.
+        // Alone: a removed file cannot be restored if a deletion in the same transaction is rolled back.
         return try await database.write(alone: true) { [attachments, files = database.files] db in
             let start = ContinuousClock.now
             let bite = ErasingBite(
@@ -179,7 +181,7 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Makes a damaged search index anew and empty. The next search fills it.
+    /// Recreates a damaged search index, empty. The next search fills it.
     private func rebuildIndex(of database: HistoryDatabase) async {
         do {
             try await database.write { try SearchIndex.rebuild($0) }
@@ -201,7 +203,7 @@ final class Upkeep: Sendable {
         }
     }
 
-    /// Ends the run; returns false where it was woken meanwhile and has to go on.
+    /// Ends the run. Returns false if it was woken meanwhile and must continue.
     private func end(unlessWokenSince seen: Int) -> Bool {
         let hasEnded = state.withLock { state in
             if woken.count != seen { return false }

@@ -3,14 +3,14 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// The pieces of a check.
+/// The parts of a check.
 enum HistoryCheck {
     struct Result: Sendable {
         var report: HistoryReport
         var hashes: Set<String>
     }
 
-    /// At most so many problems of a kind are told.
+    /// The maximum number of reported problems of a kind.
     private static let limit = 20
 
     static func run(_ db: Database) throws -> Result {
@@ -60,19 +60,20 @@ enum HistoryCheck {
         return problems
     }
 
-    /// Whether SQLite finds nothing wrong.
+    /// Whether SQLite's integrity check and the check of the schema find no problem.
     static func isWhole(_ db: Database) throws -> Bool {
         do { return try integrity(db).isEmpty } catch  where error.isCorruption { return false }
     }
 
-    /// Whether a line of SQLite's integrity check tells of an index that is another than its table makes it, and of no damaged page.
+    /// Whether a line of SQLite's integrity check reports an index in contradiction to its table, and no damaged
+    /// page.
     static func isAboutAnIndex(_ line: String) -> Bool {
         line.hasPrefix("row ") && line.contains(" missing from index ")
             || line.hasPrefix("wrong # of entries in index ") || line.hasPrefix("non-unique entry in index ")
     }
 
-    /// What FTS5 finds wrong with the search index. On a connection that may write: the question is asked by an INSERT, which
-    /// changes nothing.
+    /// Returns the problems found by FTS5 in the search index. Needs a connection with write access: the check is
+    /// an INSERT without changes.
     static func indexProblems(_ db: Database) throws -> [HistoryReport.Problem] {
         do {
             try db.run("INSERT INTO message_search (message_search) VALUES ('integrity-check')")
@@ -86,7 +87,7 @@ enum HistoryCheck {
         }
     }
 
-    // MARK: What is derived
+    // MARK: Derived data
 
     private static func counts(_ db: Database) throws -> [HistoryReport.Problem] {
         var problems: [HistoryReport.Problem] = []
@@ -121,11 +122,11 @@ enum HistoryCheck {
 
     // MARK: Owners
 
-    /// Messages that name another session than their scope does.
+    /// Messages with another session than their scope's.
     static let strays = """
         FROM message JOIN scope ON scope.id = message.scope_id WHERE message.conversation_id <> scope.conversation_id
         """
-    /// Windows that begin behind every place that was ever given.
+    /// Scopes with a window starting after every position ever assigned.
     static let lostWindows = "window_start >> 20 > \(Database.lastSequence) + 1"
     /// Scopes of deleted sessions without a row of `erasure`.
     static let orphans = """
@@ -157,8 +158,8 @@ enum HistoryCheck {
 
     private static let contentColumns = MessageChecksum.columns.map { "message.\($0)" }.joined(separator: ", ")
 
-    /// The sessions that hold messages whose content is not what was saved: it fails its checksum or, where a row has none, is JSON
-    /// that cannot be read.
+    /// Returns a problem for each session with damaged content: its checksum is wrong or, in a row without one, its
+    /// JSON is invalid.
     private static func content(_ db: Database) throws -> [HistoryReport.Problem] {
         var damaged: [Int64: Int] = [:]
         try db.sql("SELECT conversation_id, message.checksum, \(contentColumns) FROM message").forEachRow { row in
@@ -177,7 +178,7 @@ enum HistoryCheck {
         }
     }
 
-    /// Attachments of messages without a row in the table of uses.
+    /// Returns a problem if attachments of messages have no row in the table of uses.
     private static func uses(_ db: Database) throws -> [HistoryReport.Problem] {
         let missing = try AttachmentUse.missing(db)
         guard missing > 0 else { return [] }
@@ -185,8 +186,8 @@ enum HistoryCheck {
         return [.init(kind: "attachmentUse", message: message)]
     }
 
-    /// Gives messages behind a number their checksums where they have none and can be read. In a write transaction.
-    /// - Returns: The last number that was looked at; `nil` at the end.
+    /// Adds missing checksums to readable messages after a sequence number. In a write transaction.
+    /// - Returns: The last number examined, or `nil` at the end.
     static func addChecksums(behind start: Int64, limit: Int, _ db: Database) throws -> Int64? {
         var last: Int64?
         var checksums: [(Int64, Int64)] = []
@@ -219,7 +220,7 @@ enum HistoryCheck {
         return checksum.value
     }
 
-    /// Whether a row's JSON is whole; a row of prose has none.
+    /// Whether a row's JSON is valid. A row with prose has none.
     private static func isReadable(_ row: SQL, from first: Int32) -> Bool {
         do {
             guard !row.isNull(first + 2) || !row.isNull(first + 3) else { return false }
@@ -244,7 +245,7 @@ enum HistoryCheck {
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// What was lost, by session where it is known of which.
+    /// Returns the problems of a loss, by session if the sessions are known.
     static func problems(of loss: HistoryLoss) -> [HistoryReport.Problem] {
         let end = "the damaged file is kept as \(loss.setAside): remove it to end this notice"
         guard let lost = loss.lostMessages else {
@@ -265,7 +266,7 @@ enum HistoryCheck {
         }
     }
 
-    /// The problems of attachments, each with the hash.
+    /// Returns the problems of attachments, each with the hash.
     static func problems(
         of files: AttachmentFiles, kept: Set<String>, used: Set<String>
     ) -> [(hash: String, problem: HistoryReport.Problem)] {

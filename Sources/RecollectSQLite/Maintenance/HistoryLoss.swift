@@ -1,17 +1,18 @@
 import Foundation
 import RecollectCore
 
-/// What a salvage could not read of a damaged database. It is told for as long as the damaged file is kept.
+/// The messages lost in a salvage of a damaged database. The loss is reported for as long as the damaged file
+/// exists.
 public struct HistoryLoss: Sendable, Codable, Hashable {
-    /// The name of the damaged file, in the history's folder. Remove it, and nothing is told any more.
+    /// The name of the damaged file, in the history's folder. Remove the file to end the reports.
     public let setAside: String
-    /// When the database was salvaged.
+    /// The date of the salvage.
     public let date: Date
-    /// How many messages were recovered; `nil` where that was not kept.
+    /// The number of recovered messages, or `nil` if it was not recorded.
     public let recoveredMessages: Int?
-    /// How many messages are known to be lost; `nil` where nothing tells how many there were.
+    /// The number of messages known to be lost, or `nil` if the original number is unknown.
     public let lostMessages: Int?
-    /// The sessions of which messages are known to be lost, where it is known of which.
+    /// The sessions with messages known to be lost, as far as these are known.
     public let sessions: [SessionLoss]
 
     init(setAside: String, date: Date, recoveredMessages: Int?, lostMessages: Int?, sessions: [SessionLoss]) {
@@ -22,13 +23,13 @@ public struct HistoryLoss: Sendable, Codable, Hashable {
         self.sessions = sessions
     }
 
-    /// A salvage of which nothing but its files is known.
+    /// Creates the loss of a salvage known only by its damaged file.
     init(unknownIn setAside: String) {
         self.init(
             setAside: setAside, date: Date(timeIntervalSince1970: 0), recoveredMessages: nil, lostMessages: nil,
             sessions: [])
     }
 
-    /// Whether anything was lost, or may have been.
+    /// Whether messages were lost, or may have been.
     var isLoss: Bool { lostMessages != 0 }
 }

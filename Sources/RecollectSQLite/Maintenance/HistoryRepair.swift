@@ -1,17 +1,18 @@
 import GRDB
 import RecollectCore
 
-/// The steps of a repair with changes of rows, each in a write transaction.
+/// The steps of a repair that change rows, each in a write transaction.
 ///
-/// After a wrong bit, a row and an index contradict each other. A third place decides: another index, another row, or the order of the
-/// index. Rows come before indexes: an index made from a damaged row would confirm the damage.
+/// After a bit error, a row and an index contradict each other. A third source decides: another index, another row,
+/// or the order of the index. Rows are repaired before indexes: an index rebuilt from a damaged row would confirm
+/// the damage.
 enum HistoryRepair {
     /// Whether an index has entries without rows, or a message is in no index: the table may have an older page.
     ///
-    /// New indexes of such a table would confirm the loss, or restore deleted messages. A salvage restores rows from indexes, and reports
-    /// losses.
+    /// New indexes of such a table would confirm the loss, or restore deleted messages. A salvage restores rows
+    /// from indexes, and reports losses.
     static func hasLostRows(_ db: Database) throws -> Bool {
-        // Each row is looked for by its key in the table, and not in an index.
+        // Each row is looked up by its key in the table, not in an index.
         let entriesWithoutRows = [
             """
             (SELECT user_id, id FROM conversation INDEXED BY sqlite_autoindex_conversation_1) AS entry
@@ -57,9 +58,9 @@ enum HistoryRepair {
         return moved ?? 0 < unknown.count
     }
 
-    /// Restores rows in contradiction to their indexes if a third place agrees with the indexes.
+    /// Restores rows in contradiction to their indexes if a third source agrees with the indexes.
     static func restoreRows(_ db: Database) throws {
-        // SQLite refuses to update a row that an index does not have. What the updates leave in indexes is made anew afterwards.
+        // SQLite refuses to update a row missing from an index. The indexes are rebuilt after these updates.
         try db.run("PRAGMA writable_schema = ON")
         defer { try? db.run("PRAGMA writable_schema = OFF") }  // Cannot fail; a new connection begins without it.
         try restoreConversations(db)
@@ -67,7 +68,8 @@ enum HistoryRepair {
         try restorePlaces(db)
     }
 
-    /// A conversation's user and session: if at least two of its other indexes agree with the unique one, and not with the row.
+    /// Restores a session's user ID and session ID if at least two of its other indexes agree with the unique index
+    /// and not with the row.
     private static func restoreConversations(_ db: Database) throws {
         var found: [(id: Int64, user: String, session: String)] = []
         try db.sql(
@@ -91,7 +93,8 @@ enum HistoryRepair {
         }
     }
 
-    /// A scope's conversation and agent: most of its messages name the conversation, else the entry stands in the index's order.
+    /// Restores a scope's session and agent if most of its messages name the session of the entry or, in a tie, the
+    /// entry is in index order.
     private static func restoreScopes(_ db: Database) throws {
         var found: [(id: Int64, row: Int64, conversation: Int64, agent: String)] = []
         try db.sql(
@@ -116,8 +119,8 @@ enum HistoryRepair {
         }
     }
 
-    /// A message's scope and position: the index of ids has the scope, its number gives the position, else the entry stands in the
-    /// index's order.
+    /// Restores a message's scope and position. The index of IDs confirms the scope, and the sequence number
+    /// confirms the position. Otherwise the entry must be in index order.
     private static func restorePlaces(_ db: Database) throws {
         var found: [(sequence: Int64, row: (scope: Int64, position: Int64), entry: (scope: Int64, position: Int64))] =
             []
@@ -154,7 +157,7 @@ enum HistoryRepair {
         }
     }
 
-    /// Restores the ids of messages from entries of the index of ids. An entry must stand in the order of the index.
+    /// Restores the IDs of messages from entries of the index of IDs. An entry must be in index order.
     static func restoreIDs(_ db: Database) throws {
         var found: [(sequence: Int64, scope: Int64, id: String)] = []
         try db.sql(
@@ -172,7 +175,8 @@ enum HistoryRepair {
         }
     }
 
-    /// Restores the sessions of messages from their scopes, resets lost windows, and notes leftovers of deleted sessions for erasing.
+    /// Restores the sessions of messages from their scopes, resets lost windows, and schedules leftovers of deleted
+    /// sessions for erasure.
     static func restoreOwners(_ db: Database) throws {
         try db.run(
             """
@@ -185,7 +189,8 @@ enum HistoryRepair {
         if !orphans.isEmpty { try Erasing.noteRemoval(db) }
     }
 
-    /// Gives the later ones of messages of one id in a scope ids of their own. Everything must be settled.
+    /// Gives new IDs to later messages with the ID of another message in their scope. Requires up-to-date derived
+    /// data.
     static func separateIDs(_ db: Database) throws {
         let others = try db.integers(
             """

@@ -1,45 +1,46 @@
 import Foundation
 
-/// What a look at a history's files found: what `recall doctor` prints.
+/// The result of a check of a history's files, as printed by `recall doctor`.
 public struct HistoryReport: Sendable, Codable {
-    /// Something that is not as it should be.
+    /// A problem found by the check.
     public struct Problem: Sendable, Codable, Hashable {
-        /// What kind of problem it is, stable across versions: `integrity`, `messageCount`, `messageId`, `contentDamaged`,
-        /// `searchIndex`, `log`, `messagesLost`, `owner`, `window`, `attachmentMissing`, `attachmentDamaged`, `attachmentUnused`.
+        /// The kind of the problem, stable across versions: `integrity`, `messageCount`, `messageId`,
+        /// `contentDamaged`, `searchIndex`, `log`, `messagesLost`, `owner`, `window`, `attachmentUse`,
+        /// `attachmentMissing`, `attachmentDamaged`, `attachmentUnused`.
         public let kind: String
-        /// What is wrong, in words.
+        /// A description of the problem.
         public let message: String
     }
 
-    /// The folder of the history; absent for one in memory.
+    /// The folder of the history, or `nil` for a history in memory.
     public var directory: String?
-    /// The version of SQLite that this program runs with.
+    /// The SQLite version of this program.
     public var sqliteVersion: String
-    /// The schema's migrations that were applied, oldest first; empty where the database is too damaged to tell, and then the
-    /// counts of what it holds are 0.
+    /// The applied schema migrations, oldest first. Empty if the database is too damaged to be read; all counts are
+    /// 0 then.
     public var migrations: [String]
-    /// How many users have a history here.
+    /// The number of users with a history.
     public var users: Int
-    /// How many conversations there are.
+    /// The number of sessions.
     public var conversations: Int
-    /// How many messages there are.
+    /// The number of messages.
     public var messages: Int
-    /// How many messages the search index has yet to take in; the next search does.
+    /// The number of messages missing from the search index. The next search adds them.
     public var messagesToIndex: Int
     /// The size of the database, in bytes.
     public var databaseBytes: Int
     /// The size of the write-ahead log, in bytes.
     public var logBytes: Int
-    /// How many attachments are kept, each counted once.
+    /// The number of stored attachments, each counted once.
     public var attachments: Int
-    /// Their size, in bytes.
+    /// The total size of the attachments, in bytes.
     public var attachmentBytes: Int
-    /// Damaged files that were set aside, by name.
+    /// The names of damaged files set aside earlier.
     public var setAside: [String]
-    /// What was lost with damaged files that are still set aside, the oldest first.
+    /// The losses with damaged files still set aside, the oldest first.
     public var losses: [HistoryLoss] = []
-    /// What is not as it should be; empty is good.
+    /// The problems found. An empty list means no problems.
     public var problems: [Problem]
-    /// What is left to be erased of what was deleted.
+    /// The deleted content not yet erased.
     public var erasure = Erasure()
 }

@@ -3,21 +3,21 @@ import GRDB
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    /// Looks at everything: SQLite's integrity check over all pages, the checksums of all messages, counts, the search index,
-    /// attachments, and what was lost before. Changes nothing.
+    /// Checks the whole history: SQLite's integrity check over all pages, the checksums of all messages, counts,
+    /// the search index, attachments, and earlier losses. Changes nothing.
     ///
-    /// Costs a reading of the whole database and of every attachment. A database that is so damaged that it cannot be opened is
-    /// salvaged at opening; this then reports on what was recovered.
+    /// Reads the whole database and every attachment. A database too damaged to be opened is salvaged at its
+    /// opening. The report then describes the salvaged database.
     public func check() async throws -> HistoryReport {
         let (files, durability) = (connection.files, connection.configuration.durability)
         let checked = try await connection.perform { database in
             var checked = try await database.read { db in
-                // Corruption is what is looked for here: it is told, not thrown.
+                // Corruption is a result of the check: it is reported, not thrown.
                 do { return try HistoryCheck.run(db) } catch  where error.isCorruption {
                     return HistoryCheck.unreadable(error)
                 }
             }
-            // Only a connection that may write can ask for them.
+            // The check of the search index needs a connection with write access.
             if database.cannotWrite == nil {
                 checked.report.problems += try await database.withWriterConnection {
                     try HistoryCheck.indexProblems($0)
@@ -32,7 +32,7 @@ extension SQLiteHistoryStore {
         report.erasure = checked.report.migrations.isEmpty ? Erasure() : try await erasure()
         report.directory = directory?.path
         guard let files = connection.files else { return report }
-        // What is about to be removed is no problem.
+        // A pending removal is not a problem.
         let pending = report.migrations.isEmpty ? [] : try await read { try Erasing.pendingAttachments($0) }
         var (told, suspects) = try await blocking { [report] in
             var report = report
@@ -56,7 +56,8 @@ extension SQLiteHistoryStore {
         return told
     }
 
-    /// Checks suspect attachments again. A save or a deletion between reading rows and reading files makes a sound one suspect.
+    /// Checks suspect attachments again. A save or a deletion between reading rows and reading files makes an
+    /// intact one suspect.
     private func attachmentProblems(
         among hashes: Set<String>, in files: HistoryFiles
     ) async throws -> [(hash: String, problem: HistoryReport.Problem)] {
@@ -70,26 +71,30 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// What was lost with damaged files that are still set aside, the oldest first; nothing once these files are removed.
+    /// Returns the losses with damaged files still set aside, the oldest first. The list is empty once these files
+    /// are removed.
     ///
-    /// Looks at the names of files alone, so it is cheap. `open()` comes first where a salvage may be due.
+    /// Reads only file names, so it is cheap. Call `open()` first if a salvage may be due.
     public func losses() async throws -> [HistoryLoss] {
         guard let files = connection.files else { return [] }
         return try await blocking { try files.losses() }
     }
 
-    /// Mends what `check()` finds: salvages a damaged database, sets counts right, makes indexes anew, gives checksums to messages
-    /// that have none, removes attachments that nothing uses. What cannot be read stays in the file that is set aside.
+    /// Repairs the problems found by `check()`: salvages a damaged database, corrects counts, rebuilds indexes,
+    /// adds missing checksums, and removes unused attachments. Unreadable content stays in the damaged file set
+    /// aside.
     ///
-    /// A damaged index of a whole table is made anew; nothing is set aside. A table without rows of its indexes, or with messages in no
-    /// index, is salvaged. A message with a wrong checksum stays as it is. While messages are lost, no attachment is removed: a lost message may have used it.
+    /// A damaged index of an intact table is rebuilt, and no file is set aside. A table is salvaged if it lacks
+    /// rows named by its indexes or has messages in no index. A message with a wrong checksum stays unchanged.
+    /// Attachments are not removed while there are losses or missing attachment files: a lost message may have used
+    /// them. Posts `rebuiltIndex`, and waits until the erasure is complete or 30 seconds have passed.
     public func repair() async throws {
         let report = try await check()
         let damage = report.problems.filter { $0.kind == "integrity" }.map(\.message)
         if !damage.isEmpty, connection.files != nil {
             let isAboutIndexes = damage.allSatisfy(HistoryCheck.isAboutAnIndex)
             if isAboutIndexes, try await !read(HistoryRepair.hasLostRows) { try await reindex() }
-            // Thrown in the operation, so that this very database is salvaged and not one that replaced it meanwhile.
+            // Thrown in the operation, so that this database is salvaged and not one that replaced it meanwhile.
             try await perform { database in
                 guard try await database.read(HistoryCheck.isWhole) else {
                     throw DatabaseError(resultCode: .SQLITE_CORRUPT)
@@ -112,7 +117,7 @@ extension SQLiteHistoryStore {
         }
         guard let files = connection.files else { return }
         let hasLosses = try await !losses().isEmpty
-        // Where the uses of attachments contradict their files, one that seems unused may be a message's.
+        // If the uses of attachments contradict their files, a seemingly unused one may belong to a message.
         let isMissing = report.problems.contains { $0.kind == "attachmentMissing" }
         try await write { db in
             if !hasLosses, !isMissing {
@@ -124,7 +129,7 @@ extension SQLiteHistoryStore {
         try await waitUntilErased()
     }
 
-    /// Restores rows, then makes all indexes anew. Leaves two rows of one key to a salvage.
+    /// Restores rows, then rebuilds all indexes. Leaves two rows with one key to a salvage.
     private func reindex() async throws {
         try await write { db in
             try HistoryRepair.restoreRows(db)

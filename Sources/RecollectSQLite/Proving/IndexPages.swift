@@ -1,12 +1,13 @@
 import GRDB
 import RecollectCore
 
-/// Reads the pages of the FTS5 index as they lie in the database: a search does not find what was removed and not yet merged away.
+/// Reads the pages of the FTS5 index directly: a search does not find removed terms before they are merged away.
 ///
-/// The format is FTS5's own: a leaf holds terms and their rows, and at its end where each term begins. The first term of a page is
-/// whole, any other shares a beginning with the one before.
+/// The format is FTS5's own: a leaf holds terms and their rows, and at its end the start of each term. The first
+/// term of a page is complete. Each other term shares a prefix with the one before.
 enum IndexPages {
-    /// The pages that hold a term, from a page on: their ids, at most `limit` pages read. `next` is where to go on.
+    /// Returns the pages with one of the terms after a page ID, from at most `limit` pages. `next` is the last page
+    /// ID read, or `nil` at the end.
     static func pages(
         holding terms: [[UInt8]], after id: Int64, limit: Int, _ db: Database
     ) throws -> (found: [(id: Int64, term: [UInt8])], next: Int64?) {
@@ -27,10 +28,11 @@ enum IndexPages {
         return (found, count == limit ? last : nil)
     }
 
-    /// 1 and 10 are the index's own records; of a segment's pages, the height above the leaves has five bits.
+    /// Whether a page is a leaf. 1 and 10 are the index's own records. In the ID of a segment's page, five bits are
+    /// the height above the leaves, and one bit marks a doclist index.
     private static func isLeaf(_ id: Int64) -> Bool { id > 10 && (id >> 31) & 0x3F == 0 }
 
-    /// The terms of a leaf.
+    /// Returns the terms of a leaf.
     static func terms(of page: UnsafeRawBufferPointer) -> [[UInt8]] {
         guard page.count >= 4 else { return [] }
         let size = Int(page[2]) << 8 | Int(page[3])
@@ -56,7 +58,7 @@ enum IndexPages {
         return terms.map { Array($0.dropFirst()) }
     }
 
-    /// A number of SQLite's, of at most nine bytes; `nil` behind the end.
+    /// Reads a SQLite varint of at most eight bytes. Returns `nil` for a longer one or beyond the end.
     private static func number(_ page: UnsafeRawBufferPointer, _ offset: inout Int) -> Int? {
         var value = 0
         for _ in 0..<8 {

@@ -1,15 +1,16 @@
 import GRDB
 import RecollectCore
 
-/// Finds a word in the rows of a database, a thousand at a time: each read is a snapshot, and the log waits for snapshots.
+/// Finds a word in the rows of a database, a thousand at a time: each read is a snapshot, and the log waits for
+/// snapshots.
 struct LiveWords: Sendable {
     let pattern: WordPattern
     let file: String
 
-    /// What a page of rows gave.
+    /// The result for a page of rows.
     struct Found: Sendable {
         var traces: [WordTrace] = []
-        /// Where to go on; `nil` at the end.
+        /// The cursor of the next page, or `nil` at the end.
         var next: Int64?
     }
 
@@ -60,7 +61,7 @@ struct LiveWords: Sendable {
             let places = columns.reduce(0) { sum, column in sum + row.withBytes(column) { pattern.places(in: $0).count }
             }
             guard places > 0 else { return }
-            // Rows without a conversation are those of a deleted one.
+            // Rows without a session belong to a deleted one.
             found.traces.append(
                 WordTrace(
                     kind: kind, file: file, count: places, isLive: !row.isNull(1), userId: row.optionalText(1),

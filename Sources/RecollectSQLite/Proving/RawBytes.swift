@@ -2,22 +2,23 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Looks for a word in the bytes of files, a megabyte at a time.
+/// Finds a word in the bytes of files, a megabyte at a time.
 struct RawBytes {
     let pattern: WordPattern
 
     private static let chunk = 1 << 20
 
-    /// How often a word stands in a file, and where first.
+    /// The number of occurrences of a word in a file, and the offset of the first.
     struct Places: Sendable {
         var first: Int?
         var count = 0
     }
 
-    /// The places in a file that is no open database: closing that would drop the locks of this process. Blocks.
+    /// Returns the occurrences in a file outside of open databases: closing the file of one would release the locks
+    /// of this process. Blocks.
     func places(inFile path: String) throws -> Places {
         var status = stat()
-        // To open a pipe would wait for its writer.
+        // Opening a pipe would wait for its writer.
         guard lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return Places() }
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
         defer { file.closeFile() }
@@ -29,7 +30,7 @@ struct RawBytes {
         }
     }
 
-    /// The places in the file of an open database, read by way of its own connection.
+    /// Returns the occurrences in the file of an open database, read through its own connection.
     func places(in db: Database) throws -> Places {
         guard let file = DatabaseFile(.database, of: db.sqliteConnection) else { return Places() }
         let size = try file.size()
@@ -41,7 +42,8 @@ struct RawBytes {
         }
     }
 
-    /// - Parameter read: fills a buffer from an offset on and returns how many bytes there were.
+    /// Returns the occurrences in bytes read in chunks.
+    /// - Parameter read: Fills a buffer from an offset and returns the number of bytes.
     private func places(_ read: (Int, UnsafeMutableRawBufferPointer) throws -> Int) throws -> Places {
         var places = Places()
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 16)
@@ -50,7 +52,7 @@ struct RawBytes {
         var offset = 0
         while true {
             let count = try read(offset, buffer)
-            // What begins in the last bytes of a chunk is found with the next one.
+            // Occurrences starting in the last bytes of a chunk are found with the next one.
             let found = pattern.places(in: UnsafeRawBufferPointer(rebasing: buffer[..<count])).filter { $0 < step }
             places.first = places.first ?? found.first.map { offset + $0 }
             places.count += found.count

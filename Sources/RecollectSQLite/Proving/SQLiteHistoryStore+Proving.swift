@@ -3,14 +3,15 @@ import GRDB
 import RecollectCore
 
 extension SQLiteHistoryStore {
-    /// Looks for a word in everything that the history keeps: rows, the pages of the search index, and the bytes of the database, its
-    /// log, attachments, files that were set aside and files that interrupted work left. Empty means that it is nowhere.
+    /// Searches for a word in all content of the history: rows, the pages of the search index, and the bytes of the
+    /// database, its log, attachments, files set aside and files left by interrupted work. An empty result means
+    /// the word is in none of them.
     ///
-    /// Case of ASCII letters does not matter. Bytes are compared as they lie: a word in a compressed attachment is not seen. Reads
-    /// the whole history; changes nothing. What is saved meanwhile may be seen or not.
+    /// The case of ASCII letters does not matter. Bytes are compared as stored: a word in a compressed attachment
+    /// is not found. Reads the whole history and changes nothing. Content saved meanwhile may be found or not.
     ///
-    /// - Parameter word: at least three bytes.
-    /// - Returns: where the word stands: rows first, each with the session that it belongs to.
+    /// - Parameter word: A word of at least three bytes.
+    /// - Returns: The occurrences of the word: rows first, each with its session.
     /// - Throws: `invalidArgument` for a shorter word.
     public func prove(absenceOf word: String) async throws -> [WordTrace] {
         let pattern = try WordPattern(word)
@@ -46,7 +47,7 @@ extension SQLiteHistoryStore {
                     do {
                         places = try bytes.places(inFile: path)
                     } catch {
-                        // A file that was removed meanwhile proves as much as one without the word.
+                        // A file removed meanwhile counts as a file without the word.
                         guard FileManager.default.fileExists(atPath: path) else { return nil }
                         throw RecollectError(.inputOutput, "\(path) cannot be read", cause: error)
                     }
@@ -92,7 +93,7 @@ extension SQLiteHistoryStore {
         return traces
     }
 
-    /// Whether a message that was not deleted has a term.
+    /// Whether an undeleted message has a term.
     private static func isFound(_ term: [UInt8], _ db: Database) throws -> Bool {
         let term = String(decoding: term, as: UTF8.self)
         return try db.integer(
@@ -104,13 +105,13 @@ extension SQLiteHistoryStore {
 }
 
 extension HistoryFiles {
-    /// All files with content of the history except the database: names and paths, by name.
+    /// Returns all files with content of the history except the database: names and paths, by name.
     fileprivate func contents() throws -> [(name: String, path: String)] {
         let manager = FileManager.default
         let files = resolved
         var names = try files.remains().map { ($0, files.folder + "/" + $0) }
         if files.haveTheirFolder {
-            // What was typed in `recall chat`.
+            // The input history of `recall chat`.
             names += try manager.contentsOfDirectory(atPath: files.folder).filter { $0.hasPrefix("chat-history") }
                 .map { ($0, files.folder + "/" + $0) }
         }

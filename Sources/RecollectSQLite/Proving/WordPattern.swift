@@ -1,14 +1,16 @@
 import Foundation
 import RecollectCore
 
-/// A word as it may stand in files: as it is, as JSON writes it, and as the search index folds it. Case of ASCII does not matter.
+/// A word in the forms found in files: unchanged, as in JSON, and as folded by the search index. ASCII case does
+/// not matter.
 struct WordPattern: Sendable {
-    /// The bytes to look for, in lower case.
+    /// The bytes to search for, in lower case.
     let needles: [[UInt8]]
-    /// The terms that the search index has of the word.
+    /// The terms of the word in the search index.
     let terms: [[UInt8]]
 
-    /// - Throws: `invalidArgument` for fewer than three bytes, which stand everywhere by chance.
+    /// Creates the pattern of a word.
+    /// - Throws: `invalidArgument` for fewer than three bytes, as these occur everywhere by chance.
     init(_ word: String) throws {
         var reader = TermList()
         SearchText.read(word, into: &reader)
@@ -29,7 +31,7 @@ struct WordPattern: Sendable {
     /// The length of the longest needle.
     var length: Int { needles.map(\.count).max() ?? 0 }
 
-    /// The offsets of all places in some bytes.
+    /// Returns the offsets of all occurrences in some bytes.
     func places(in bytes: UnsafeRawBufferPointer) -> [Int] {
         var places: Set<Int> = []
         for needle in needles {
@@ -51,7 +53,7 @@ struct WordPattern: Sendable {
         return true
     }
 
-    /// Whether any place is in a text.
+    /// Whether a text has an occurrence.
     func isIn(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { !places(in: UnsafeRawBufferPointer($0)).isEmpty }

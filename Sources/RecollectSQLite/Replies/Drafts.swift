@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// The replies in flight as rows of `draft`. Everything but reading happens inside a write transaction.
+/// The streaming replies as rows of `draft`. All methods except the reading ones run inside a write transaction.
 enum Drafts {
-    /// A reply in flight as it is kept.
+    /// A saved streaming reply.
     struct Draft: Sendable {
         let number: Int64
         let writer: String
@@ -12,7 +12,8 @@ enum Drafts {
         let message: ConversationMessage
     }
 
-    /// Keeps the first state of a reply and returns the draft's number; its conversation and scope are made if they are new.
+    /// Saves the first increment of a streaming reply and returns its number. Creates the session and the scope if
+    /// they are new.
     static func begin(
         _ message: ConversationMessage, in scope: Scope, writer: String, _ db: Database
     ) throws -> Int64 {
@@ -38,38 +39,38 @@ enum Drafts {
         object.isEmpty ? nil : JSONValue.write(object: object)
     }
 
-    /// Keeps what a reply has grown to. A draft that is gone stays gone.
-    /// - Parameter parts: what stands before the text; `nil` leaves it as it is.
+    /// Saves an increment of a streaming reply. A deleted one stays deleted.
+    /// - Parameter parts: The parts before the text. `nil` leaves them unchanged.
     static func keep(_ text: String?, behind parts: [ContentPart]?, of number: Int64, _ db: Database) throws {
         guard let parts else { return try db.run("UPDATE draft SET text = ? WHERE id = ?", text, number) }
         try db.run("UPDATE draft SET text = ?, parts = ? WHERE id = ?", text, ContentPart.write(list: parts), number)
     }
 
-    /// Forgets what is left of a writer's drafts: those whose conversation is gone.
+    /// Deletes the remaining streaming replies of a writer: those of deleted sessions.
     static func delete(writer: String, _ db: Database) throws {
         try db.run("DELETE FROM draft WHERE writer = ?", writer)
     }
 
-    /// Forgets a draft.
+    /// Deletes a streaming reply.
     static func remove(_ number: Int64, _ db: Database) throws {
         try db.run("DELETE FROM draft WHERE id = ?", number)
     }
 
-    /// Forgets the drafts of a conversation that is deleted.
+    /// Deletes the streaming replies of a deleted session.
     static func delete(conversation: Int64, _ db: Database) throws {
         try db.run("DELETE FROM draft WHERE conversation_id = ?", conversation)
     }
 
-    /// Gives the drafts of a conversation to another one: whoever writes them ends them there.
+    /// Moves the streaming replies of a session to another one. Their writers end them there.
     static func move(conversation: Int64, to target: Int64, _ db: Database) throws {
         try db.run("UPDATE draft SET conversation_id = ? WHERE conversation_id = ?", target, conversation)
     }
 
-    /// Resolves conflicts of ids before two conversations become one: a draft gets a new id if the other conversation has a message or a
-    /// draft of its id.
+    /// Resolves ID conflicts before a merge of two sessions: a streaming reply gets a new ID if the other session
+    /// has a message or a streaming reply with its ID.
     ///
-    /// A draft already saved as a message of its own conversation keeps that message's id.
-    /// - Parameter id: The id of the source. New ids are derived from its session id.
+    /// A streaming reply already saved as a message of its own session keeps that message's ID.
+    /// - Parameter id: The ID of the source. New IDs are derived from its session ID.
     static func separate(_ source: Int64, _ id: ConversationID, from target: Int64, _ db: Database) throws {
         for (own, other) in [(source, target), (target, source)] {
             for draft in try drafts("conversation_id = ?", [own], db) {
@@ -87,7 +88,7 @@ enum Drafts {
         }
     }
 
-    /// Gives the drafts of a scope's message the message's new id.
+    /// Gives the streaming replies for a scope's message the message's new ID.
     static func rename(_ id: String, to new: String, inScope scope: Int64, _ db: Database) throws {
         try db.run(
             """
@@ -102,25 +103,25 @@ enum Drafts {
         ) != nil
     }
 
-    /// Whether a conversation has a message of an id, of an agent or of none.
+    /// Whether a session has a message with an ID, of an agent or without one.
     private static func isMessage(_ id: String, _ agentId: String, in number: Int64, _ db: Database) throws -> Bool {
         try [agentId, ""].contains { try !MessageQueries.sequences(of: id, in: number, agentId: $0, db).isEmpty }
     }
 
     // MARK: Reading
 
-    /// One draft; `nil` if it is gone, or its conversation.
+    /// Returns one streaming reply, or `nil` if it or its session was deleted.
     static func one(_ number: Int64, _ db: Database) throws -> Draft? {
         try drafts("draft.id = ?", [number], db).first
     }
 
-    /// The drafts of a conversation, the oldest first.
+    /// Returns the streaming replies of a session, the oldest first.
     static func all(of conversation: ConversationID, _ db: Database) throws -> [Draft] {
         guard let number = try MessageQueries.number(of: conversation, db) else { return [] }
         return try drafts("conversation_id = ?", [number], db)
     }
 
-    /// The agents of a conversation's drafts, by the drafts' ids.
+    /// Returns the agents of a session's streaming replies, by the IDs of the replies.
     static func agents(of conversation: Int64, _ db: Database) throws -> [ByteString: String] {
         var agents: [ByteString: String] = [:]
         try db.sql("SELECT message_id, agent_id FROM draft WHERE conversation_id = ? ORDER BY id DESC")
@@ -128,19 +129,19 @@ enum Drafts {
         return agents
     }
 
-    /// The drafts of a writer, the oldest first.
+    /// Returns the streaming replies of a writer, the oldest first.
     static func all(of writer: String, _ db: Database) throws -> [Draft] {
         try drafts("writer = ?", [writer], db)
     }
 
-    /// The names of all who write, or wrote, drafts.
+    /// Returns the names of all writers of streaming replies, living or ended.
     static func writers(_ db: Database) throws -> [String] {
         var writers: [String] = []
         try db.sql("SELECT DISTINCT writer FROM draft").forEachRow { writers.append($0.text(0)) }
         return writers
     }
 
-    /// Who writes, or wrote, the draft of a scope's message of that id.
+    /// Returns the writers, living or ended, of a scope's streaming replies with an ID.
     static func writers(ofReply id: String, in scope: Scope, _ db: Database) throws -> [String] {
         var writers: [String] = []
         try db.sql(

@@ -1,19 +1,20 @@
 import GRDB
 import RecollectCore
 
-/// Makes a reply in flight a message, inside a write transaction: the one way in which a draft ends, whoever ends it.
+/// Turns a streaming reply into a message, inside a write transaction. Every end of a streaming reply uses it, by
+/// its writer or by a recovery.
 struct ReplyEnding {
-    /// The draft's number.
+    /// The number of the streaming reply.
     let number: Int64
-    /// What the reply has become, its attachments kept by hash.
+    /// The final message, with attachments stored by hash.
     let message: ConversationMessage
-    /// Where it was begun; its conversation may have been given another session id since.
+    /// The scope at the start of the reply. Its session may have another session ID since.
     let scope: Scope
-    /// The budget that its window is trimmed to then; `nil` moves nothing.
+    /// The budget for trimming the window at the end. `nil` trims no messages.
     let maxMessages: Int?
     let retention: Retention
 
-    /// Returns the hashes of attachments that nothing uses any more.
+    /// Returns the hashes of unused attachments.
     func run(_ db: Database, _ cache: WriterCache) throws -> [String] {
         guard let (scope, id) = try place(db) else {
             throw RecollectError(
@@ -30,12 +31,12 @@ struct ReplyEnding {
         return appended.orphans + edited.orphans
     }
 
-    /// The scope and the id of the message; `nil` after a deletion of the conversation.
+    /// Returns the scope and the ID of the message, or `nil` after a deletion of the session.
     private func place(_ db: Database) throws -> (scope: Scope, id: String)? {
         if let draft = try Drafts.one(number, db) { return (draft.scope, draft.message.id) }
-        // Somebody removed the lock file of a living process: its reply was saved as an interrupted one.
+        // The lock file of a living process was removed, and its reply was saved as an interrupted one.
         try Settling.settle(db)
-        // In a conversation that was deleted and made anew, a message of that id is another one.
+        // In a session deleted and created again, a message with that ID is a different one.
         let saved = try MessageQueries.one(message.id, in: scope.conversation, agentId: scope.agentId, db)
         return saved?.message.isInterrupted == true ? (scope, message.id) : nil
     }

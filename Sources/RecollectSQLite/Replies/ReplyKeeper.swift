@@ -1,13 +1,13 @@
 import RecollectCore
 
-/// Keeps one reply in flight in its history. Its lease ends with it, or with its reply.
+/// Saves the increments of one streaming reply in its history. Its lease ends with it, or with its reply.
 struct ReplyKeeper: ReplyKeeping {
     let history: SQLiteHistoryStore
     let number: Int64
     let scope: Scope
-    /// The budget that the scope's window is trimmed to when the reply ends.
+    /// The budget for trimming the scope's window at the end of the reply.
     let maxMessages: Int?
-    /// `nil` in memory, where nobody else can find the draft.
+    /// `nil` in memory, because other processes cannot find the reply.
     let lease: ReplyLease?
 
     func keep(_ text: String?, behind parts: [ContentPart]?) async throws {

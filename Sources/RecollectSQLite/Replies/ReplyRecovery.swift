@@ -1,14 +1,14 @@
 import GRDB
 import RecollectCore
 
-/// Saves the replies whose writer has ended, as far as they had come and marked as interrupted, inside a write transaction. A message
-/// that holds as much already stays as it is.
+/// Saves interrupted replies as messages with their last saved increment, marked as interrupted, inside a write
+/// transaction. A message with at least the same content stays unchanged.
 struct ReplyRecovery: Sendable {
     let writers: ReplyWriters
     let attachments: any AttachmentKeeping
     let retention: Retention
 
-    /// Saves the drafts of those among `names` who have ended. Returns what happened, for after the commit.
+    /// Saves the streaming replies of the ended writers among `names`. Returns the events to post after the commit.
     func run(for names: some Sequence<String>, _ db: Database, _ cache: WriterCache) throws -> [StoreEvent] {
         var events: [StoreEvent] = []
         for writer in names where writers.hasEnded(writer) {
@@ -18,7 +18,7 @@ struct ReplyRecovery: Sendable {
                 let ending = ReplyEnding(
                     number: draft.number, message: saved ?? message, scope: draft.scope, maxMessages: nil,
                     retention: retention)
-                // Nothing is trimmed, so nothing loses its last use.
+                // Nothing is trimmed, so no attachment loses its last use.
                 _ = try ending.run(db, cache)
                 if saved == nil {
                     events.append(StoreEvent(kind: .interruptedReply, scope: draft.scope, messageId: draft.message.id))
@@ -30,8 +30,8 @@ struct ReplyRecovery: Sendable {
         return events
     }
 
-    /// The reply as the scope holds it already, or nobody does, if with at least as much text and all other parts: a UI may have
-    /// saved it whole just before the end.
+    /// Returns the reply already saved by its agent or without an agent, if it has at least the same text and all
+    /// other parts: a UI may have saved it in full just before the end.
     private func saved(
         _ reply: ConversationMessage, in scope: Scope, _ db: Database
     ) throws -> ConversationMessage? {
@@ -45,7 +45,7 @@ struct ReplyRecovery: Sendable {
         return held
     }
 
-    /// Everyone who has a draft or a lock file.
+    /// Returns the names of all writers with a streaming reply or a lock file.
     func everyone(_ db: Database, hasDrafts: Bool) throws -> Set<String> {
         try Set(hasDrafts ? Drafts.writers(db) : []).union(writers.all())
     }

@@ -10,14 +10,16 @@ import RecollectCore
     import Glibc
 #endif
 
-/// Who writes replies: a lock file `writers/<UUID>.lock` for each process, which it holds from its first reply in flight until the
-/// last has ended.
+/// The writers of streaming replies: each process has a lock file `writers/<UUID>.lock`, and holds its lock from
+/// its first streaming reply until the last has ended.
 ///
-/// A draft names its writer. The system lets go of the lock when the process ends, however it ends, and of no other's: a stopped
-/// process keeps its lock. So whoever can take the lock knows that nobody will finish the writer's drafts, and saves them.
+/// A streaming reply names its writer. The system releases the lock of an ended process, however it ended. A
+/// stopped process keeps its lock. So if another process can acquire the lock, the writer cannot finish its replies
+/// any more, and they are saved as interrupted.
 ///
-/// Lock files are made, and drafts of others saved, inside write transactions alone, hence under the process lock: nobody sees a
-/// file between its making and its locking, and no two processes save the same draft. Everything here blocks.
+/// Lock files are created, and replies of other writers saved, only inside write transactions and thus under the
+/// process lock: no process sees a file between its creation and its locking, and no two processes save the same
+/// reply. All methods block.
 final class ReplyWriters: Sendable {
     private struct Held {
         let writer: String
@@ -28,15 +30,16 @@ final class ReplyWriters: Sendable {
     private let folder: URL
     private let held = Locked<Held?>(nil)
 
-    /// - Parameter folder: the folder of the locks, made with the first.
+    /// Creates the writers of a history.
+    /// - Parameter folder: The folder of the lock files, created with the first.
     init(folder: URL) {
         self.folder = folder
     }
 
-    /// Holds this process's lock for one reply more. In a write transaction.
+    /// Acquires this process's lock for one more reply. In a write transaction.
     func enter() throws -> ReplyLease {
         let writer = try held.withLock { held in
-            // A lock whose file somebody removed protects nobody.
+            // A lock on a deleted file protects no reply.
             if let writer = held?.writer, hasEnded(writer) { held = nil }
             var now = try held ?? lockNewFile()
             now.leases += 1
@@ -46,13 +49,13 @@ final class ReplyWriters: Sendable {
         return ReplyLease(writer: writer, of: self)
     }
 
-    /// Lets go of a lock if this was its last reply.
+    /// Releases the lock if this was its last reply.
     fileprivate func leave(_ writer: String) {
         held.withLock { held in
             guard let now = held, now.writer == writer else { return }
             held?.leases -= 1
             guard now.leases == 1 else { return }
-            // A file that stays behind is in nobody's way; the next opening removes it.
+            // A remaining file does no harm. The next opening removes it.
             try? remove(writer)
             held = nil
         }
@@ -69,9 +72,9 @@ final class ReplyWriters: Sendable {
         }
     }
 
-    /// Whether the process of that name has ended, or has no replies any more. In doubt it has not.
+    /// Whether the process of this writer has ended, or has no replies any more. False in doubt.
     func hasEnded(_ writer: String) -> Bool {
-        // A name that we did not give is nobody's, and no name of a file.
+        // An invalid name belongs to no process, and is not used as a file name.
         guard Self.isName(writer) else { return true }
         do {
             return try open().file(Self.file(of: writer), forWriting: true).lockIfFree()
@@ -80,7 +83,7 @@ final class ReplyWriters: Sendable {
         }
     }
 
-    /// Removes the lock file of a writer that has ended, if it is there.
+    /// Removes the lock file of an ended writer, if it exists.
     func remove(_ writer: String) throws {
         guard Self.isName(writer) else { return }
         do {
@@ -90,7 +93,7 @@ final class ReplyWriters: Sendable {
         }
     }
 
-    /// The writers that have a lock file, living or not; names of other files are left out.
+    /// Returns the writers with a lock file, living or not. Ignores other files.
     func all() throws -> [String] {
         do {
             return try open().names().compactMap { name in
@@ -103,7 +106,7 @@ final class ReplyWriters: Sendable {
         }
     }
 
-    /// Opens the folder of the locks, and nothing that a link leads to.
+    /// Opens the folder of the lock files, without following links.
     private func open() throws -> OpenFolder {
         try OpenFolder(path: folder.deletingLastPathComponent().path).folder(folder.lastPathComponent)
     }
@@ -117,7 +120,7 @@ final class ReplyWriters: Sendable {
     }
 }
 
-/// One reply's part in its process's lock, from its beginning to its end.
+/// One reply's share of its process's lock, from its beginning to its end.
 final class ReplyLease: Sendable {
     /// The name of the lock.
     let writer: String
@@ -136,7 +139,7 @@ final class ReplyLease: Sendable {
         Self.queue.async { [writers, writer] in writers.leave(writer) }
     }
 
-    /// Ends the lease, once; when this returns the lock is gone if this was the last.
+    /// Ends the lease once. At its return the lock is released if this was the last lease.
     func end() async {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

@@ -1,5 +1,5 @@
 extension Schema {
-    /// `checksum` is that of a message's content (`MessageChecksum`). A row that an older version wrote has none until it is written
-    /// again, or the history is repaired.
+    /// `checksum` covers a message's content (`MessageChecksum`). A row of an older version has none until it is
+    /// written again or the history is repaired.
     static let checksums = "ALTER TABLE message ADD COLUMN checksum INTEGER"
 }

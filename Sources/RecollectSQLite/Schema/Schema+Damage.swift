@@ -1,10 +1,11 @@
 import GRDB
 import RecollectCore
 
-/// Damage to the schema. A statement may fit a changed text: in a table whose text says `PRIMARX KEY`, all keys are `NULL`. SQLite's
-/// integrity check does not see it. With a changed root page, a table takes another one's rows for its own.
+/// Damage to the schema. A statement may fit a changed text: in a table with the text `PRIMARX KEY`, all keys are
+/// `NULL`. SQLite's integrity check does not detect it. With a changed root page, a table uses another one's rows
+/// as its own.
 extension Schema {
-    /// The checksum of a database's schema, root pages and the search index's version included.
+    /// Returns the checksum of a database's schema, root pages and the search index's version included.
     static func checksum(_ db: Database) throws -> Int32 {
         var checksum = MessageChecksum()
         try db.sql("SELECT name, type, tbl_name, sql, rootpage FROM sqlite_master ORDER BY name").forEachRow { row in
@@ -15,39 +16,41 @@ extension Schema {
         return Int32(truncatingIfNeeded: checksum.value)
     }
 
-    /// Whether the schema is the one whose checksum was kept.
+    /// Whether the schema matches the stored checksum.
     static func hasKeptChecksum(_ db: Database) throws -> Bool {
         try db.integer("PRAGMA user_version") == Int64(checksum(db))
     }
 
-    /// Keeps the schema's checksum in the database's header.
+    /// Stores the schema's checksum in the database's header.
     static func keepChecksum(_ db: Database) throws {
         try db.run("PRAGMA user_version = \(checksum(db))")
     }
 
-    /// Whether the schema differs from the one that the applied migrations make. A newer version's schema does not count.
+    /// Whether the schema differs from the result of the applied migrations. Returns false for a newer version's
+    /// schema.
     ///
-    /// Objects that another program added do not matter. Costs about a millisecond: it makes the schema in memory.
+    /// Objects added by another program do not matter. Takes about a millisecond, to create the schema in memory.
     static func isDamaged(_ db: Database) throws -> Bool {
         let applied = try applied(db)
         if isNewer(applied) { return false }
         guard let last = applied.last, Set(applied) == Set(identifiers.prefix(applied.count)) else { return true }
-        // A table that is missing is found below.
+        // A missing table is found below.
         let indexVersion = try? db.integer("SELECT version FROM search_state WHERE id = 1")
         let hasIndex = applied.count == identifiers.count && indexVersion == SearchIndex.version
         let (found, all) = (try objects(db), try expected())
         let expected = try hasIndex ? all : expected(upTo: last)
-        // Objects of a migration that is not among the applied ones: its id is lost.
+        // Objects of a migration outside the applied ones: its identifier is lost.
         let isAhead = !hasIndex && all.keys.contains { found[$0] != nil && expected[$0] == nil && !isIndex($0) }
         return isAhead || expected.contains { found[$0.key] != $0.value }
     }
 
-    /// Whether these are the migrations of a newer version: all of this one's, and more. One of them may be damaged.
+    /// Whether these are the migrations of a newer version: all of this version's, and more. One of them may be
+    /// damaged.
     static func isNewer(_ applied: some Collection<String>) -> Bool {
         applied.count > identifiers.count && !Set(identifiers).isSuperset(of: applied)
     }
 
-    /// The objects of a complete database, or of one of an older version.
+    /// Returns the objects of a complete database, or of one of an older version.
     private static func expected(upTo last: String? = nil) throws -> [String: String] {
         let queue = try DatabaseQueue()
         if let last {
@@ -59,7 +62,7 @@ extension Schema {
         return try queue.inDatabase(objects)
     }
 
-    /// The objects of a schema by name.
+    /// Returns the objects of a schema by name.
     private static func objects(_ db: Database) throws -> [String: String] {
         var objects: [String: String] = [:]
         try db.sql("SELECT name, type, tbl_name, sql FROM sqlite_master").forEachRow { row in

@@ -1,8 +1,9 @@
 extension Schema {
-    /// Replies in flight, the oldest first by `id`, which is never given twice: a late flush must not meet another reply.
+    /// The streaming replies, the oldest first by `id`. An `id` is never reused: a late flush must not write to
+    /// another reply.
     ///
-    /// Columns are those of `message`, but what grows lies in `text` alone: where `parts` is not NULL, `text` is the last part
-    /// behind these, if there is one. `writer` names the lock of the process that writes the reply; it is empty in memory.
+    /// The columns are those of `message`, but only `text` grows: if `parts` is not NULL, `text` is the last part
+    /// after these, if there is one. `writer` names the lock of the writing process, and is empty in memory.
     static let drafts = """
         CREATE TABLE draft (
           id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,10 +1,12 @@
 extension Schema {
-    /// What deletions leave to be erased, and what retention by age remembers.
+    /// The remaining work of deletions, and the data of retention by age.
     ///
-    /// A row of `erasure` is work that is left (`Erasing.Kind`). `message_age` has the oldest timestamp of each block of message
-    /// numbers, NULL where a block is empty (`Retention+Days`), `clock` what the clock last showed (`ClockWatch`).
+    /// A row of `erasure` is remaining work (`Erasing.Kind`). `message_age` has the oldest timestamp of each block
+    /// of sequence numbers, NULL for an empty block (`Expiry`). `clock` has the last observation of the clock
+    /// (`ClockWatch`).
     ///
-    /// Of `change` only the last row of each kind and subject is kept: the feed tells that something has changed, not how often.
+    /// `change` keeps only the last row of each kind and subject: the feed contains the fact of a change, not the
+    /// number of changes.
     static let erasure = """
         CREATE TABLE erasure (
           kind TEXT NOT NULL,

@@ -1,7 +1,9 @@
 extension Schema {
-    /// Keys the index of message ids by scope: one id is one message of an agent, and the same message may be kept for several.
+    /// Keys the index of message IDs by scope: an ID is one message of an agent, and several agents may have the
+    /// same message.
     ///
-    /// `branch_agent` names the agent of the message `branch_after`; `NULL` in branches that were made before it was kept.
+    /// `branch_agent` names the agent of the message `branch_after`. It is `NULL` in branches created before this
+    /// column.
     static let idsByScope = """
         DROP TABLE message_id;
         CREATE TABLE message_id (

@@ -1,10 +1,10 @@
 extension Schema {
-    /// What the session library needs beside a conversation's first columns.
+    /// The columns of the session library.
     ///
-    /// `preview`, `last_sequence` and the tokens follow the messages, as the counts do (`Settling`): everything is derived
-    /// anew after this migration. `first_message` is what a session storage was told before there was a message.
-    /// `last_sequence` and `read_through` are numbers of the feed; what was there before is no news. A branch names the conversation that it left and the last
-    /// message that both have.
+    /// `preview`, `last_sequence` and the tokens follow the messages, as the counts do (`Settling`): after this
+    /// migration all of them are derived again. `first_message` is the first message passed to a session storage
+    /// before there was a message. `last_sequence` and `read_through` are numbers of the feed. Existing messages
+    /// count as read. A branch names its original session and the last message in both.
     static let library = """
         ALTER TABLE conversation ADD COLUMN first_message TEXT;
         ALTER TABLE conversation ADD COLUMN preview TEXT;

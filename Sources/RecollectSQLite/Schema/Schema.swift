@@ -1,9 +1,10 @@
 import GRDB
 import RecollectCore
 
-/// The database's tables, by migrations whose ids are frozen: a released one is never edited, only followed by another.
+/// The database's tables, as migrations with permanent identifiers: a released one is never edited, only followed
+/// by another.
 enum Schema {
-    /// "RCLL": says that a SQLite file is a Recollect history.
+    /// "RCLL": the application ID of a Recollect history in a SQLite file.
     static let applicationID: Int32 = 0x5243_4C4C
 
     /// Whether a database with this header is a Recollect history.
@@ -28,22 +29,23 @@ enum Schema {
         return migrator
     }
 
-    /// The migrations' ids, oldest first.
+    /// The identifiers of the migrations, oldest first.
     static let identifiers = migrator.migrations
 
-    /// Whether this version, and no newer one, applied every migration and made the search index.
+    /// Whether this version, and no newer one, applied every migration and created the search index.
     static func isCurrent(_ state: OpeningState) -> Bool {
         state.migrations == Set(identifiers) && state.indexVersion == SearchIndex.version
     }
 
-    /// Whether a newer version applied migrations that this one does not know, or made the search index in a newer form.
+    /// Whether a newer version applied migrations unknown to this one, or created the search index in a newer
+    /// format.
     static func isNewer(_ db: Database) throws -> Bool {
         let applied = try applied(db)
         guard !applied.isEmpty else { return false }
         return try isNewer(applied) || SearchIndex.isNewer(db)
     }
 
-    /// The ids of the applied migrations, oldest first.
+    /// Returns the identifiers of the applied migrations, oldest first.
     static func applied(_ db: Database) throws -> [String] {
         guard try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'") != nil else { return [] }
         var identifiers: [String] = []
@@ -55,9 +57,10 @@ enum Schema {
 
     /// `message_id` and the counts and last activities of `conversation` follow the messages: see `Settling`.
     ///
-    /// A message's `sequence` is its number in the change feed, `position` its place in the order of saving, with room
-    /// between for messages that a merge brings. `text` holds the body of a message that is one part of prose, `parts` the
-    /// JSON of any other; `copied_from` is the number of the message that a fork copied. What else changes is told by rows of `change`, which shares the numbers of the feed.
+    /// A message's `sequence` is its number in the change feed. `position` is its position in the order of saving,
+    /// with gaps for messages added by a merge. `text` holds a message consisting of one part of prose, `parts` the
+    /// JSON of any other. `copied_from` is the number of the message copied by a fork. All other changes are rows
+    /// of `change`, with numbers of the same feed.
     private static let history = """
         CREATE TABLE conversation (
           id INTEGER PRIMARY KEY,

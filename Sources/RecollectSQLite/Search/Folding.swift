@@ -1,29 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// Makes characters alike that a person who searches takes for the same.
+/// Maps characters to search characters, so that variants of a character match.
 ///
-/// A character becomes what its compatibility decomposition gives (full width, ligatures, Arabic presentation forms), without
-/// accents and points, in lower case (`ß` as `ss`, every Turkish i as `i`), its decimal digits as ASCII. Marks that are
-/// letters of their own in their script stay: Indic vowels, and the marks that make Japanese `か` a `が`.
+/// A character is replaced by its compatibility decomposition (full width, ligatures, Arabic presentation forms),
+/// without accents and points, in lower case (`ß` as `ss`, every Turkish i as `i`), with decimal digits as ASCII.
+/// Marks with the role of letters in their script stay: Indic vowels, and the marks turning Japanese `か` into `が`.
 enum Folding {
-    /// What a folded scalar is in a text.
+    /// The kind of a folded scalar.
     enum Kind: UInt8 {
         case separator, lower, upper, digit
-        /// A character of a script that is written without spaces.
+        /// A character of a script written without spaces.
         case unspaced
-        /// A mark that voices the kana before it.
+        /// A mark voicing the preceding kana.
         case voicing
         case emoji
     }
 
-    /// A folded scalar; its kind tells what case it came from.
+    /// A folded scalar. Its kind includes the original case.
     struct Scalar {
         let value: UInt32
         let kind: Kind
     }
 
-    /// What 256 neighbouring scalars fold to.
+    /// The folded forms of 256 consecutive scalars.
     final class Page: Sendable {
         let number: UInt32
         let scalars: [Scalar]
@@ -47,10 +47,10 @@ enum Folding {
             starts = []
         }
 
-        /// Stands for no page.
+        /// A placeholder for no page.
         static let none = Page()
 
-        /// The places in `scalars` of what a scalar of this page folds to; empty for what is passed over.
+        /// Returns the range in `scalars` of a scalar's folded form. The range of an ignored scalar is empty.
         func range(of scalar: UInt32) -> Range<Int> {
             let index = Int(scalar & 0xFF)
             return starts[index]..<starts[index + 1]
@@ -59,7 +59,7 @@ enum Folding {
 
     private static let pages = Locked<[UInt32: Page]>([:])
 
-    /// The page of a scalar, made at its first use in the process.
+    /// Returns the page of a scalar. It is created at its first use in the process.
     static func page(of scalar: UInt32) -> Page {
         pages.withLock { pages in
             let number = scalar >> 8
@@ -70,7 +70,7 @@ enum Folding {
         }
     }
 
-    /// The kind of an ASCII character.
+    /// Returns the kind of an ASCII character.
     @inline(__always)
     static func kind(ofASCII byte: UInt8) -> Kind {
         if byte &- UInt8(ascii: "a") < 26 { return .lower }
@@ -79,7 +79,7 @@ enum Folding {
         return .separator
     }
 
-    /// The kind of the most frequent scalars that fold to themselves, without a table.
+    /// Returns the kind of the most frequent scalars that fold to themselves, without a table.
     @inline(__always)
     static func kindOfFrequent(_ value: UInt32) -> Kind? {
         switch value {
@@ -89,12 +89,12 @@ enum Folding {
         }
     }
 
-    /// How many bytes of UTF-8 a scalar takes.
+    /// Returns the length of a scalar in UTF-8 bytes.
     static func length(of value: UInt32) -> Int {
         value < 0x80 ? 1 : value < 0x800 ? 2 : value < 0x10000 ? 3 : 4
     }
 
-    /// The Hangul syllable that a scalar and a Jamo after it make, if they do.
+    /// Returns the Hangul syllable composed of a scalar and a following Jamo, or `nil`.
     static func syllable(_ first: UInt32, _ second: UInt32) -> UInt32? {
         switch (first, second) {
         case (0x1100...0x1112, 0x1161...0x1175): return 0xAC00 + ((first - 0x1100) * 21 + second - 0x1161) * 28
@@ -103,7 +103,7 @@ enum Folding {
         }
     }
 
-    /// The kana that a voicing mark makes of the kana before it, if there is one.
+    /// Returns the kana composed of a kana and a voicing mark, or `nil`.
     static func voiced(_ kana: UInt32, _ mark: UInt32) -> UInt32? {
         switch kana {
         case 0x3046, 0x30A6: return mark == 0x3099 ? kana + 0x4E : nil
@@ -124,7 +124,7 @@ enum Folding {
         if isPassedOver(scalar) { return [] }
         if scalar.value == 0x3099 || scalar.value == 0x309A { return [Scalar(value: scalar.value, kind: .voicing)] }
         if properties.isEmoji, scalar.value >= 0x2190 { return [Scalar(value: scalar.value, kind: .emoji)] }
-        // A voiced kana comes apart in its decomposition; it is whole as it is.
+        // A voiced kana would be split by its decomposition, so it is used unchanged.
         let decomposed =
             (0x3040...0x30FF).contains(scalar.value)
             ? String(scalar) : String(scalar).decomposedStringWithCompatibilityMapping
@@ -140,7 +140,7 @@ enum Folding {
         return folded
     }
 
-    /// Accents and points, and what nobody sees.
+    /// Whether a scalar is ignored: an accent, a point, or an invisible character.
     private static func isPassedOver(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         if properties.isDefaultIgnorableCodePoint || properties.isEmojiModifier || scalar.value == 0x0640 {
@@ -148,7 +148,7 @@ enum Folding {
         }
         switch properties.generalCategory {
         case .enclosingMark: return true
-        // The classes of accents and of Hebrew and Arabic points; Indic vowels have none and are letters.
+        // The classes of accents and of Hebrew and Arabic points. Indic vowels have other classes and are letters.
         case .nonspacingMark:
             return [10...36, 200...240].contains { $0.contains(properties.canonicalCombiningClass.rawValue) }
         default: return false
@@ -160,7 +160,7 @@ enum Folding {
             return letters.unicodeScalars.map { Scalar(value: $0.value, kind: isUpper ? .upper : .lower) }
         }
         if scalar.value == 0x3099 || scalar.value == 0x309A { return [Scalar(value: scalar.value, kind: .voicing)] }
-        // Upper case first: it takes apart `ß` and takes `ς` and `ſ` to their plain forms.
+        // Upper case first: it splits `ß` and maps `ς` and `ſ` to their plain forms.
         let lower = scalar.properties.uppercaseMapping.unicodeScalars.flatMap {
             Array($0.properties.lowercaseMapping.unicodeScalars)
         }
@@ -172,7 +172,7 @@ enum Folding {
         }
     }
 
-    /// Latin letters that no decomposition takes to the letters that people type for them.
+    /// Latin letters without a decomposition into the letters typed for them.
     private static let lettersOfTheirOwn: [Unicode.Scalar: String] = [
         "ø": "o", "Ø": "o", "ł": "l", "Ł": "l", "đ": "d", "Đ": "d", "ð": "d", "Ð": "d", "þ": "th", "Þ": "th",
         "æ": "ae", "Æ": "ae", "œ": "oe", "Œ": "oe", "ħ": "h", "Ħ": "h", "ŧ": "t", "Ŧ": "t",

@@ -1,14 +1,15 @@
 import RecollectCore
 
-/// Lets the search index follow the saves, outside of their commits.
+/// Updates the search index and the derived data after saves, outside of their commits.
 ///
-/// While saves go on it takes small bites, so that they hardly notice; when they rest it catches up. It ends by itself when
-/// the index is up to date, and begins again with the next save or opening.
+/// While saves continue, it works in small transactions to delay them little. Between saves it catches up. It stops
+/// when the index is up to date, and starts again with the next save or opening.
 final class IndexFollower: Sendable {
     private struct State {
         var isRunning = false
         var hasNewCommits = false
-        /// The latest database: a store that was closed goes on with another one. Weak, so that a follower keeps none open.
+        /// The latest database: a store uses another one after closing. Weak, so that the follower keeps no
+        /// database open.
         weak var database: HistoryDatabase?
     }
 
@@ -19,7 +20,7 @@ final class IndexFollower: Sendable {
         self.upkeep = upkeep
     }
 
-    /// Notes that something was saved, or that there may be something to follow.
+    /// Records a commit, or an opening with pending messages.
     func noteCommit(_ database: HistoryDatabase) {
         let mustStart = state.withLock { state in
             state.database = database
@@ -35,7 +36,7 @@ final class IndexFollower: Sendable {
         }
     }
 
-    /// Indexes a bite; false when there is nothing left to do.
+    /// Indexes one batch of messages. Returns false when none are left.
     private func step() async -> Bool {
         let (database, isBusy) = state.withLock { state in
             defer { state.hasNewCommits = false }
@@ -49,10 +50,10 @@ final class IndexFollower: Sendable {
                 }
                 if isBusy { return true }
             }
-            // Another process may have deleted something and ended.
+            // Another process may have deleted content and ended.
             if let database, try await database.read({ try Erasing.isPending($0) }) { upkeep.wake() }
         } catch {
-            // The next search indexes what is missing and tells what is wrong.
+            // The next search indexes the missing messages and throws the error.
             database?.configuration.logger.debug("the search index waits: \(error)")
         }
         return state.withLock { state in

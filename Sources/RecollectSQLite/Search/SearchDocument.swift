@@ -1,21 +1,21 @@
-/// A message as the index holds it: folded terms with a space between, so that FTS5's plain `ascii` tokenizer, and with it
-/// any program that has SQLite, reads and writes the index.
+/// A message in the form of the index: folded terms separated by spaces. FTS5's plain `ascii` tokenizer reads it,
+/// and so does any program with SQLite.
 ///
-/// First come the tokens of the message's owner (`SearchOwner`), then the text's words and pairs in their order, so that a
-/// phrase is a phrase; last the parts of identifiers and the single characters, each once, for a phrase must not break on
-/// them.
+/// The document begins with the tokens of the message's owner (`SearchOwner`). The text's words and pairs follow in
+/// order, so that phrases match. The parts of identifiers and the single characters are last, each once, because
+/// they must not interrupt a phrase.
 struct SearchDocument: SearchTermReader {
     /// The document as text.
     private(set) var bytes: [UInt8] = []
     private var tail: [UInt8] = []
     private var seen: Set<UInt64> = []
-    /// Where the last word begins in `bytes`.
+    /// The start of the last word in `bytes`.
     private var lastWord = 0
     private var takesParts = false
 
     var isFinished: Bool { false }
 
-    /// Begins another document, keeping the memory of the last.
+    /// Starts another document and reuses the memory of the last.
     mutating func make(owner: String..., text: UnsafeBufferPointer<UInt8>) {
         bytes.removeAll(keepingCapacity: true)
         tail.removeAll(keepingCapacity: true)
@@ -35,7 +35,7 @@ struct SearchDocument: SearchTermReader {
     }
 
     mutating func part(_ term: SearchTerm, isFirst: Bool) {
-        // The identifier as a whole decides: its parts stay neighbours, and `SocketTask` is found as a phrase.
+        // Parts are added once per identifier: they stay adjacent, and `SocketTask` is found as a phrase.
         if isFirst { takesParts = seen.insert(bytes[lastWord...].withUnsafeBufferPointer(Self.hash)).inserted }
         if takesParts { appendToTail(term) }
     }
@@ -53,7 +53,8 @@ struct SearchDocument: SearchTermReader {
         tail.append(contentsOf: term.bytes)
     }
 
-    /// FNV-1a. Two different identifiers of one message that share all 64 bits would cost the second its parts.
+    /// Returns the FNV-1a hash of bytes. If two identifiers of a message have the same 64-bit hash, the parts of
+    /// the second are not indexed.
     static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Which messages a query may show: its user's, of its session, agent, roles and dates, and of no discarded conversation.
+/// The filter of a query: messages of its user, session, agent, roles and dates, without discarded sessions.
 ///
-/// It remembers what it has learned of conversations and scopes, so it lives for one search.
+/// It caches results for sessions and scopes, so an instance serves one search.
 final class SearchFilter {
     private let userId: String
     private let conversation: Int64?
@@ -14,11 +14,11 @@ final class SearchFilter {
     private let message: SQL
     private let conversationUser: SQL
     private let scopeAgent: SQL
-    /// What is known of conversations and scopes that rows name.
+    /// The results for sessions and scopes named by rows.
     private var ownConversations: [Int64: Bool] = [:]
     private var ownScopes: [Int64: Bool] = [:]
 
-    /// Nil where no message can pass.
+    /// Creates the filter of a query, or returns `nil` if no message can pass.
     init?(_ db: Database, _ query: SearchQuery) throws {
         userId = query.userId
         agentId = query.agentId
@@ -27,7 +27,7 @@ final class SearchFilter {
         let until = query.until.map { $0.millisecondsSince1970 - 1 } ?? .max
         guard from <= until else { return nil }
         message = try db.sql("SELECT \(Self.columns) FROM message m WHERE sequence = ?")
-        // A branch is out of sight with the conversation that it left.
+        // A branch is hidden along with its discarded session.
         conversationUser = try db.sql(
             """
             SELECT 1 FROM conversation WHERE id = ? AND user_id = ? AND discarded_at IS NULL AND (
@@ -45,7 +45,7 @@ final class SearchFilter {
         }
     }
 
-    /// The same filter as an expression of FTS5. It lets no message out that `admits` lets in, but some in that it does not.
+    /// The filter as an FTS5 expression. It matches all messages passing `admits`, and some others.
     var match: String {
         var groups = [[SearchOwner.user(userId)]]
         if let conversation { groups.append([SearchOwner.conversation(conversation)]) }
@@ -57,24 +57,24 @@ final class SearchFilter {
         }.joined(separator: " AND ")
     }
 
-    /// Whether most messages are likely to be turned away. Only what is faster depends on it.
+    /// Whether the filter is likely to reject most messages. Only speed depends on it.
     func isNarrow(_ db: Database) throws -> Bool {
         if conversation != nil || agentId != nil || !roles.isEmpty || timestamps != .min ... .max { return true }
         let own = try db.integer("SELECT count(*) FROM conversation WHERE user_id = ?", userId) ?? 0
         return try own < (db.integer("SELECT max(id) FROM conversation") ?? 0) / 4
     }
 
-    /// Whether a message passes; false if it is gone.
+    /// Whether a message passes. Returns false for a deleted message.
     func admits(_ sequence: Int64) throws -> Bool {
         try message.bind(sequence, at: 1)
         defer { message.reset() }
         return try message.step() && admits(message, columnsFrom: 0)
     }
 
-    /// The columns of `message m` that `admits` reads, in its order.
+    /// The columns of `message m` read by `admits`, in its order.
     static let columns = "m.conversation_id, m.scope_id, m.timestamp, m.role"
 
-    /// Whether a message passes, by a row that holds `columns` from a place on.
+    /// Whether the message of a row with `columns` from an index on passes.
     func admits(_ row: SQL, columnsFrom column: Int32) throws -> Bool {
         let conversation = row.integer(column)
         guard try owns(conversation: conversation), self.conversation ?? conversation == conversation else {

@@ -2,11 +2,12 @@ import GRDB
 import RecollectCore
 
 extension SearchIndex {
-    /// How many of the newest matches are looked at: a word that half of all messages hold must not cost a look at each.
+    /// The maximum number of matches examined, newest first: a word in half of all messages must not require
+    /// reading each one.
     private static let reach = 20_000
 
-    /// The numbers of a user's conversations among whose newest matching messages a search would find the text. In a read
-    /// transaction; what is not indexed yet is not found.
+    /// Returns the numbers of a user's sessions with the text in their messages, from the newest matching messages.
+    /// In a read transaction. Finds only indexed messages.
     static func conversations(_ db: Database, of userId: String, holding text: String) throws -> [Int64] {
         let words = SearchWords(text)
         guard !words.tiers.isEmpty else { return [] }

@@ -3,15 +3,17 @@ import GRDB
 import RecollectCore
 
 extension SearchIndex {
-    /// Finds messages, best first. In a read transaction; what is not indexed yet is not found.
+    /// Finds messages, best first. In a read transaction. Finds only indexed messages.
     ///
-    /// The order is total, and later messages do not change it: a page's cursor remembers how far the history went.
-    /// 1. Messages that have every word whole come before those that have only the beginning of one.
-    /// 2. Of either, the newest 2,000 come by score (`SearchScore`), the newer first where scores are equal; older ones follow
-    ///    by age alone. So a word that half of all messages hold costs no more than a rare one.
+    /// The order is total, and later messages do not change it: a page's cursor contains the end of the searched
+    /// feed.
+    /// 1. Messages with every word in full come before messages with only the beginning of a word.
+    /// 2. In each group, the newest 2,000 are ordered by score (`SearchScore`), and by age if scores are equal, the
+    ///    newer first. Older ones follow by age alone. So a word in half of all messages costs no more than a rare
+    ///    one.
     ///
-    /// Copies of a message that forks made are shown once, unless the query names a session, and what several agents of a
-    /// conversation hold as one message is shown once.
+    /// Forked copies of a message are shown once, unless the query names a session. Messages of several agents of a
+    /// session are shown once if their ID, role and content are the same.
     static func search(_ db: Database, _ query: SearchQuery) throws -> Page<SearchHit, SearchCursor> {
         try SearchScore.install(on: db)
         let words = SearchWords(query.text)
@@ -28,7 +30,7 @@ extension SearchIndex {
                 let ordered =
                     isRanked ? found.sorted { ($0.score, $0.sequence) > ($1.score, $1.sequence) } : found
                 for candidate in ordered {
-                    // Scores fall from tier to tier and from the ranked ones to the others, as the order does.
+                    // Scores decrease from tier to tier and from ranked to unranked matches, as in the order.
                     let base = Double(2 * (2 - place))
                     let score = isRanked ? base + candidate.score : base - 1
                     if let next = try collector.add(candidate.sequence, score: score) {
@@ -43,27 +45,29 @@ extension SearchIndex {
         return Page(elements: collector.hits, next: nil)
     }
 
-    /// How many of the newest matches are ranked by score.
+    /// The number of newest matches ranked by score.
     private static let rankedCount = 2000
 }
 
 /// The messages that match an expression and pass a filter, newest first.
 private struct Candidates {
-    /// That many are not worth a check of each; those that the page shows are checked there.
+    /// The number of first matches added with a later check. If there are fewer, the collector checks the shown
+    /// ones.
     private static let few = 1000
 
     let db: Database
     let tier: SearchWords.Tier
     let filter: SearchFilter
 
-    /// The newest matches up to a sequence, at most `count`; if they are few, those that do not pass are among them.
+    /// Returns the newest matches up to a sequence number, at most `count`. A short list may include matches
+    /// rejected by the filter.
     ///
-    /// Rows are checked one by one as they come. If most of them are turned away, the rest is looked for with the filter
-    /// inside the index, which jumps from match to match.
+    /// Matches are checked one by one. If most of them are rejected, the rest is searched with the filter inside
+    /// the index, which skips from match to match.
     func newest(_ count: Int, through bound: Int64) throws -> [(sequence: Int64, score: Double)] {
         var found: [(sequence: Int64, score: Double)] = []
         var next: Int64? = bound
-        // What a beginning finds is collected before the first match is given, so it is looked for only once.
+        // FTS5 collects all matches of a prefix before it returns the first, so a prefix is searched only once.
         if try !tier.isBeginning || !filter.isNarrow(db) {
             next = nil
             let few = min(count, Self.few)
@@ -100,7 +104,7 @@ private struct Candidates {
     }
 }
 
-/// Takes candidates in their order and makes hits of those that the page shows.
+/// Collects the hits of a page from candidates in order.
 private struct HitCollector {
     let query: SearchQuery
     let filter: SearchFilter
@@ -110,14 +114,14 @@ private struct HitCollector {
     private var count = 0
     private let offset: Int
     private let limit: Int
-    /// The numbers of the messages that were seen and may be one with others.
+    /// The sequence numbers of seen messages, by their possible duplicates.
     private var seen: [Likeness: [Int64]] = [:]
 
-    /// What messages share that are shown once as long as role and content are the same.
+    /// A key shared by messages that are shown once if role and content are the same.
     private enum Likeness: Hashable {
-        /// Copies that forks made, and their original.
+        /// Forked copies and their original.
         case copies(of: Int64)
-        /// What several agents of a conversation hold under one id.
+        /// Messages of several agents of a session with one ID.
         case shared(id: ByteString, in: Int64)
     }
 
@@ -127,7 +131,7 @@ private struct HitCollector {
     init(
         _ db: Database, _ query: SearchQuery, _ words: SearchWords, _ filter: SearchFilter, through: Int64
     ) throws {
-        // The user is asked for once more where the text is read, whatever the filters did.
+        // The user is checked again with the read of the text, independently of the filters.
         row = try db.sql(
             """
             SELECT m.message_id, m.role, m.timestamp, m.text, m.parts, c.session_id, s.agent_id,
@@ -139,16 +143,16 @@ private struct HitCollector {
         self.query = query
         self.filter = filter
         self.through = through
-        // A caller may ask for all there is; these are more than that, and can still be added up.
+        // A caller may ask for everything. These limits are beyond that, and their sum does not overflow.
         offset = min(max(0, query.cursor?.offset ?? 0), .max / 4)
         limit = min(query.limit, .max / 4)
         snippets = SnippetMaker(words: words)
     }
 
-    /// How many candidates are still needed to fill the page and to know whether another follows.
+    /// The number of candidates still needed to fill the page and to find whether another page follows.
     var missing: Int { max(0, offset - count) + limit - hits.count + 1 }
 
-    /// Takes a candidate; once the page is full and there is a hit for the next one, returns where that goes on.
+    /// Adds a candidate. Returns the cursor of the next page once the page is full and a further hit is found.
     mutating func add(_ sequence: Int64, score: Double) throws -> SearchCursor? {
         try row.bind(sequence, at: 1)
         try row.bind(query.userId, at: 2)
@@ -172,7 +176,7 @@ private struct HitCollector {
         return nil
     }
 
-    /// Whether a message like it was seen that has the same role and content: either may have been edited since.
+    /// Whether a message with the same key, role and content was seen. Either one may have been edited since.
     private mutating func isShown(_ sequence: Int64, as likeness: Likeness) throws -> Bool {
         for other in seen[likeness, default: []] {
             let isSame = try db.integer(

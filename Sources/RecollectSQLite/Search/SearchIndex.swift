@@ -1,16 +1,18 @@
 import GRDB
 import RecollectCore
 
-/// The full-text index of all messages: a table that can be made anew from them at any time, and follows the change feed
-/// outside the commits that save.
+/// The full-text index of all messages. It can be rebuilt from them at any time, and follows the change feed
+/// outside the commits of saves.
 ///
-/// The index holds terms and where they stand, not the text (FTS5's `content=''`). Every function here is called inside a
-/// transaction of its caller's and neither begins nor ends one.
+/// The index holds terms and their positions, not the text (FTS5's `content=''`). Every function here runs inside a
+/// transaction of its caller and neither begins nor ends one.
 enum SearchIndex {
-    /// Changes whenever another text would give other terms; an index of another version is made anew.
+    /// The version of the index, increased with every change of the terms for a text. An index of another version
+    /// is rebuilt.
     static let version: Int64 = 1
 
-    /// Makes the index if it is missing, or anew and empty if another version wrote it. In a write transaction.
+    /// Creates the index if it is missing, or recreates it empty if another version wrote it. In a write
+    /// transaction.
     static func prepare(_ db: Database) throws {
         if try isCurrent(db) { return }
         try db.execute(
@@ -27,20 +29,21 @@ enum SearchIndex {
         try Schema.keepChecksum(db)
     }
 
-    /// Whether the index is there and of this version.
+    /// Whether the index exists with this version.
     static func isCurrent(_ db: Database) throws -> Bool {
         try db.integer("SELECT 1 FROM sqlite_master WHERE name = 'message_search'") != nil
             && db.integer("SELECT version FROM search_state WHERE id = 1") == version
     }
 
-    /// Whether a newer version made the index.
+    /// Whether a newer version created the index.
     static func isNewer(_ db: Database) throws -> Bool {
         try db.integer("SELECT version FROM search_state WHERE id = 1") ?? 0 > version
     }
 
-    /// Makes the index anew and empty. In a write transaction.
+    /// Recreates the index, empty. In a write transaction.
     static func rebuild(_ db: Database) throws {
-        // A damaged index cannot even be dropped. Its tables are ordinary ones; this is what they hold when it is empty.
+        // A damaged index cannot even be dropped. Its tables are ordinary ones, and this is their content in an
+        // empty index.
         try db.execute(
             sql: """
                 DELETE FROM search_state;
@@ -51,13 +54,14 @@ enum SearchIndex {
         try prepare(db)
     }
 
-    /// Whether messages have been saved that are not yet indexed. Reads two entries, whatever the size.
+    /// Whether there are messages not yet indexed. Reads two entries, regardless of the size.
     static func isBehind(_ db: Database) throws -> Bool {
         let last = try db.integer("SELECT max(sequence) FROM message") ?? 0
         return try last > indexedThrough(db)
     }
 
-    /// Indexes the next messages of the feed, at most `limit`; returns whether more are left. In a write transaction.
+    /// Indexes the next messages of the feed, at most `limit`. Returns whether more are left. In a write
+    /// transaction.
     ///
     /// One transaction of some thousands of messages is faster than many small ones.
     static func advance(_ db: Database, limit: Int) throws -> Bool {
@@ -75,8 +79,9 @@ enum SearchIndex {
         return try count == limit && isBehind(db)
     }
 
-    /// Takes messages out of the index, before their rows go or change and in the same transaction; those that are not
-    /// indexed, or no longer there, are passed over. What the file still holds of them goes with `eraseBite`.
+    /// Removes messages from the index. Call it before their rows are deleted or changed, in the same transaction.
+    /// Messages not indexed or already deleted are skipped. Their remaining bytes in the file are removed by
+    /// `eraseBite`.
     static func remove(_ db: Database, sequences: some Sequence<Int64>) throws {
         let through = try indexedThrough(db)
         var writer = try Writer(
@@ -87,8 +92,9 @@ enum SearchIndex {
         }
     }
 
-    /// Does what changes the text or the owner of messages, and keeps the index right: takes them out before and brings them
-    /// back after. Those that are not indexed yet are left to the follower. In the transaction of the change.
+    /// Runs a change to the text or the owner of messages and updates the index: removes the indexed messages
+    /// before and adds them after. Messages not yet indexed are left to the follower. In the transaction of the
+    /// change.
     static func reindexing(_ sequences: some Sequence<Int64>, _ db: Database, _ change: () throws -> Void) throws {
         let through = try indexedThrough(db)
         let indexed = sequences.filter { $0 <= through }
@@ -101,18 +107,18 @@ enum SearchIndex {
         }
     }
 
-    /// Merges some pages of the index so that in the end no term of a removed message is left in it. In a write transaction; works
-    /// as `Erasing` has noted and returns whether it did anything.
+    /// Merges some pages of the index, until no term of a removed message is left in it. In a write transaction.
+    /// Works from the records of `Erasing`, and returns whether there was work.
     ///
-    /// FTS5 only notes a deletion and keeps the words until all segments are merged into one. It stops at the first term after so
-    /// many pages: a term that stands in a million messages is merged in one go. A deletion that comes while this goes on is noted
-    /// anew, and all begins again.
+    /// FTS5 only records a deletion and keeps the words until all segments are merged into one. A merge stops at
+    /// the first term after the given number of pages: a term in a million messages is merged at once. A deletion
+    /// during this work is recorded again, and the work starts over.
     static func eraseBite(pages: Int, _ db: Database) throws -> Bool {
         let merge = "INSERT INTO message_search (message_search, rank) VALUES ('merge', ?)"
         switch try db.integer("SELECT min(number) FROM erasure WHERE kind = 'index'") {
         case 0:
-            // What this transaction has removed is in no segment before it is committed, and a single segment is never merged: so
-            // this one adds another, and the merging begins in the next.
+            // Removals of this transaction are in no segment before its commit, and a single segment is never
+            // merged. So this step adds another segment, and merging begins in the next transaction.
             try db.run("INSERT INTO message_search (rowid, body) VALUES (0, '_')")
             try db.run("INSERT INTO message_search (message_search, rowid, body) VALUES ('delete', 0, '_')")
             try db.run("DELETE FROM erasure WHERE kind = 'index'")
@@ -137,14 +143,14 @@ enum SearchIndex {
         try db.integer("SELECT indexed_through FROM search_state WHERE id = 1") ?? 0
     }
 
-    /// Gives messages to a statement that takes a rowid and a document.
+    /// Writes messages with a statement that takes a row ID and a document.
     private struct Writer {
         static let columns = "sequence, conversation_id, scope_id, timestamp, role, text, parts"
 
         private let db: Database
         private let statement: SQL
         private var document = SearchDocument()
-        /// The owner's tokens of the last scope; messages of one scope come in rows.
+        /// The owner tokens of the last scope. Messages of one scope often come in sequence.
         private var scope: (id: Int64, tokens: String)?
 
         init(_ db: Database, statement: String) throws {
@@ -152,7 +158,7 @@ enum SearchIndex {
             self.statement = try db.sql(statement)
         }
 
-        /// Writes a row's document and returns the row's sequence.
+        /// Writes a row's document and returns the row's sequence number.
         mutating func write(_ row: SQL) throws -> Int64 {
             let sequence = row.integer(0)
             let scope = try tokens(ofScope: row.integer(2), conversation: row.integer(1))

@@ -1,16 +1,17 @@
 import RecollectCore
 
-/// Tokens in a message's document that tell whose it is, so that filters meet inside the index.
+/// Tokens naming a message's owner in its document, so that filters apply inside the index.
 ///
-/// A token is `_`, which no word of a text begins with, a letter for what it names, and a number: that of the conversation,
-/// of the time, or 40 bits of a hash. Two users whose hashes meet cost time, never privacy: every row is checked again.
+/// A token is `_`, never the first character of a word, then a letter for the kind, and a number: of the session,
+/// of the time, or 40 bits of a hash. Two users with the same hash cost time, never privacy: every row is checked
+/// again.
 enum SearchOwner {
-    /// The tokens that all messages of a scope have.
+    /// Returns the tokens shared by all messages of a scope.
     static func tokens(userId: String, conversation: Int64, agentId: String) -> String {
         [user(userId), self.conversation(conversation), agent(agentId)].joined(separator: " ")
     }
 
-    /// The tokens of a message's own.
+    /// Returns the tokens of a single message.
     static func tokens(role: String, timestamp: Int64) -> String {
         let block = block(of: timestamp)
         return [self.role(role), time(block), era(block)].joined(separator: " ")
@@ -21,7 +22,8 @@ enum SearchOwner {
     static func agent(_ id: String) -> String { token("a", hash(id)) }
     static func role(_ role: String) -> String { token("r", hash(role)) }
 
-    /// The tokens that all messages with a timestamp in a range have one of, and others within 25 days of its ends.
+    /// Returns tokens covering a range of timestamps. Each message in the range has one of them, as have some
+    /// messages within 25 days of its ends.
     static func times(_ timestamps: ClosedRange<Int64>) -> [String] {
         var tokens: [String] = []
         var next = block(of: timestamps.lowerBound)
@@ -38,7 +40,8 @@ enum SearchOwner {
         return tokens
     }
 
-    /// 25 days (2^31 ms), from 1970 to 2109; what lies outside counts to the first or last.
+    /// Returns the block of a timestamp: 25 days (2^31 ms) each, from 1970 to 2109. Other timestamps are in the
+    /// first or last block.
     private static func block(of timestamp: Int64) -> Int64 { min(max(timestamp >> 31, 0), 2047) }
     private static let blocksOfAnEra: Int64 = 32
     private static func time(_ block: Int64) -> String { token("t", UInt64(block)) }

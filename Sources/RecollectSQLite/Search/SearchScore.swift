@@ -2,16 +2,16 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// How well a message fits, as a function in SQL: `recollect_score(message_search, n)`, where the first `n` phrases of the
-/// expression count.
+/// The relevance of a message, as an SQL function: `recollect_score(message_search, n)`, for the first `n` phrases
+/// of the expression.
 ///
-/// The score is between 0 and 1. Four fifths are how often each phrase is there, ever less for each time more, and less in a
-/// long message; a fifth is how close the phrases follow one another. It depends on the message alone: unlike bm25, which
-/// weighs words by how many messages hold them and so must walk every hit before it gives the first, and whose order shifts
-/// with every message that is saved.
+/// The score is between 0 and 1. Four fifths are the frequency of each phrase, with decreasing weight for
+/// repetitions and for long messages. One fifth is the closeness of consecutive phrases. The score depends on the
+/// message alone. In contrast, bm25 weighs words by the number of messages with them. It must visit every hit
+/// before the first result, and its order changes with every saved message.
 enum SearchScore {
     /// Registers the function on a connection.
-    /// - Throws: `cannotOpen` where SQLite lacks FTS5.
+    /// - Throws: `cannotOpen` if SQLite lacks FTS5.
     static func install(on db: Database) throws {
         let api = try api(of: db)
         guard let create = api.pointee.xCreateFunction,
@@ -64,10 +64,11 @@ enum SearchScore {
         sqlite3_result_double(context, 0.8 * frequency / total + (total > 1 ? 0.2 * closeness / (total - 1) : 0))
     }
 
-    /// In tokens; a message of this length is neither long nor short.
+    /// The length of an ordinary message, in tokens.
     private static let ordinaryLength = 200.0
 
-    /// 1 where a phrase once follows right behind the other, less the more there is between, 0 where it never does.
+    /// Returns 1 if a phrase directly follows the other at least once, less for larger distances, and 0 if it never
+    /// follows.
     private static func closeness(of phrase: Places, behind other: Places, of size: Int) -> Double {
         var (phrase, other) = (phrase, other)
         var nearest = Int.max
@@ -82,7 +83,7 @@ enum SearchScore {
         return nearest == .max ? 0 : 1 / (1 + Double(nearest))
     }
 
-    /// The places of a phrase in the row that is being looked at.
+    /// The positions of a phrase in the current row.
     private struct Places {
         private typealias Next =
             @convention(c) (
@@ -108,7 +109,7 @@ enum SearchScore {
             next?(row, &iterator, &column, &offset)
         }
 
-        /// How many places are left.
+        /// The number of remaining positions.
         var count: Int {
             var places = self
             var count = 0

@@ -1,36 +1,39 @@
-/// A term of a text: folded bytes that live only during the call that brings them, and where they came from.
+/// A term of a text: its folded bytes, valid only during the call, and its source range.
 struct SearchTerm {
-    /// The folded UTF-8, at most `SearchText.longestTerm` bytes: letters, digits, marks and emoji, never a separator.
+    /// The folded UTF-8, at most `SearchText.longestTerm` bytes: letters, digits, marks and emoji, never a
+    /// separator.
     let bytes: UnsafeBufferPointer<UInt8>
-    /// The bytes of the text that it stands for.
+    /// The range of the term in the text, in bytes.
     let source: Range<Int>
 }
 
-/// Takes the terms of a text in their order.
+/// A reader of a text's terms in order.
 protocol SearchTermReader {
-    /// A word between two separators, folded as a whole.
+    /// Reads a word between two separators, folded as a whole.
     mutating func word(_ term: SearchTerm)
-    /// A part of the identifier that `word` just gave: `Socket` of `WebSocketTask`.
+    /// Reads a part of the identifier last read by `word`, such as `Socket` of `WebSocketTask`.
     mutating func part(_ term: SearchTerm, isFirst: Bool)
-    /// Two neighbouring characters of a script that is written without spaces.
+    /// Reads two adjacent characters of a script written without spaces.
     mutating func pair(_ term: SearchTerm)
-    /// One character of such a script, after the pair that it ends; `isAlone` when it has no neighbour.
+    /// Reads one character of such a script, after the pair ending with it. `isAlone` is true if it has no
+    /// neighbor.
     mutating func character(_ term: SearchTerm, isAlone: Bool)
-    /// Whether the rest of the text does not matter.
+    /// Whether the rest of the text is irrelevant.
     var isFinished: Bool { get }
 }
 
-/// What a text is found by.
+/// The splitting of a text into search terms.
 ///
-/// Words are runs of letters, digits and marks, folded (`Folding`), so case, accents, width and ligatures do not matter. The
-/// humps of an identifier are parts; snake, kebab, dots and slashes separate words. Chinese, Japanese, Thai and others that
-/// write without spaces give overlapping pairs and single characters, an emoji is a word. A word counts up to its first 64
-/// bytes, and of a run of base64 (letters and digits joined by nothing but `+ / = - _`) the first 256.
+/// Words are runs of letters, digits and marks, folded (`Folding`), so case, accents, width and ligatures do not
+/// matter. The humps of a camel-case identifier are its parts. Snake case, kebab case, dots and slashes separate
+/// words. Scripts written without spaces, such as Chinese, Japanese and Thai, give overlapping pairs and single
+/// characters. An emoji is a word. Only the first 64 bytes of a word count, and only the first 256 bytes of a
+/// base64 run (letters and digits joined only by `+ / = - _`).
 enum SearchText {
     static let longestTerm = 64
     static let longestRun = 256
 
-    /// Reads UTF-8 in one pass; bytes that are not UTF-8 and control characters separate.
+    /// Reads UTF-8 in one pass. Invalid UTF-8 and control characters are separators.
     static func read<Reader: SearchTermReader>(_ text: UnsafeBufferPointer<UInt8>, into reader: inout Reader) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: TextWord.capacity) { letters in
             withUnsafeTemporaryAllocation(of: TextWord.Hump.self, capacity: TextWord.mostHumps) { humps in
@@ -54,7 +57,7 @@ private struct Scan {
     var word: TextWord
     var run = UnspacedText()
     var page = Folding.Page.none
-    /// Where the run of characters that base64 is made of began.
+    /// The start of the current run of base64 characters.
     var base64Start = 0
 
     mutating func run<Reader: SearchTermReader>(_ reader: inout Reader) {
@@ -132,7 +135,7 @@ private struct Scan {
         }
     }
 
-    /// The scalar at a place; U+FFFD, which separates, of length 1 where none begins.
+    /// Returns the scalar at an offset, or the separator U+FFFD of length 1 if none begins there.
     private static func scalar(in text: UnsafeBufferPointer<UInt8>, at offset: Int) -> (value: UInt32, length: Int) {
         let first = UInt32(text[offset])
         let length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2

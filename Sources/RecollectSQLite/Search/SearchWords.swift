@@ -1,22 +1,22 @@
-/// What was typed, as terms to look for.
+/// The terms of a search text.
 ///
-/// What white space or punctuation separates are words, all of which a message must have. Words joined by nothing but the
-/// marks of identifiers and paths (`save_messages`, `a/b.swift`) are a phrase, and so is what stands between two quotation
-/// marks. The last letters of a word or of a joined phrase may be missing, but for a single letter or digit of ASCII; a quoted
-/// phrase is meant as it stands. Whatever else is typed, operators of search languages too, is a word or nothing.
+/// White space and punctuation separate words, and a message must have all of them. Words joined only by the marks
+/// of identifiers and paths (`save_messages`, `a/b.swift`) are a phrase, and so is text between two quotation
+/// marks. A word or joined phrase also matches as a prefix, except for a single ASCII letter or digit. A quoted
+/// phrase matches exactly. All other input, including the operators of search languages, is a word or ignored.
 ///
-/// Of a very long text the first 32 words and phrases count.
+/// Only the first 32 words and phrases of a long text count.
 struct SearchWords {
-    /// A word, a phrase, or the characters of a script without spaces that stand together.
+    /// A word, a phrase, or a run of characters of a script without spaces.
     struct Unit: Equatable {
-        /// The terms in their order.
+        /// The terms in order.
         var terms: [[UInt8]]
-        /// The parts, where the unit is one identifier with humps: `fetchAll` also finds `fetch_all`.
+        /// The parts, if the unit is one identifier with humps: `fetchAll` also finds `fetch_all`.
         var parts: [[UInt8]] = []
-        /// Whether the last term may be the beginning of a longer one.
+        /// Whether the last term also matches as a prefix.
         var mayGoOn: Bool
 
-        /// The phrases, any of which is a match.
+        /// The phrases of the unit. Each one is a match.
         var phrases: [[[UInt8]]] { parts.isEmpty ? [terms] : [terms, parts] }
     }
 
@@ -25,7 +25,7 @@ struct SearchWords {
 
     init(_ text: String) {
         let pieces = text.utf8.split(separator: UInt8(ascii: "\""), omittingEmptySubsequences: false)
-        // With an odd number of marks the last one quotes nothing.
+        // With an odd number of quotation marks, the last one is ignored.
         let quotedEnd = pieces.count.isMultiple(of: 2) ? pieces.count - 1 : pieces.count
         for (index, piece) in pieces.enumerated() {
             let isQuoted = !index.isMultiple(of: 2) && index < quotedEnd
@@ -35,8 +35,8 @@ struct SearchWords {
         }
     }
 
-    /// What to give to `MATCH` one after another, better matches first: messages that have every word whole, then those
-    /// that have only its beginning.
+    /// The expressions for `MATCH`, better matches first: messages with every word in full, then messages with only
+    /// the beginning of a word.
     var tiers: [Tier] {
         guard !units.isEmpty else { return [] }
         let whole = expression(mayGoOn: false)
@@ -51,15 +51,16 @@ struct SearchWords {
         return tiers
     }
 
-    /// An expression of FTS5, whose first phrases are those that make a match good.
+    /// An FTS5 expression. Its first phrases determine the score of a match.
     struct Tier {
         let match: String
         let phraseCount: Int
-        /// Whether words may go on behind what was typed.
+        /// Whether words match as prefixes.
         let isBeginning: Bool
     }
 
-    /// Terms hold no ASCII but letters and digits, so nothing that was typed can end a quotation.
+    /// Returns an FTS5 expression. Terms contain no ASCII except letters and digits, so typed text cannot end a
+    /// quotation.
     private func expression(mayGoOn: Bool) -> String {
         let alternatives = units.map { unit in
             let phrases = unit.phrases.map { phrase in
@@ -72,14 +73,14 @@ struct SearchWords {
     }
 }
 
-/// Makes units of the terms of a piece of the query.
+/// Collects units from the terms of a piece of the query.
 private struct UnitReader: SearchTermReader {
     private enum Kind { case word, pair, character }
 
     let isQuoted: Bool
     let text: [UInt8]
     private(set) var units: [SearchWords.Unit] = []
-    /// Where the last term of the last unit ends, and what it was.
+    /// The end and the kind of the last term of the last unit.
     private var last: (end: Int, kind: Kind)?
 
     init(isQuoted: Bool, text: [UInt8]) {
@@ -119,7 +120,7 @@ private struct UnitReader: SearchTermReader {
     }
 
     private func isJoined(_ source: Range<Int>, _ kind: Kind, to end: Int, _ lastKind: Kind) -> Bool {
-        // A single character stands in no phrase of the index.
+        // A single character is in no phrase of the index.
         if kind == .character || lastKind == .character { return false }
         if isQuoted { return true }
         if kind != lastKind { return false }

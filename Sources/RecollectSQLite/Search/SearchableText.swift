@@ -1,15 +1,16 @@
 import RecollectCore
 
-/// What of a message is searched: prose, reasoning, transcripts of speech, the names of tools, and every string in their
-/// arguments and results; not ids, signatures, numbers, attachments, or parts of unknown kinds.
+/// The searched text of a message: prose, reasoning, transcripts of speech, the names of tools, and every string in
+/// their arguments and results. It does not include IDs, signatures, numbers, attachments, or parts of unknown
+/// kinds.
 ///
-/// Of a message the first megabyte counts, of each string of a tool the first 64 KB.
+/// Only the first megabyte of a message and the first 64 KB of each string of a tool count.
 enum SearchableText {
     static let longestToolString = 64 << 10
     static let longest = 1 << 20
 
-    /// Gives the searched text of a row with the columns `text` and `parts`, strings apart by a line break. The bytes live
-    /// only during the call. Parts that cannot be read have no text.
+    /// Calls `body` with the searched text of a row with the columns `text` and `parts`. Strings are separated by
+    /// line breaks, and the bytes are valid only during the call. Unreadable parts have no text.
     static func withBytes<Result>(
         of row: SQL, textColumn: Int32, partsColumn: Int32,
         _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
@@ -27,7 +28,7 @@ enum SearchableText {
     private struct Collector {
         var bytes: [UInt8] = []
 
-        /// Takes what can be read; a part that cannot is the reader's to report, not the search's.
+        /// Reads the readable parts. Unreadable parts are reported by the reader, not by a search.
         mutating func read(parts json: UnsafeRawBufferPointer) {
             try? JSONParser.read(json) { parser in
                 try parser.forEachElement { parser in
@@ -82,7 +83,7 @@ enum SearchableText {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// The bytes of the slice from 0.
+    /// Calls `body` with the bytes of the slice, indexed from 0.
     fileprivate func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         try UnsafeRawBufferPointer(rebasing: self).withMemoryRebound(to: UInt8.self, body)
     }

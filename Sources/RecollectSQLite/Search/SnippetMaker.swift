@@ -1,11 +1,11 @@
 import RecollectCore
 
-/// Makes the piece of a message that a hit shows: about 160 characters around the words that were found, on one line.
+/// Makes the snippet of a hit: about 160 characters around the matches, on one line.
 struct SnippetMaker {
     static let length = 160
-    /// How much stands before the first match, if there is so much.
+    /// The maximum number of characters before the first match.
     private static let lead = 40
-    /// Cuts go back to a space that is at most this far.
+    /// The maximum distance from a cut to a space, in characters.
     private static let slack = 12
 
     private let matcher: SnippetMatcher
@@ -14,12 +14,12 @@ struct SnippetMaker {
         matcher = SnippetMatcher(words: words)
     }
 
-    /// The snippet of a text; its beginning, without marks, where nothing is found in it.
+    /// Returns the snippet of a text, or the text's beginning without marks if there is no match.
     func snippet(of text: UnsafeBufferPointer<UInt8>) -> Snippet {
         var found = matcher
         SearchText.read(text, into: &found)
         let cluster = found.bestCluster() ?? 0..<0
-        // Most texts are ASCII, where a character is a byte, but for a line break of two.
+        // Most texts are ASCII with one byte per character, except for a line break of two bytes.
         let narrow = surroundings(of: cluster.lowerBound, in: text.count, bytesOfCharacter: 1)
         if text[narrow].allSatisfy({ $0 < 0x80 }) {
             let piece = UnsafeBufferPointer(rebasing: text[narrow])
@@ -33,19 +33,19 @@ struct SnippetMaker {
             end += character.utf8.count
             return end
         }
-        // What is not UTF-8 has been replaced, and the places with it; then nothing is marked.
+        // Invalid UTF-8 was replaced, and the positions changed with it. Then nothing is marked.
         if end != wide.count { found = matcher }
         return string.withUTF8 { line(Piece(bytes: $0, range: wide, of: text.count, ends: ends), found, cluster) }
     }
 
-    /// Twice what a line shows on either side of a place, for white space is flattened.
+    /// Returns twice the length of a line on either side of an offset, because white space is collapsed.
     private func surroundings(of place: Int, in count: Int, bytesOfCharacter bytes: Int) -> Range<Int> {
         let isNearEnd = count - place < Self.length * bytes
         let before = 2 * (isNearEnd ? Self.length : Self.lead) * bytes
         return max(0, place - before)..<min(count, place + 2 * Self.length * bytes)
     }
 
-    /// The range without halves of scalars at its ends.
+    /// Returns the range without partial scalars at its ends.
     private func scalars(of text: UnsafeBufferPointer<UInt8>, in range: Range<Int>) -> Range<Int> {
         var (start, end) = (range.lowerBound, range.upperBound)
         while start > 0, start < end, text[start] & 0xC0 == 0x80 { start += 1 }
@@ -53,12 +53,12 @@ struct SnippetMaker {
         return start..<end
     }
 
-    /// A piece of a text that is surely longer than a snippet, if the text is.
+    /// A piece of a text, longer than a snippet if the text is.
     private struct Piece<Ends: Sequence<Int>> {
         let bytes: UnsafeBufferPointer<UInt8>
         let range: Range<Int>
         let textCount: Int
-        /// Where its characters end, from its own beginning.
+        /// The ends of its characters, relative to the piece.
         let ends: Ends
 
         init(bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>, of textCount: Int, ends: Ends) {
@@ -69,7 +69,7 @@ struct SnippetMaker {
         }
     }
 
-    /// A character as the line shows it: bytes of the piece, or one space for white space and control characters.
+    /// A character of the line: bytes of the piece, or one space for white space and control characters.
     private struct Shown {
         var bytes: Range<Int>
         var isSpace: Bool
@@ -81,10 +81,10 @@ struct SnippetMaker {
         let start = piece.range.lowerBound
         let first = characters.firstIndex { $0.bytes.upperBound + start > cluster.lowerBound } ?? 0
         let last = characters.lastIndex { $0.bytes.lowerBound + start < cluster.upperBound } ?? first
-        // A text that begins or ends near gives its room to the other side.
+        // At the beginning or end of a text, the unused length goes to the other side.
         var from = max(0, min(first - Self.lead, characters.count - Self.length))
         var to = min(characters.count, from + Self.length)
-        // A piece that begins inside the text may begin inside a character.
+        // A piece from the middle of the text may begin inside a character.
         if from == 0, start > 0 { from = min(1, characters.count) }
         if from > 0,
             let space = characters[from..<max(from, min(from + Self.slack, first))].firstIndex(where: \.isSpace)
@@ -125,7 +125,8 @@ struct SnippetMaker {
         return characters
     }
 
-    /// White space, and control characters, which a terminal might obey; not with an accent upon it.
+    /// Whether a character is white space, or a control character, as terminals interpret these. Not with an accent
+    /// on it.
     private static func isSpace(_ bytes: UnsafeBufferPointer<UInt8>, _ character: Range<Int>) -> Bool {
         let first = bytes[character.lowerBound]
         switch character.count {

@@ -1,10 +1,11 @@
-/// Finds the places of a query's words in a text, one unit's at a time, in the text's own bytes.
+/// Finds the words of a query in a text, unit by unit, as byte ranges of the text.
 struct SnippetMatcher: SearchTermReader {
-    /// A place, and which unit of the query it is of.
+    /// A range in the text and its unit of the query.
     struct Match {
         var source: Range<Int>
         let unit: Int
-        /// A whole identifier found by its beginning gives way to a part of it that is found.
+        /// Whether a prefix matched. A prefix match of a whole identifier is replaced by a match of one of its
+        /// parts.
         let isBeginning: Bool
     }
 
@@ -13,30 +14,30 @@ struct SnippetMatcher: SearchTermReader {
         let unit: Int
         let terms: [[UInt8]]
         let mayGoOn: Bool
-        /// The byte that its first term begins with: most terms of a text end here.
+        /// The first byte of its first term. Most terms of a text differ here.
         let firstByte: UInt8
     }
 
-    /// How much of a phrase the last terms were, and where it began.
+    /// The number of matched terms of a phrase, and the start of the first.
     private struct Progress {
         var count = 0
         var start = 0
     }
 
-    /// Farther apart in bytes, two matches do not stand in one snippet.
+    /// The maximum distance of two matches in one snippet, in bytes.
     static let reach = 120
     private static let mostMatches = 512
 
     private(set) var matches: [Match] = []
     private(set) var isFinished = false
     private let phrases: [Phrase]
-    /// For each phrase, among the words of the text and among the parts of an identifier.
+    /// The progress of each phrase, among the words of the text and among the parts of an identifier.
     private var inText: [Progress]
     private var inParts: [Progress]
     private let unitCount: Int
-    /// Where each unit was found last.
+    /// The start of the last match of each unit.
     private var lastStart: [Int]
-    /// Reading goes on to here, once all units were found together.
+    /// The end of reading, set once all units were found close together.
     private var end = Int.max
 
     init(words: SearchWords) {
@@ -51,8 +52,8 @@ struct SnippetMatcher: SearchTermReader {
         inParts = inText
     }
 
-    /// The matches that a snippet should show: of those that stand together the most different ones, then the most, then
-    /// the first; empty if there are none.
+    /// Returns the range of matches for a snippet: among the close ones, those with the most different units, then
+    /// the most matches, then the first. `nil` if there are none.
     func bestCluster() -> Range<Int>? {
         let sorted = matches.sorted { $0.source.lowerBound < $1.source.lowerBound }
         var best: (value: Int, range: Range<Int>)?
@@ -98,7 +99,7 @@ struct SnippetMatcher: SearchTermReader {
         }
     }
 
-    /// Goes on in a phrase with the next term; a match if that completes it.
+    /// Advances a phrase by the next term. Returns a match if the phrase is complete.
     @inline(__always)
     private static func advance(_ progress: inout Progress, of phrase: Phrase, by term: SearchTerm) -> Match? {
         if progress.count == 0, phrase.firstByte != term.bytes[0] { return nil }
@@ -116,7 +117,8 @@ struct SnippetMatcher: SearchTermReader {
             source: progress.start..<term.source.upperBound, unit: phrase.unit, isBeginning: isBeginning)
     }
 
-    /// Whether a term is the phrase's term at a place, wholly (false) or as a beginning (true); nil if it is not.
+    /// Returns false if a term equals the phrase's term at an index, true if it begins with it, and `nil`
+    /// otherwise.
     private static func fits(_ term: SearchTerm, _ phrase: Phrase, at place: Int) -> Bool? {
         let wanted = phrase.terms[place]
         guard wanted.count <= term.bytes.count, wanted.elementsEqual(term.bytes.prefix(wanted.count))

@@ -1,15 +1,15 @@
-/// The word that is being read.
+/// The word currently read.
 struct TextWord {
-    /// Where a part of an identifier begins.
+    /// The start of a part of an identifier.
     struct Hump {
         var letter: Int
         var source: Int
-        /// Whether it is the last capital of a row, as the `S` of `HTTPServer`.
+        /// Whether it is the last of several capitals, as the `S` of `HTTPServer`.
         var endsCapitals: Bool
     }
 
     static let mostHumps = 16
-    /// A composed syllable is written before it is known whether it fits.
+    /// The size of the buffer: a composed syllable is written before its length is checked.
     static let capacity = SearchText.longestTerm + 4
 
     let letters: UnsafeMutablePointer<UInt8>
@@ -54,7 +54,7 @@ struct TextWord {
             isCut = true
             return
         }
-        // `Æ` is one capital, though two letters stand for it.
+        // `Æ` is one capital, although it folds to two letters.
         if count == 0 || source != lastSource { begin(scalar.kind, source) }
         count += encodeUTF8(scalar.value, to: letters + count)
         lastValue = scalar.value
@@ -87,10 +87,10 @@ struct TextWord {
         }
     }
 
-    /// Gives the word and its parts to the reader, unless it is noise, and begins anew.
+    /// Passes the word and its parts to the reader, unless it is noise, and starts a new word.
     mutating func end<Reader: SearchTermReader>(at end: Int, isNoise: Bool, _ reader: inout Reader) {
         if !isNoise {
-            // What ends the word may stem from its last character: `℉` is `f` behind a separator.
+            // The end of the word may come from its last character: `℉` is `f` after a separator.
             let end = max(end, lastSource.upperBound)
             reader.word(term(0..<count, start..<end))
             if humpCount > 0, hasLower, !isCut { giveParts(end, &reader) }
@@ -100,7 +100,7 @@ struct TextWord {
 
     private mutating func giveParts<Reader: SearchTermReader>(_ end: Int, _ reader: inout Reader) {
         dropPlurals()
-        // Random letters have a hump at every other place; nobody looks for those.
+        // Random letters have a hump at every other position. Nobody searches for those.
         guard humpCount > 0, count >= 2 * (humpCount + 1) else { return }
         var from = Hump(letter: 0, source: start, endsCapitals: false)
         for index in 0...humpCount {
@@ -110,7 +110,7 @@ struct TextWord {
         }
     }
 
-    /// Keeps `URLs` whole: its `Ls` is no part.
+    /// Removes plural humps: `URLs` stays whole, and its `Ls` is not a part.
     private mutating func dropPlurals() {
         var kept = 0
         for index in 0..<humpCount {
@@ -131,10 +131,10 @@ struct TextWord {
     }
 }
 
-/// The run of characters without spaces that is being read: each pair of neighbours, and each alone.
+/// The current run of characters without spaces: each pair of neighbors, and each character alone.
 struct UnspacedText {
     private var previous: (value: UInt32, source: Range<Int>)?
-    /// Not given to the reader before the next character is known, which may be a mark that belongs to this one.
+    /// Passed to the reader only after the next character is known, because a mark may follow.
     private var current: (value: UInt32, source: Range<Int>)?
 
     var isEmpty: Bool { current == nil }
@@ -170,7 +170,7 @@ struct UnspacedText {
     }
 }
 
-/// Writes a scalar as UTF-8 and returns how many bytes that took.
+/// Writes a scalar as UTF-8 and returns the number of bytes.
 private func encodeUTF8(_ value: UInt32, to bytes: UnsafeMutablePointer<UInt8>) -> Int {
     let length = Folding.length(of: value)
     if length == 1 {

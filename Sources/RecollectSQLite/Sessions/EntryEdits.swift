@@ -2,42 +2,43 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// What a transcript changes in the entries of one message, which is read once.
+/// The changes of a transcript to the entries of one message. The message is read once.
 struct EntryEdits {
-    /// The message as it lies in the history.
+    /// The message in the history.
     let message: ConversationMessage
     private var entries: [ChatMessage]
-    /// What takes the place of all entries.
+    /// The replacement of all entries.
     private var whole: ConversationMessage?
 
-    /// Reads the message of that number; `nil` if there is none.
+    /// Creates the edits of a message with a sequence number, and reads the message. Returns `nil` if there is
+    /// none.
     init?(_ sequence: Int64, _ db: Database) throws {
         guard let message = try MessageQueries.message(sequence, db) else { return nil }
         self.message = message
         entries = message.chatMessages()
     }
 
-    /// Takes an entry as the transcript has it; false if the message has none of its id.
+    /// Replaces an entry with the transcript's version. Returns false if the message has no entry with its ID.
     mutating func replace(_ entry: ChatMessage) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == entry.id }) else { return false }
         entries[index] = entry
         return true
     }
 
-    /// Takes what an entry says instead of all that the message says, if the message has the entry's id; false if it has not.
+    /// Replaces the whole message with an entry if the message has the entry's ID. Returns false otherwise.
     mutating func replaceAll(by entry: ChatMessage, answering callId: String?) -> Bool {
         guard UUID(uuidString: message.id) == entry.id else { return false }
         whole = ConversationMessage(entry, answering: callId)
         return true
     }
 
-    /// Takes an entry out; false if the message has none of that id.
+    /// Removes an entry. Returns false if the message has no entry with this ID.
     mutating func remove(_ id: UUID) -> Bool {
         guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
         entries.remove(at: index)
         return true
     }
 
-    /// The message after all that; `nil` where no entry of it is left.
+    /// The message after these changes, or `nil` if no entry is left.
     var edited: ConversationMessage? { whole ?? message.replacing(entries) }
 }

@@ -1,13 +1,13 @@
 import Foundation
 import RecollectCore
 
-/// The id of an entry and a hash of its other fields, in 24 bytes.
+/// The ID of an entry and a hash of its other fields, in 24 bytes.
 struct EntryHash: Hashable, Identifiable, Sendable {
     let id: UUID
-    /// 0 for unknown content: no entry has this hash.
+    /// 0 for unknown content. No entry has this hash.
     private let content: UInt64
 
-    /// Hashes an entry. Equal entries have equal hashes.
+    /// Creates the hash of an entry. Equal entries have equal hashes.
     init(_ entry: ChatMessage) {
         var checksum = MessageChecksum()
         checksum.add(entry.role.rawValue)
@@ -32,7 +32,7 @@ struct EntryHash: Hashable, Identifiable, Sendable {
         content = 0
     }
 
-    /// The same id with unknown content. It differs from the hash of every entry.
+    /// The same ID with unknown content. It differs from the hash of every entry.
     var withoutContent: EntryHash { EntryHash(id: id) }
 }
 
@@ -60,6 +60,6 @@ extension MessageChecksum {
 }
 
 extension [String: String] {
-    /// Equal dictionaries give equal text.
+    /// The dictionary as JSON. Equal dictionaries give equal text.
     fileprivate var json: String { JSONValue.write(object: mapValues { .string($0) }) }
 }

@@ -2,16 +2,16 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Finds the messages that entries of a transcript belong to.
+/// Finds the messages of a transcript's entries.
 ///
-/// Most ids tell themselves: an entry that a UI made is a message of the same id, perhaps in small letters. Those that are made
-/// of names are derived from messages, so the conversation is read once when one is met that is not known.
+/// Most entry IDs are message IDs: an entry created by a UI is a message with the same ID, perhaps in lower case.
+/// Name-based IDs are derived from messages, so the first unknown one causes one read of the whole session.
 struct EntryPlaces {
-    /// The messages that are shown as one entry, or as several that belong together.
+    /// The messages shown as one entry, or as several entries of one message.
     struct Place {
-        /// The number of the first.
+        /// The sequence number of the first message.
         let message: Int64
-        /// The numbers of those that other agents hold and that show the same, in order.
+        /// The sequence numbers of other agents' messages with the same ID and content, in order.
         var copies: [Int64] = []
 
         var all: [Int64] { [message] + copies }
@@ -33,12 +33,12 @@ struct EntryPlaces {
         try readScopes(db)
     }
 
-    /// Takes in scopes that were made since.
+    /// Adds scopes created in the meantime.
     mutating func readScopes(_ db: Database) throws {
         scopes = try ConversationQueries.scopes(of: conversation, db).map(\.number)
     }
 
-    /// Where the message lies that an entry belongs to; `nil` for an entry that is new.
+    /// Returns the messages of an entry, or `nil` for a new entry.
     mutating func find(_ id: UUID, _ db: Database) throws -> Place? {
         if let owner = owners?[id] {
             if let place = try place(of: owner, db) { return place }
@@ -47,7 +47,7 @@ struct EntryPlaces {
         for name in [id.uuidString, id.uuidString.lowercased()] {
             if let place = try place(of: name, db, where: { _ in true }) { return place }
         }
-        // What is known may be older than what others have saved since.
+        // The known owners may be older than saves by others.
         guard id.isNameBased, !hasRead else { return nil }
         let owners = try Transcript(MessageQueries.all(of: conversation, db)).owners
         self.owners = owners
@@ -55,12 +55,12 @@ struct EntryPlaces {
         return try owners[id].flatMap { try place(of: $0, db) }
     }
 
-    /// The id that its message gives an entry which was found.
+    /// Returns the ID of a found entry within its message.
     func ownID(of id: UUID) -> UUID {
         owners?[id]?.entryId ?? id
     }
 
-    /// Makes an entry one that no message has.
+    /// Marks an entry as belonging to no message.
     mutating func forgetOwner(of id: UUID) {
         owners?[id] = nil
     }
@@ -68,11 +68,12 @@ struct EntryPlaces {
     private func place(of owner: Transcript.Owner, _ db: Database) throws -> Place? {
         let own = try place(of: owner.messageId, db) { $0.hasSameBytes(as: owner.agentId) }
         guard own == nil, owner.agentId.isEmpty else { return own }
-        // An agent has taken it over.
+        // An agent has adopted the message.
         return try place(of: owner.messageId, db) { !isKnown(owner.messageId, of: $0) }
     }
 
-    /// The first message of that id whose agent is meant, with those that show the same and are no known entry of their own.
+    /// Returns the first message with an ID and a matching agent, with its copies. Copies have the same content and
+    /// are not known as entries of their own.
     private func place(
         of id: String, _ db: Database, where isMeant: (_ agentId: String) -> Bool
     ) throws -> Place? {
@@ -93,7 +94,7 @@ struct EntryPlaces {
         try MessageQueries.message(sequence, db)?.chatMessages()
     }
 
-    /// Whether an agent's message of that id is an entry of its own.
+    /// Whether an agent's message with an ID is an entry of its own.
     private func isKnown(_ id: String, of agentId: String) -> Bool {
         owners?.values.contains { $0.messageId.hasSameBytes(as: id) && $0.agentId.hasSameBytes(as: agentId) } ?? false
     }

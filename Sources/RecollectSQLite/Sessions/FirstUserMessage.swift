@@ -1,8 +1,8 @@
 import GRDB
 
-/// What the user of a session said first, whole; a preview is a line of it.
+/// The first user message of a session, in full. A preview is one line of it.
 enum FirstUserMessage {
-    /// Keeps what a transcript says of a session of which nobody has told it. In a write transaction.
+    /// Saves the transcript's first user message if the session has none. In a write transaction.
     static func keep(_ text: String, of conversation: Int64, _ db: Database) throws {
         guard !text.isEmpty else { return }
         try db.run(

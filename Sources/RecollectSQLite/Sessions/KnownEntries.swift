@@ -5,10 +5,10 @@ import RecollectCore
 enum KnownEntries: Sendable {
     /// The transcript as it was shown or saved.
     case whole([ChatMessage])
-    /// The hashes of its entries. `inOrder` is false if the order in the history is not known.
+    /// The hashes of its entries. `inOrder` is false if the order in the history is unknown.
     case hashes([EntryHash], inOrder: Bool)
 
-    /// The same without the texts.
+    /// The same entries without their texts.
     var compact: KnownEntries {
         guard case .whole(let entries) = self else { return self }
         return .hashes(entries.map(EntryHash.init), inOrder: true)
@@ -21,8 +21,8 @@ enum KnownEntries: Sendable {
         }
     }
 
-    /// The knowledge after an overlapping save: the content of entries equal in both. Of the others the order
-    /// of the commits decides, so only their ids stay known.
+    /// Returns the entries known after an overlapping save: the content of entries equal in both. The content of
+    /// the others depends on the order of the commits, so only their IDs stay known.
     func overlapped(by transcript: [ChatMessage]) -> KnownEntries {
         var others = Dictionary(transcript.map { ($0.id, EntryHash($0)) }, uniquingKeysWith: { $1 })
         let own = hashes.map { hash in

@@ -1,26 +1,26 @@
 import Foundation
 import RecollectCore
 
-/// What a session storage has shown or saved of each session: what the next save is compared with.
+/// The entries shown or saved by a session storage, by session. The next save is compared with them.
 ///
-/// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was edited by the UI.
-/// The transcripts of the sessions used last are kept whole and share their texts with the UI. Of all others an id and a hash are
-/// kept for each entry, in 24 bytes, and the same rules hold.
+/// Only an entry shown or saved before may be removed. Only an entry differing from its shown or saved content was
+/// edited by the UI. The transcripts of the most recently used sessions are kept in full and share their texts with
+/// the UI. For all other sessions, 24 bytes per entry hold an ID and a hash, and the same rules apply.
 final class KnownTranscripts: Sendable {
-    /// How many transcripts are kept whole.
+    /// The maximum number of transcripts kept in full.
     static let limit = 16
 
     private struct Known {
         var entries = KnownEntries.whole([])
-        /// `nil` where it is not known which messages entries belong to.
+        /// `nil` if the messages of entries are unknown.
         var owners: [UUID: Transcript.Owner]?
-        /// Counts saves, so that what was read before a save does not take its place.
+        /// The number of saves, so that a read begun before a save does not replace its result.
         var version = 0
     }
 
     private struct State {
         var sessions: [ByteString: Known] = [:]
-        /// Those whose transcripts are kept whole, the last used at the end.
+        /// The sessions with transcripts kept in full, the most recently used at the end.
         var whole: [ByteString] = []
 
         mutating func remove(_ session: ByteString) -> Known? {
@@ -66,7 +66,7 @@ final class KnownTranscripts: Sendable {
 
     func finish(_ saving: Saving, owners: [UUID: Transcript.Owner]?) {
         update(saving.session) { known in
-            // Saves that overlap may end in another order than they were committed in.
+            // Overlapping saves may end in another order than that of their commits.
             let isAlone = known.version == saving.version
             let transcript = saving.difference.transcript
             known.entries = isAlone ? .whole(transcript) : known.entries.overlapped(by: transcript)
@@ -78,8 +78,8 @@ final class KnownTranscripts: Sendable {
     func move(_ id: String, to newId: String) {
         state.withLock { state in
             guard id != newId, let moved = state.remove(ByteString(id)) else { return }
-            // Where two became one, the messages of one may stand between those of the other. A window with the transcript of one
-            // must not remove those of the other.
+            // After a merge of two sessions, messages of one may be between messages of the other. A window with
+            // the transcript of one must not remove messages of the other.
             let other = state.sessions[ByteString(newId)]
             state.sessions[ByteString(newId)] = Known(
                 entries: .hashes(moved.entries.hashes, inOrder: false),

@@ -1,17 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// What the session view asks of a history.
+/// Operations for the session view.
 extension SQLiteHistoryStore {
-    /// All messages of a conversation in order with their agents, replies in flight at the end.
+    /// Returns all messages of a session in order, with their agents. Streaming replies are at the end.
     func transcript(of conversation: ConversationID) async throws -> [AgentMessage] {
-        // Replies first: one that ends between the two is then in both, and not in neither.
+        // Replies are read first: a reply ending between the two reads is then in both, not in neither.
         let replies = try await repliesInFlight(in: conversation)
         let messages = try await read { db in
             try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []
         }
         guard !replies.isEmpty else { return messages }
-        // It may have ended meanwhile, or a UI saved it itself while it streams.
+        // The reply may have ended meanwhile, or a UI saved it while it was streaming.
         let saved = Set(messages.map { [ByteString($0.agentId), ByteString($0.message.id)] })
         return messages
             + replies.filter { agentId, reply in
@@ -19,7 +19,8 @@ extension SQLiteHistoryStore {
             }
     }
 
-    /// The entries of a page's messages, as the whole transcript shows them: what it shows further up is left out.
+    /// Returns the entries of a page's messages as the whole transcript shows them, without entries shown before
+    /// the page.
     func entries(of page: [StoredMessage], in conversation: ConversationID) async throws -> [ChatMessage] {
         let earlier = try await sharedIDs(of: page, in: conversation)
         var entries: [ChatMessage] = []
@@ -30,7 +31,7 @@ extension SQLiteHistoryStore {
         return entries
     }
 
-    /// For each message the earlier ones of its id, which other agents hold.
+    /// Returns, for each message, the earlier messages of other agents with the same ID.
     private func sharedIDs(
         of page: [StoredMessage], in conversation: ConversationID
     ) async throws -> [[AgentMessage]] {
@@ -48,13 +49,13 @@ extension SQLiteHistoryStore {
         }
     }
 
-    /// The messages with the bytes of their attachments.
+    /// Returns the messages with the bytes of their attachments.
     func restoringAttachments(of messages: [AgentMessage]) async throws -> [AgentMessage] {
         let restored = try await restoringAttachments(of: messages.map(\.message))
         return zip(messages, restored).map { ($0.agentId, $1) }
     }
 
-    /// The same on the thread that asks, with the bytes of attachments. Blocks.
+    /// Returns the saved messages on the calling thread, with the bytes of attachments. Blocks.
     func transcriptNow(of conversation: ConversationID) throws -> [AgentMessage] {
         let messages = try readNow { db in
             try MessageQueries.number(of: conversation, db).map { try MessageQueries.all(of: $0, db) } ?? []

@@ -9,38 +9,45 @@ import RecollectCore
 /// let sessions = SQLiteSessionStorage(history: history, userId: user.id)
 /// ```
 ///
-/// It shows the conversations of one user with the messages of all agents, and writes as one agent: what an orchestrator saves
-/// through `DeviceChatStorage(history:userId:)` is listed here, and what a UI saves here an agent of that id is given. What
-/// several agents hold under one id is shown once where role and content are equal, edited and removed for all of them; where
-/// they differ each is shown, the first under its own id and the others under ids derived from that and their agents. A
-/// message of several parts is shown as several entries (see `ConversationMessage.chatMessages()`); a reply in flight is the
-/// last entry, not complete.
+/// The library shows the sessions of one user with the messages of all agents, and writes as one agent. It lists
+/// sessions saved by an orchestrator through `DeviceChatStorage(history:userId:)`. Messages saved here are in the
+/// window of the agent with this storage's agent ID.
 ///
-/// `updateSessionMessages` writes the difference to what this storage has saved or read before: appending to a long session
-/// costs what appending to a short one does. It removes only messages that this storage has shown or saved, so what an agent
-/// added meanwhile stays. Messages read from a list do not count as shown: a window may have
-/// an older transcript. Two windows with one session need two storages over the same history. It writes only new entries and those edited by the UI, so an entry deleted or edited elsewhere
-/// meanwhile stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere. This holds for
-/// every session shown or saved by this storage and takes 24 bytes of memory for each entry. Each save is one transaction, durable when it returns; saves of one session that overlap lose
-/// nothing. Listing reads no messages; those of a listed session are read when they are asked for, and a failure of that is
-/// told by `history.events` alone.
+/// Messages of several agents with the same ID, role and content are shown once, and edited and removed for all of
+/// them. With different content, each one is shown: the first under its own ID, the others under IDs derived from
+/// it and from their agents. A message of several parts is shown as several entries (see
+/// `ConversationMessage.chatMessages()`). A streaming reply is the last entry, with `isComplete` false.
 ///
-/// May be called from any task. Nothing blocks the caller but `messages` of a listed session.
+/// `updateSessionMessages` writes the difference from the transcript last saved or read by this storage:
+/// - Appending costs the same for long and short sessions.
+/// - It removes only messages shown or saved by this storage, so messages added by an agent meanwhile stay.
+///   Messages read from a list do not count as shown: a window may have an older transcript. Two windows with one
+///   session need two storages over the same history.
+/// - It writes only new entries and entries edited by the UI, so an entry deleted or edited elsewhere meanwhile
+///   stays deleted or edited. An entry edited by the UI is saved again even if it was deleted elsewhere.
+/// - These rules hold for every session shown or saved by this storage and take 24 bytes of memory per entry.
+/// - Each save is one transaction, durable at its return. Overlapping saves of one session lose nothing.
+///
+/// Listing reads no messages. The messages of a listed session are read on first access, and a failure of this read
+/// is reported only by `history.events`.
+///
+/// All methods may be called from any task. Only `messages` of a listed session blocks its caller.
 public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
-    /// The history below, for everything that a session storage has no method for: pins, tags, branches, search, changes.
+    /// The underlying history, for operations beyond session storages: pins, tags, branches, search, changes.
     public let history: SQLiteHistoryStore
-    /// The user whose sessions these are.
+    /// The user of these sessions.
     public let userId: String
-    /// The agent that new messages are saved as.
+    /// The agent of new messages.
     public let agentId: String
 
     private let known = KnownTranscripts()
 
-    /// Opens a library in a database of its own; nothing is read or made before the first call.
+    /// Creates a library in a database of its own. Nothing is read or created before the first call.
     /// - Parameters:
-    ///   - databasePath: the database's file; a file that Recollect did not write is refused with `foreignStore` and left untouched.
-    ///   - userId: the user whose sessions these are.
-    ///   - agentId: the agent that new messages are saved as.
+    ///   - databasePath: The path of the database file. A foreign file is refused with `foreignStore` and left
+    ///     untouched.
+    ///   - userId: The user of these sessions.
+    ///   - agentId: The agent of new messages.
     /// - Throws: `invalidArgument` for an empty path.
     public convenience init(databasePath: String, userId: String = "local", agentId: String = "") throws {
         guard !databasePath.isEmpty else {
@@ -52,27 +59,27 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
             agentId: agentId)
     }
 
-    /// A user's library in a history that other views share.
+    /// Creates a user's library in a history shared with other views.
     public init(history: SQLiteHistoryStore, userId: String = "local", agentId: String = "") {
         self.history = history
         self.userId = userId
         self.agentId = agentId
     }
 
-    /// The conversation that a session is.
+    /// Returns the identifier of a session in the history.
     public func conversation(_ id: String) -> ConversationID {
         ConversationID(userId: userId, sessionId: id)
     }
 
     // MARK: SessionStorageProtocol
 
-    /// Saves a new session, or notes that a known one was opened: see `SessionStorageProtocol`.
+    /// Saves a new session, or records the opening of a known one: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func saveSession(id: String, firstMessage: String) async throws {
         let details = ConversationDetails(isRead: true, firstMessage: firstMessage)
         try await touch(id, details, makes: true)
     }
 
-    /// All sessions, the last accessed first: see `SessionStorageProtocol`. Reads no messages.
+    /// Returns all sessions, the most recently accessed first: see `SessionStorageProtocol`. Reads no messages.
     ///
     /// Saves can add to messages read from the list, and edit them. Removals need `getSession` first.
     nonisolated(nonsending) public func getAllSessions() async throws -> [StoredSession] {
@@ -87,12 +94,12 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         return sessions
     }
 
-    /// One session with its messages: see `SessionStorageProtocol`.
+    /// Returns one session with its messages: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func getSession(id: String) async throws -> StoredSession? {
         let conversation = conversation(id)
         let reading = known.beginReading(id)
         guard let session = try await history.conversation(conversation), session.discardedAt == nil else {
-            // Who is shown no session and then saves one of that id takes nothing away: a discarded one keeps its messages.
+            // A save after a missing session removes nothing: a discarded session keeps its messages.
             known.forget(id)
             return nil
         }
@@ -102,18 +109,19 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         return stored(session, transcript.entries)
     }
 
-    /// Notes that a session was opened: see `SessionStorageProtocol`.
+    /// Records the opening of a session: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateLastAccessed(id: String) async throws {
         try await touch(id, ConversationDetails(isRead: true), makes: false)
     }
 
-    /// Deletes a session for good, its branches too: see `SessionStorageProtocol`.
+    /// Permanently deletes a session and its branches: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteSession(id: String) async throws {
         known.forget(id)
         try await history.deleteConversation(conversation(id))
     }
 
-    /// Deletes all sessions of the user for good: see `SessionStorageProtocol`. Damaged files that were set aside go too.
+    /// Permanently deletes all sessions of the user, and damaged files set aside earlier: see
+    /// `SessionStorageProtocol`.
     nonisolated(nonsending) public func deleteAllSessions() async throws {
         known.forgetAll()
         try await history.deleteUser(userId)
@@ -138,7 +146,7 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         history.upkeep.noteSave()
     }
 
-    /// Gives a session another id: see `SessionStorageProtocol`.
+    /// Moves a session to another ID: see `SessionStorageProtocol`.
     nonisolated(nonsending) public func updateSessionId(oldId: String, newId: String) async throws {
         try await history.moveConversation(conversation(oldId), to: newId)
         known.move(oldId, to: newId)
@@ -146,12 +154,13 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
 
     // MARK: Beyond the protocol
 
-    /// Entries of a session by pages, those of a message together: for a UI that opens a long session at its end.
+    /// Returns entries of a session by pages, with all entries of a message on one page. For UIs opening a long
+    /// session at its end.
     ///
     /// - Parameters:
-    ///   - id: the session's id.
-    ///   - page: counts messages. Give `PageRequest(limit: 100, before: nil)` for the end.
-    /// - Returns: the entries in order, and where the next page goes on.
+    ///   - id: The session's ID.
+    ///   - page: The page, counted in messages. Pass `PageRequest(limit: 100, before: nil)` for the end.
+    /// - Returns: The entries in order, and the cursor of the next page.
     nonisolated(nonsending) public func messages(
         in id: String, page: PageRequest<MessageCursor>
     ) async throws -> Page<ChatMessage, MessageCursor> {
@@ -159,9 +168,9 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         return Page(elements: try await history.entries(of: page.elements, in: conversation(id)), next: page.next)
     }
 
-    /// Begins a reply that is kept while it streams, as the agent of this storage: see `ReplyDraft`.
+    /// Begins a streaming reply as the agent of this storage: see `ReplyDraft`.
     ///
-    /// It is shown with `isComplete` false until it ends, and so need not say it itself.
+    /// The reply is shown with `isComplete` false until it ends, regardless of the value in `message`.
     nonisolated(nonsending) public func beginReply(
         in id: String, _ message: ChatMessage = ChatMessage(role: .assistant, content: "")
     ) async throws -> ReplyDraft {
@@ -176,40 +185,41 @@ public final class SQLiteSessionStorage: SessionStorageProtocol, Sendable {
         try await history.fork(conversation(id), at: messageId, agentId: agentId, into: newId)
     }
 
-    /// Takes an entry and all that follows it out of a session and keeps them as a branch: call it before the transcript of an
-    /// edited message, or of a reply that is generated anew, is saved. See `HistoryStore.branch`.
+    /// Moves an entry and all entries after it from a session into a branch. Call it before saving the transcript
+    /// of an edited message or of a regenerated reply. See `HistoryStore.branch`.
     ///
-    /// What is kept are whole messages: the entries before it that belong to the same message go along.
+    /// A branch has whole messages: it includes earlier entries of the same message.
     @discardableResult
     nonisolated(nonsending) public func branch(_ id: String, from entry: UUID) async throws -> ConversationID {
         let (agentId, messageId) = try await message(of: entry, in: id)
         return try await history.branch(conversation(id), from: messageId, agentId: agentId)
     }
 
-    /// The branches of a session, the oldest first: see `HistoryStore.branches`.
+    /// Returns the branches of a session, the oldest first: see `HistoryStore.branches`.
     nonisolated(nonsending) public func branches(of id: String) async throws -> [Conversation] {
         try await history.branches(of: conversation(id))
     }
 
-    /// Brings a branch back, and keeps what makes way for it as another: see `HistoryStore.restoreBranch`.
+    /// Restores a branch, and turns the messages it replaces into another branch: see `HistoryStore.restoreBranch`.
     nonisolated(nonsending) public func restoreBranch(_ branch: ConversationID, in id: String) async throws {
         try await history.restoreBranch(branch, in: conversation(id))
     }
 
-    /// Takes a session out of the list so that it can be restored: see `HistoryStore.discardConversation`. Returns whether there
-    /// was one.
+    /// Removes a session from the list until it is restored: see `HistoryStore.discardConversation`. Returns
+    /// whether there was one.
     @discardableResult
     nonisolated(nonsending) public func discard(_ id: String) async throws -> Bool {
         try await history.discardConversation(conversation(id))
     }
 
-    /// Undoes `discard`. Returns whether there was a discarded one.
+    /// Undoes `discard`. Returns whether there was a discarded session.
     @discardableResult
     nonisolated(nonsending) public func restore(_ id: String) async throws -> Bool {
         try await history.restoreConversation(conversation(id))
     }
 
-    /// Sets a title, tags, pin and what else a list shows of a session: see `ConversationDetails`. Makes it if it is new.
+    /// Sets a session's title, tags, pin and other details: see `ConversationDetails`. Creates the session if it is
+    /// new.
     nonisolated(nonsending) public func update(_ id: String, with details: ConversationDetails) async throws {
         try await history.update(conversation(id), with: details)
     }

@@ -1,28 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// A session's messages as entries, each id once, with the messages that entries belong to whose ids do not tell.
+/// A session's messages as entries with unique IDs, with the owners of entries not named by their IDs.
 ///
-/// What several agents hold as one message, under one id with the same role and content, is shown once, where it first stands.
-/// Where they hold other content under that id, each is shown: the first under the ids that the message gives its entries, the
-/// others under ids derived from those and from the agent.
+/// Messages of several agents with one ID and the same role and content are shown once, at the first one's
+/// position. With different content, each one is shown: the first under the entry IDs of its message, the others
+/// under IDs derived from those and from the agent.
 ///
-/// Two messages may also come to show one id: an entry is edited while its message is in a branch, and so becomes a message of its
-/// own; then the branch is brought back. The entry that has its message's id keeps it, the other is shown under one made of it.
+/// Entries of two messages can have one ID: an entry is edited while its message is in a branch, and so becomes a
+/// message of its own. Then the branch is restored. The entry with its message's ID keeps it. The other one gets a
+/// derived ID.
 struct Transcript: Sendable {
-    /// Which entry of which message an entry is.
+    /// The message of an entry, and the entry's ID in it.
     struct Owner: Hashable, Sendable {
         let messageId: String
-        /// The agent of the message; of those that are shown as one, the first one's.
+        /// The agent of the message. For messages shown as one, the agent of the first.
         let agentId: String
-        /// The id that the message itself gives the entry.
+        /// The ID of the entry within the message.
         let entryId: UUID
     }
 
     private(set) var entries: [ChatMessage] = []
     private(set) var owners: [UUID: Owner] = [:]
 
-    /// Makes the transcript of messages in their order.
+    /// Creates the transcript of messages in order.
     init(_ messages: [AgentMessage]) {
         var shown = ShownMessages()
         for message in messages { shown.add(message) }
@@ -46,21 +47,21 @@ struct Transcript: Sendable {
     }
 }
 
-/// Messages that are shown, in order.
+/// The shown messages, in order.
 private struct ShownMessages {
     struct Message {
         let id: String
         let agentId: String
         let entries: [ChatMessage]
-        /// Whether no message before it has its id.
+        /// Whether no earlier message has its ID.
         let isFirst: Bool
     }
 
     private(set) var all: [Message] = []
-    /// The places in `all` of the messages of an id.
+    /// The indices in `all` of the messages with an ID.
     private var places: [ByteString: [Int]] = [:]
 
-    /// Takes the next message; one that is shown already is passed over.
+    /// Adds the next message unless an equal one is already shown.
     mutating func add(_ message: AgentMessage) {
         let entries = message.message.chatMessages()
         let id = ByteString(message.message.id)
@@ -72,14 +73,14 @@ private struct ShownMessages {
                 id: message.message.id, agentId: message.agentId, entries: entries, isFirst: others.isEmpty))
     }
 
-    /// Whether messages of that id are shown that differ.
+    /// Whether messages with this ID and different content are shown.
     func isAmbiguous(_ id: String) -> Bool {
         places[ByteString(id), default: []].count > 1
     }
 }
 
 extension [ChatMessage] {
-    /// Whether role and content are the same, entry by entry, and so are their ids.
+    /// Whether IDs, roles and content are the same, entry by entry.
     func show(theSameAs others: [ChatMessage]) -> Bool {
         count == others.count && zip(self, others).allSatisfy { $0.shows(theSameAs: $1) }
     }
@@ -94,7 +95,7 @@ extension ChatMessage {
 }
 
 extension UUID {
-    /// The id of another message's entry of this id.
+    /// Returns a derived ID for an entry of another message with this ID.
     fileprivate func derived(for agentId: String) -> UUID {
         UUID(name: Array("\(uuidString)\(agentId)".utf8), in: Self.others)
     }

@@ -1,19 +1,19 @@
 import Foundation
 import RecollectCore
 
-/// What of a transcript must be looked at to save it, given what was saved or read before.
+/// The entries of a transcript to examine for a save, given the transcript saved or read before.
 struct TranscriptDifference: Sendable {
     /// The whole transcript.
     let transcript: [ChatMessage]
-    /// The entries that may be new, edited or elsewhere than before; all before and behind them are as they were.
+    /// The range of entries possibly new, edited or moved. All entries before and after it are unchanged.
     let changed: Range<Int>
-    /// The ids of those among them that are as they were known, though others before and behind them are not.
+    /// The IDs of unchanged entries in this range.
     let unchanged: Set<UUID>
-    /// The ids of entries that are there no more.
+    /// The IDs of removed entries.
     let removed: [UUID]
 
-    /// Compares with the known entries. Untouched entries of a whole transcript share their storage and cost a look at
-    /// a pointer; where only hashes are known, the entries given are hashed.
+    /// Creates the difference from the known entries. Unchanged entries of a full transcript share their storage,
+    /// so comparing them costs one pointer comparison each. If only hashes are known, the given entries are hashed.
     init(from known: KnownEntries, to transcript: [ChatMessage]) {
         switch known {
         case .whole(let entries):
@@ -27,8 +27,8 @@ struct TranscriptDifference: Sendable {
         }
     }
 
-    /// Compares `old` with `new`, a part of the transcript, entry by entry. The given numbers of entries at both ends are known to be
-    /// equal.
+    /// Creates the difference of `old` and `new`, a part of the transcript, entry by entry. The given numbers of
+    /// entries at both ends are known to be equal.
     private init<Entry: Identifiable & Equatable>(
         from known: KnownEntries, _ old: [Entry], to transcript: [ChatMessage], as new: [Entry], sharedAtStart: Int = 0,
         sharedAtEnd: Int = 0
@@ -51,7 +51,7 @@ struct TranscriptDifference: Sendable {
             removed: before.keys.filter { !ids.contains($0) }.sorted { $0.uuidString < $1.uuidString })
     }
 
-    /// Compares with unordered entries, or with a transcript with duplicate ids: every entry is looked up.
+    /// Creates the difference from unordered entries, or of a transcript with duplicate IDs. Looks up every entry.
     private init(inAnyOrder known: [EntryHash], to transcript: [ChatMessage]) {
         let transcript = transcript.eachIdOnce()
         let known = Dictionary(known.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
@@ -68,11 +68,11 @@ struct TranscriptDifference: Sendable {
         self.removed = removed
     }
 
-    /// Whether the transcript goes on behind the entries to look at.
+    /// Whether the examined range reaches the end of the transcript.
     var isAtEnd: Bool { changed.upperBound == transcript.count }
 
-    /// The call that a tool's result answers, where the result does not name it: of the calls and results that stand around it in
-    /// the transcript, the first call of the same tool that no earlier result has answered.
+    /// Returns the ID of the call answered by a tool result without a call ID: among the surrounding calls and
+    /// results in the transcript, the first unanswered call of the same tool.
     func callId(answeredBy index: Int) -> String? {
         guard transcript[index].messageType.belongsToToolExchange, transcript[index].messageType != .toolUse else {
             return nil
@@ -97,7 +97,7 @@ struct TranscriptDifference: Sendable {
 }
 
 extension MessageType {
-    /// Whether it is a tool's call or its answer.
+    /// Whether this is a tool call or a tool result.
     fileprivate var belongsToToolExchange: Bool {
         [.toolUse, .toolResult, .toolError, .toolDenied].contains(self)
     }

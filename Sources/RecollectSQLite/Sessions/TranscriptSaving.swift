@@ -2,22 +2,23 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Makes a conversation show a transcript, inside a write transaction: entries with known ids are edited where they differ,
-/// others are added where they stand, and those that are gone are removed.
+/// Saves a transcript into a session, inside a write transaction, so that the session shows it. Edits known entries
+/// with changes, adds new entries at their positions, and deletes removed ones.
 ///
-/// What is in the conversation and neither in the transcript nor among the removed stays: an agent saved it meanwhile.
+/// Messages of the session neither in the transcript nor among the removed entries stay: an agent saved them
+/// meanwhile.
 struct TranscriptSaving {
     let conversation: ConversationID
-    /// The agent that new messages are saved as.
+    /// The agent of new messages.
     let agentId: String
     let difference: TranscriptDifference
-    /// The entries to look at, their attachments kept by hash.
+    /// The changed entries, with attachments stored by hash.
     let changed: [ChatMessage]
-    /// The messages that entries belong to whose ids do not tell; `nil` if that is not known yet.
+    /// The owners of entries not named by their IDs, or `nil` if they are unknown.
     let owners: [UUID: Transcript.Owner]?
     let now: Int64
 
-    /// What the storage must know afterwards.
+    /// The result of a save for the storage's memory.
     struct Outcome: Sendable {
         var owners: [UUID: Transcript.Owner]?
         var orphans: [String] = []
@@ -44,7 +45,7 @@ struct TranscriptSaving {
         return outcome
     }
 
-    // MARK: The conversation
+    // MARK: The session
 
     private func openConversation(_ db: Database) throws -> Int64 {
         guard let number = try MessageQueries.number(of: conversation, db) else {
@@ -58,7 +59,7 @@ struct TranscriptSaving {
         return number
     }
 
-    /// Who saves a transcript has it open, and has read what is in it.
+    /// Updates the access date and the read mark: a program saving a transcript has it open and has read it.
     private func touch(_ number: Int64, hasTold: Bool, _ db: Database) throws {
         if try !hasTold && ConversationEdits.isUnread(number, db) {
             try db.recordChange(.conversationUpdated, conversation)
@@ -69,8 +70,8 @@ struct TranscriptSaving {
 
     // MARK: Editing and removing
 
-    /// Edits and removes; gives the places of the messages of the entries to look at, `nil` for those that are new. What several
-    /// agents hold as one message is edited and removed for each of them.
+    /// Edits and removes messages, for every agent with a copy. Returns the messages of the changed entries, with
+    /// `nil` for new ones.
     private func edit(
         _ places: inout EntryPlaces, _ number: Int64, _ outcome: inout Outcome, _ db: Database
     ) throws -> [EntryPlaces.Place?] {
@@ -82,17 +83,17 @@ struct TranscriptSaving {
             return change(&edit)
         }
         for (index, entry) in changed.enumerated() {
-            // What this storage did not change may have been edited by another since.
+            // An entry unchanged by this storage may have been edited by another since.
             guard let place = found[index], !difference.unchanged.contains(entry.id) else { continue }
             var own = entry
             own.id = places.ownID(of: entry.id)
             let call = callId(answeredBy: index)
-            // Another may have given the message other parts meanwhile, none of them this entry.
+            // Another writer may have replaced the message's parts, so that none of them is this entry.
             let isThere = try place.all.map { sequence in
                 try edit(sequence) { $0.replace(own) || $0.replaceAll(by: entry, answering: call) }
             }
             if isThere.first != true {
-                // Another took this part out of its message: what was edited here becomes a message of its own.
+                // Another writer removed this part from its message: the edited entry becomes a message of its own.
                 places.forgetOwner(of: entry.id)
                 found[index] = nil
             }
@@ -120,7 +121,7 @@ struct TranscriptSaving {
 
     // MARK: Adding
 
-    /// Adds the new entries between those that are there, which stand in the transcript's order.
+    /// Adds the new entries between existing ones in the transcript's order.
     private func insert(
         around found: [EntryPlaces.Place?], _ places: inout EntryPlaces, _ number: Int64, _ unsettled: UnsettledIDs,
         _ db: Database
@@ -132,7 +133,7 @@ struct TranscriptSaving {
             if let place {
                 previous = try insert(waiting, behind: previous ?? 0, number, unsettled, db)
                 waiting = []
-                // Read here, not before: making room moves what stands behind.
+                // Read here, not earlier: making room moves the following messages.
                 previous = try max(previous ?? 0, MessageQueries.position(of: place.message, db) ?? 0)
             } else if let new = try message(at: offset, inFlight) {
                 waiting.append(new)
@@ -151,7 +152,7 @@ struct TranscriptSaving {
     }
 
     private func position(before index: Int, _ places: inout EntryPlaces, _ db: Database) throws -> Int64? {
-        // The nearest that is still there: someone else may have deleted what stood before.
+        // The nearest entry still present: another writer may have deleted the one before.
         for entry in difference.transcript[..<index].reversed() {
             if let place = try places.find(entry.id, db) {
                 return try MessageQueries.position(of: place.message, db)
@@ -160,11 +161,12 @@ struct TranscriptSaving {
         return nil
     }
 
-    /// A new entry as a message of this storage's agent; `nil` for a reply in flight, which its writer keeps already. A reply in flight
-    /// that a UI saves as complete is one of the agent that writes it: when it ends it must find it there.
+    /// Returns a new entry as a message of this storage's agent, or `nil` for an incomplete streaming reply: its
+    /// writer saves it. A streaming reply saved as complete by a UI gets the agent of its writer, as the writer
+    /// looks for it there at its end.
     private func message(at offset: Int, _ inFlight: [ByteString: String]) throws -> AgentMessage? {
         let entry = changed[offset]
-        // Known and not there any more: somebody deleted it.
+        // A known entry without a message was deleted by another writer.
         if difference.unchanged.contains(entry.id) { return nil }
         let writer = inFlight[ByteString(entry.id.uuidString)]
         if !entry.isComplete, writer != nil { return nil }
@@ -177,14 +179,14 @@ struct TranscriptSaving {
         difference.callId(answeredBy: difference.changed.lowerBound + offset)
     }
 
-    /// Adds messages right behind a position, or, without one, at the end. Returns the position of the last; where there are none,
-    /// that before.
+    /// Adds messages right after a position, or at the end without one. Returns the position of the last one, or
+    /// `previous` without messages.
     private func insert(
         _ messages: [AgentMessage], behind previous: Int64?, _ number: Int64, _ unsettled: UnsettledIDs, _ db: Database
     ) throws -> Int64? {
         guard !messages.isEmpty else { return previous }
         let first = previous ?? 0
-        // Of all agents: between two entries may stand what this storage has not seen.
+        // Of all agents: between two entries there may be messages unknown to this storage.
         let next = try previous.flatMap { try MessageMoves.position(after: $0, in: number, db) }
         let room = next.map { $0 - first } ?? .max
         var sequence = try db.lastSequence()
@@ -192,7 +194,7 @@ struct TranscriptSaving {
         for (offset, (agentId, message)) in messages.enumerated() {
             let scope = try ScopeRow.findOrMakeScope(of: number, agentId: agentId, db)
             sequence += 1
-            // Without room they go to the end first and everything behind their place follows.
+            // Without room they are appended first, and the messages after their position follow.
             let isBetween = next != nil && room > Int64(messages.count)
             let position = isBetween ? first + room / Int64(messages.count + 1) * Int64(offset + 1) : nil
             try MessageRow.insert(
@@ -207,7 +209,7 @@ struct TranscriptSaving {
                 let behind = try MessageMoves.sequences(of: number, from: next, db).filter { !inserted.contains($0) }
                 try MessageMoves.putLast(inserted + behind, db)
             }
-            // Places that were told before mean others now, and no later move to the end may meet these.
+            // Cursors returned earlier are now at other messages, and later moves to the end must not reuse them.
             try db.recordChange(.conversationRearranged, conversation)
         }
         if next != nil, messages.contains(where: { $0.message.role == .user }) { try Preview.set(number, db) }
@@ -216,7 +218,8 @@ struct TranscriptSaving {
 
     // MARK: Ordering
 
-    /// Whether the entries to look at stand in the transcript's order, those that are there. Entries of one message share its place.
+    /// Whether the existing messages of the changed entries are in the transcript's order. Entries of one message
+    /// share its position.
     private func isOrdered(
         _ found: [EntryPlaces.Place?], _ places: inout EntryPlaces, _ db: Database
     ) throws -> Bool {
@@ -230,12 +233,12 @@ struct TranscriptSaving {
         return true
     }
 
-    /// Gives the transcript's messages the places that they have among all others, in the transcript's order.
+    /// Distributes the positions of the transcript's messages among them in the transcript's order.
     private func reorder(_ places: inout EntryPlaces, _ number: Int64, _ db: Database) throws {
         var order: [Int64] = []
         var seen: Set<Int64> = []
         for entry in difference.transcript.eachIdOnce() {
-            // Copies go along: one that stayed where the first was would be shown there.
+            // Copies move along: a copy left at the first position would be shown there.
             let place = try places.find(entry.id, db)
             order += (place?.all ?? []).filter { seen.insert($0).inserted }
         }

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 6: a batch is saved whole or not at all.
+/// Checks of rule 6: a batch is saved completely or not at all.
 enum AtomicityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -70,7 +70,7 @@ enum AtomicityChecks {
                         let scope = Scope.plain.agent("agent \(number % 4)").session("session \(number)")
                         let batch = Invented.dialogue(8)
                         let task = Task { try await store.add(batch, to: scope) }
-                        // Different lengths of waiting meet the save at different points.
+                        // Different delays cancel the save at different points.
                         for _ in 0..<(number * 3) { await Task.yield() }
                         task.cancel()
                         try await expectWholeOrNothing(batch, of: task, in: scope, of: store)
@@ -81,7 +81,7 @@ enum AtomicityChecks {
         },
     ]
 
-    /// Expects a batch to be there if its save returned, and to be absent if it threw.
+    /// Expects a batch to be present if its save returned, and absent if it threw.
     private static func expectWholeOrNothing(
         _ batch: [ConversationMessage], of task: Task<Void, any Error>, in scope: Scope, of store: any ChatStorage
     ) async throws {
@@ -90,7 +90,7 @@ enum AtomicityChecks {
         try await expectMessages(store.messages(in: scope), error == nil ? batch : [], what)
     }
 
-    /// The error that `work` throws, if it does.
+    /// Returns the error thrown by `work`, if any.
     private static func failure(of work: () async throws -> Void) async -> (any Error)? {
         do {
             try await work()

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 5: the merged view says which agent spoke.
+/// Checks of rule 5: the merged view names the agent of each reply.
 enum AttributionChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(

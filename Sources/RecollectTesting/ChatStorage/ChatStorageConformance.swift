@@ -1,40 +1,42 @@
 import RecollectCore
 
-/// A promise of `ChatStorage` as a named value.
+/// A promise of `ChatStorage` as a value.
 public typealias ChatStorageCheck = ConformanceCheck<any ChatStorage>
 
-/// The rules of a history as far as the four methods of `ChatStorage` can show them, for every store to prove itself with.
+/// The conformance suite of `ChatStorage`: the rules of a history, as far as its four methods can show them.
 ///
-/// In Swift Testing, one test:
+/// In Swift Testing, write one test:
 ///
-///     @Test(arguments: ChatStorageConformance.checks)
-///     func conforms(_ check: ChatStorageCheck) async throws {
-///         try await check.run { MyStore() }
-///     }
+/// ```swift
+/// @Test(arguments: ChatStorageConformance.checks)
+/// func conforms(_ check: ChatStorageCheck) async throws {
+///     try await check.run { MyStore() }
+/// }
+/// ```
 ///
-/// In XCTest, a loop over `checks` in one test method; in a plain program, `report(on:)`. The checks need no particular
-/// order and may run at the same time. What each proves is told in the guide "Write a store, prove it".
+/// In XCTest, loop over `checks` in one test method. In a plain program, call `report(on:)`. The checks need no
+/// particular order and may run at the same time. The guide "Write a store, prove it" describes them.
 public enum ChatStorageConformance {
-    /// Every check, in the order of the rules.
+    /// All checks, in the order of the rules.
     public static let checks: [ChatStorageCheck] =
         ScopeChecks.all + WindowChecks.all + SameRoleChecks.all + IdentityChecks.all + OrderChecks.all
         + AttributionChecks.all + AtomicityChecks.all + ConcurrencyChecks.all + PersistenceChecks.all
         + StrangerChecks.all + ReadableChecks.all + TextChecks.all + ExchangeChecks.all + ModelChecks.all
 
-    /// Runs all checks one after the other and reports.
+    /// Runs all checks one at a time and returns a report.
     ///
     /// - Parameters:
-    ///   - fixture: How to make the store, and what it promises.
-    ///   - includingLong: Whether to run the checks that take seconds on a slow store.
-    ///   - file: Where the report was asked for; failures name it.
-    ///   - line: The line there.
+    ///   - fixture: The factory of the store, with its promises.
+    ///   - includingLong: Whether to run checks that take seconds on a slow store.
+    ///   - file: The source file of the call, for failures.
+    ///   - line: The source line of the call, for failures.
     public static func report(
         on fixture: StoreFixture<any ChatStorage>, includingLong: Bool = true, file: String = #fileID, line: Int = #line
     ) async -> ConformanceReport {
         await ConformanceReport(checks: checks, fixture: fixture, includingLong: includingLong, file: file, line: line)
     }
 
-    /// Runs all checks on stores that `make` makes, one after the other, and reports.
+    /// Runs all checks one at a time on stores created by `make`, and returns a report.
     public static func report(
         capabilities: StoreCapabilities = .standard, includingLong: Bool = true, file: String = #fileID,
         line: Int = #line,
@@ -46,7 +48,7 @@ public enum ChatStorageConformance {
     }
 }
 
-/// The four methods with the three ids as one value, as the checks call them.
+/// The four methods with a scope in place of the three IDs.
 extension ChatStorage {
     func messages(in scope: Scope, last maxMessages: Int? = nil) async throws -> [ConversationMessage] {
         try await fetch(
@@ -70,25 +72,25 @@ extension ChatStorage {
 }
 
 extension Scope {
-    /// A scope of everyday ids, for checks of something else.
+    /// A scope with ordinary IDs, for checks of other rules.
     static let plain = Scope(userId: "user", sessionId: "session", agentId: "agent")
 
-    /// The scope with another agent.
+    /// Returns the scope with another agent.
     func agent(_ agentId: String) -> Scope {
         Scope(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
-    /// The scope with another session.
+    /// Returns the scope with another session.
     func session(_ sessionId: String) -> Scope {
         Scope(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
-    /// The scope with another user.
+    /// Returns the scope with another user.
     func user(_ userId: String) -> Scope {
         Scope(userId: userId, sessionId: sessionId, agentId: agentId)
     }
 
-    /// The three ids as a failure shows them.
+    /// The three IDs, as shown in a failure.
     var shown: String {
         "(\(userId.debugDescription), \(sessionId.debugDescription), \(agentId.debugDescription))"
     }

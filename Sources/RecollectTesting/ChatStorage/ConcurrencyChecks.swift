@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 6: saves of many tasks at once neither interleave nor lose a message.
+/// Checks of rule 6: concurrent saves neither interleave nor lose a message.
 enum ConcurrencyChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -8,7 +8,7 @@ enum ConcurrencyChecks {
             "64 tasks that save to one scope at the same time lose no message.",
             needs: .concurrent
         ) { store in
-            // Tool messages, since the same-role rule may drop others by right.
+            // Use tool messages: the same-role rule may drop others.
             try await together(taskCount) { task in
                 for number in 0..<4 {
                     let id = "\(task).\(number)"
@@ -108,7 +108,7 @@ enum ConcurrencyChecks {
     }
 }
 
-/// Runs `work` in so many tasks at the same time; throws what the first failing one threw, after all have ended.
+/// Runs `work` in `count` tasks at the same time. After all have ended, throws the first error, if any.
 func together(_ count: Int, _ work: @escaping @Sendable (Int) async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for task in 0..<count {

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 10: what an agent is given can always be made whole.
+/// Checks of rule 10: the messages given to an agent can always be reduced to whole exchanges.
 enum ExchangeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -34,7 +34,7 @@ enum ExchangeChecks {
         },
     ]
 
-    /// Exchanges of one call, of two at once, and of one inside another, with prose between.
+    /// Exchanges of one call, of two calls at once, and of nested calls, with text between them.
     private static let history: [ConversationMessage] = [
         Invented.message(.user, "u1"), Invented.call("c1", of: "1"), Invented.result("r1", of: "1"),
         Invented.message(.assistant, "a1"), Invented.message(.user, "u2"), Invented.call("c2", of: "2"),
@@ -43,7 +43,7 @@ enum ExchangeChecks {
     ]
 }
 
-/// Throws where a result has no call before it or a call no result after it.
+/// Throws if a result has no call before it, or a call no result after it.
 func expectNoHalf(_ messages: [ConversationMessage], _ what: String) throws {
     var open: [String] = []
     for part in messages.flatMap(\.parts) {

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 4: in a scope one id is one message; the first content stays.
+/// Checks of rule 4: within a scope, an ID names one message, and its first content stays.
 enum IdentityChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(

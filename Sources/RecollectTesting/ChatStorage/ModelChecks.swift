@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rules 2 to 5 together: random saves against a model that is too simple to be wrong.
+/// Checks of rules 2 to 5 together: random saves, compared with a simple model.
 enum ModelChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -15,11 +15,12 @@ enum ModelChecks {
                 let scope = Scope(
                     userId: "u", sessionId: ["s", "s.t"].randomElement(using: &random) ?? "s",
                     agentId: ["a", "b", ""].randomElement(using: &random) ?? "a")
-                // What lies under the empty agent id may become another agent's (rule 4): its messages have ids of their own.
+                // Messages under the empty agent ID may be reassigned to another agent (rule 4), so they get IDs
+                // of their own.
                 let prefix = scope.agentId.isEmpty ? "unassigned " : ""
                 let batch = (0..<Int.random(in: 0...4, using: &random)).map { _ in
                     let id = "\(prefix)\(step / 3).\(Int.random(in: 0...5, using: &random))"
-                    // Whether an id that was trimmed away is still known is the store's own affair.
+                    // A store may or may not recognize the ID of a trimmed message.
                     return Self.message(&random, model.hasTrimmed(id, in: scope) ? "new \(step)" : id)
                 }
                 let budget = [nil, nil, 0, 1, 2, 3, 5, 8, 20].randomElement(using: &random) ?? nil
@@ -38,7 +39,7 @@ enum ModelChecks {
         }
     ]
 
-    /// A message of any role, sometimes of a tool exchange.
+    /// Returns a message of any role, sometimes of a tool exchange.
     private static func message(_ random: inout SeededGenerator, _ id: String) -> ConversationMessage {
         let offset = Int64.random(in: 0...50, using: &random)
         switch Int.random(in: 0...4, using: &random) {
@@ -51,7 +52,7 @@ enum ModelChecks {
     }
 }
 
-/// The rules for saves and fetches, written as plainly as they can be.
+/// The rules for saves and fetches in their simplest form.
 struct ChatModel {
     private var scopes: [Scope: [ConversationMessage]] = [:]
     private var everKept: [Scope: Set<ByteString>] = [:]
@@ -68,7 +69,7 @@ struct ChatModel {
         everKept[scope, default: []].formUnion(known)
     }
 
-    /// Whether the scope once held the id and has trimmed it away.
+    /// Whether the scope once had a message with the ID, and it was trimmed.
     func hasTrimmed(_ id: String, in scope: Scope) -> Bool {
         everKept[scope]?.contains(ByteString(id)) == true && !ids(in: scope).contains(ByteString(id))
     }

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rule 5: order is the order of saving; the merged view goes by timestamp and reorders no scope.
+/// Checks of rule 5: messages are in the order of saving; the merged view sorts by timestamp and reorders no scope.
 enum OrderChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -80,7 +80,7 @@ enum OrderChecks {
         },
     ]
 
-    /// Saves, agent by agent, messages named after agent and offset; the ids say where they belong.
+    /// Saves messages with their agent and offset as IDs, one agent at a time.
     private static func save(_ offsets: [String: [Int64]], in store: any ChatStorage) async throws {
         for (agent, offsets) in offsets.sorted(by: { $0.key < $1.key }) {
             let messages = offsets.enumerated().map { index, offset in

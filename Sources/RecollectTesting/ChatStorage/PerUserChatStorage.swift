@@ -1,16 +1,21 @@
 import RecollectCore
 
-/// Gives stores that are bound to one user each to the checks, which have several: every call goes to its user's store.
+/// A `ChatStorage` for several users, made of stores for one user each. Every call goes to its user's store.
 ///
-///     StoreFixture<any ChatStorage> {
-///         let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
-///         return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
-///     }
+/// ```swift
+/// StoreFixture<any ChatStorage> {
+///     let history = SQLiteHistoryStore(inMemory: HistoryConfiguration())
+///     return PerUserChatStorage { DeviceChatStorage(history: history, userId: $0) }
+/// }
+/// ```
 public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage {
     private let make: @Sendable (String) throws -> any ChatStorage
     private let stores = Locked<[ByteString: any ChatStorage]>([:])
 
-    /// Routes calls to what `make` makes for a user id, once for each; it is called under a lock and must not wait.
+    /// Creates a storage.
+    ///
+    /// - Parameter make: Creates the store of a user ID, called once for each. It runs under a lock and must not
+    ///   wait.
     public init(_ make: @escaping @Sendable (_ userId: String) throws -> any ChatStorage) {
         self.make = make
     }
@@ -44,7 +49,7 @@ public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage
         try await store(of: userId).fetchAllChats(userId: userId, sessionId: sessionId)
     }
 
-    /// Begins a reply in the user's store; `nil` where that keeps none.
+    /// Begins a streaming reply in the user's store; returns `nil` if the store does not support them.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
@@ -52,7 +57,7 @@ public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// The replies in flight of the user's store; none where it keeps none.
+    /// Returns the streaming replies in the user's store; none if the store does not support them.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
@@ -60,7 +65,7 @@ public final class PerUserChatStorage: DraftingChatStorage, VersionedChatStorage
             .repliesInFlight(userId: userId, sessionId: sessionId) ?? []
     }
 
-    /// The session's version in the user's store; `nil` where that has none.
+    /// Returns the session's version in the user's store; `nil` if the store has no versions.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (store(of: userId) as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
     }

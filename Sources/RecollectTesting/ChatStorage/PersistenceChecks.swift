@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rule 7: what was saved is there when the same place is opened again.
+/// Checks of rule 7: saved messages are there after the same location is opened again.
 enum PersistenceChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -92,14 +92,14 @@ enum PersistenceChecks {
             }),
     ]
 
-    /// Opens the place, lets `work` save, and lets go of the store.
+    /// Opens the location, calls `work` to save, and releases the store.
     private static func saving(
         _ trial: Trial<any ChatStorage>, _ work: (any ChatStorage) async throws -> Void
     ) async throws {
         try await work(try await trial.open())
     }
 
-    /// Messages of each kind: prose, an exchange, a role and a part from elsewhere, a moment before 1970.
+    /// Messages of each kind: text, a tool exchange, a foreign role and part, a date before 1970.
     private static let messages: [ConversationMessage] = [
         Invented.message(.user, "u", "Grüße \u{1F980}\r\n"), Invented.call("c", of: "1"), Invented.result("r", of: "1"),
         ConversationMessage(

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rules 7 and 9: what a save took, a new instance reads; what could not be read is refused.
+/// Checks of rules 7 and 9: a new instance can read every accepted message; an unreadable one is rejected.
 enum ReadableChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -56,13 +56,13 @@ enum ReadableChecks {
                         let what = "step \(step) of seed \(trial.seed): \(scope.shown)"
                         let (came, expected) = (try await store.messages(in: scope), kept[scope] ?? [])
                         try expectIDs(came, expected.map(\.id), what)
-                        // By value: Foundation encodes no deeper values than it reads.
+                        // Compare by value: Foundation's encoder limits the depth to that of its decoder.
                         for (came, expected) in zip(came, expected) where came != expected {
                             throw BrokenPromise(expected: "\(what): \(expected.shown)", actual: came.shown)
                         }
                     }
                     let scope = scopes[Int.random(in: scopes.indices, using: &random)]
-                    // A question and an answer, so that no role repeats; an id of its own for each agent.
+                    // A user message and a reply, so that no role repeats, with IDs of their own for each agent.
                     let batch = [Role.user, .assistant].map { role in
                         Invented.anything("\(scope.agentId) \(step) \(role.rawValue)", role, &random)
                     }
@@ -75,20 +75,20 @@ enum ReadableChecks {
 }
 
 extension Invented {
-    /// Doubles that a way through text may change or cannot take.
+    /// Numbers likely to change in a conversion to text, or without a text form in JSON.
     static let awkwardNumbers: [Double] = [
         -0.0, 0, 1, 0x1p53, 0x1p53 + 2, -0x1p53 - 2, 1e17, 123_456_789_012_345_680, -1e18, 0x1p63, -0x1p63, 1e19, 1e300,
         -1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, .infinity, -.infinity, .nan,
     ]
 
-    /// An assistant's message of a tool's result: two of them may follow each other.
+    /// Returns a message with a tool result. Its role is `assistant`; results may follow each other.
     static func answer(_ id: String, _ content: JSONValue) -> ConversationMessage {
         ConversationMessage(
             id: id, role: .assistant, parts: [.toolResult(id: "1", content: content)],
             timestamp: Date(millisecondsSince1970: start))
     }
 
-    /// A message of anything that the protocol takes, now and then of something that no store can keep.
+    /// Returns a message with random content. Occasionally, no store can save it.
     static func anything(_ id: String, _ role: Role, _ random: inout SeededGenerator) -> ConversationMessage {
         let parts = (0..<Int.random(in: 0...3, using: &random)).map { _ -> ContentPart in
             switch Int.random(in: 0...5, using: &random) {
@@ -119,7 +119,7 @@ extension Invented {
     }
 
     private static func value(_ random: inout SeededGenerator, depth: Int = 0) -> JSONValue {
-        // Now and then around the limits of stores.
+        // Sometimes use a depth near the limits of stores.
         if depth == 0, Int.random(in: 0...11, using: &random) == 0 {
             return nested(depths[Int.random(in: depths.indices, using: &random)])
         }

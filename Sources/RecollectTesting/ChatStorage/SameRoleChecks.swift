@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 3: a message that repeats the last stored role is dropped, unless it belongs to a tool exchange.
+/// Checks of rule 3: a message with the role of the last saved one is dropped, except in a tool exchange.
 enum SameRoleChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(

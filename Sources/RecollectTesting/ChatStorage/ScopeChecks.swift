@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 1: the scope is three ids compared as bytes, and no two meet.
+/// Checks of rule 1: a scope is three IDs, compared as bytes, and no two scopes share messages.
 enum ScopeChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -101,7 +101,8 @@ enum ScopeChecks {
         },
     ]
 
-    /// Three scopes and more whose ids are the same string once joined; `number` keeps those of different separators apart.
+    /// Returns scopes with different IDs, but the same joined string. `number` separates the scopes of different
+    /// separators.
     private static func joined(by separator: String, number: Int) -> [Scope] {
         let user = "u\(number)"
         return [
@@ -111,15 +112,15 @@ enum ScopeChecks {
         ]
     }
 
-    /// Each id as user, as session and as agent.
+    /// Returns scopes with each ID as user, as session, as agent, and as all three.
     private static func variants(_ ids: String...) -> [Scope] {
         ids.flatMap { [Scope.plain.user($0), Scope.plain.session($0), Scope.plain.agent($0)] }
             + ids.map { Scope(userId: $0, sessionId: $0, agentId: $0) }
     }
 
-    /// Writes two messages to each scope, twice, and expects each to hold its own four.
+    /// Saves two messages to each scope, twice, and expects each scope to have its own four.
     private static func expectApart(_ scopes: some Sequence<Scope>, in store: some ChatStorage) async throws {
-        // One place may stand in the list more than once.
+        // The list may contain duplicates.
         var seen: Set<Scope> = []
         let scopes = scopes.filter { seen.insert($0).inserted }
         for round in 0..<2 {

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rule 9: what a newer version or another program wrote comes back as it was.
+/// Checks of rule 9: unknown data is read back unchanged.
 enum StrangerChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -131,14 +131,14 @@ enum StrangerChecks {
                 let came = try await store.messages(in: .plain)
                 let what = "what was taken of values nested up to \(levels) deep"
                 try expectIDs(came, kept.map(\.id), what)
-                // By value: Foundation encodes no deeper values than it reads.
+                // Compare by value: Foundation's encoder limits the depth to that of its decoder.
                 try expect(came == kept, what, came: "other content")
             }
         },
     ]
 }
 
-/// Whether a store does what it is asked; false where it refuses, with whatever error.
+/// Returns whether `work` succeeds; `false` for any error except cancellation.
 func isTaken(_ work: () async throws -> Void) async throws -> Bool {
     do {
         try await work()

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rules 1 and 9: text comes back byte for byte.
+/// Checks of rules 1 and 9: text is read back byte for byte.
 enum TextChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(
@@ -49,7 +49,7 @@ enum TextChecks {
         },
     ]
 
-    /// Each part in a message of a session of its own.
+    /// Saves each part in a session of its own, and expects it back.
     private static func expectKeptElsewhere(_ parts: [ContentPart], in store: some ChatStorage) async throws {
         for (number, part) in parts.enumerated() {
             let scope = Scope.plain.session("session \(number)")

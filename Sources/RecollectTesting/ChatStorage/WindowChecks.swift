@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 2: a budget counts messages, is rounded down to even, and a save with one trims.
+/// Checks of rule 2: a budget counts messages and is rounded down to even; a save with a budget trims.
 enum WindowChecks {
     static let all: [ChatStorageCheck] = [
         ChatStorageCheck(

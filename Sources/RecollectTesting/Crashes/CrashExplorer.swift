@@ -9,41 +9,42 @@ import RecollectCore
     import Glibc
 #endif
 
-/// Finds what a store loses in a crash: records every operation on files that a workload makes, cuts the run off after each of
-/// them, and opens what is left.
+/// Finds the losses of a store in crashes: records all file operations of a workload, ends the run after each of
+/// them, and opens the store left.
 ///
-/// Recorded are the operations of SQLite, through a file system of its own that becomes SQLite's default for the duration, and
-/// those of Recollect's own code. A store that writes its files in another way is not seen; the explorer notices, because the
-/// recorded operations must explain every byte that the workload left, and throws.
+/// The explorer records the operations of SQLite, by a VFS that is SQLite's default meanwhile, and those of
+/// Recollect's own code. It cannot see files written in other ways. So it throws unless the recorded operations
+/// explain every byte left by the workload.
 ///
-/// After each operation the process may have been killed: then all that was written is there. Or the power may have been cut:
-/// then a file has what it had at its last sync, a folder the names that it had at its last sync, and of everything later any
-/// part, the last write torn. In each case the store must open; what was acknowledged must be stored, and nothing that was never
-/// attempted; in the order of saving, once, whole; what was removed must be gone, its words from every file too; and opening
-/// once more must show the same.
+/// A crash after an operation is one of two kinds. If the process was killed, all its writes are preserved. If the
+/// power was cut, a file has its content at its last sync, a folder has its names at its last sync, and any part
+/// of later changes is present, the last write torn. In each case the store must open. All acknowledged entries
+/// must be there, in the order of saving, once, and complete, and no entries that were never attempted. Removed
+/// entries must be gone, and their words erased from every file. Opening the store again must show the same.
 ///
-/// The same seed explores the same crashes as far as the workload makes the same operations. One recording runs at a time in a
-/// process; explorations wait for one another.
+/// The same seed explores the same crashes, as far as the workload performs the same operations. One recording
+/// runs at a time in a process; further explorations wait.
 public struct CrashExplorer: Sendable {
-    /// What chooses outcomes of power cuts and the order of processes.
+    /// The seed for outcomes of power cuts and the order of processes.
     public var seed: UInt64
-    /// How many outcomes of a power cut are opened at each point, at most.
+    /// The maximum number of outcomes of a power cut to open at each point.
     public var powerCuts = 3
-    /// How many points are explored at most, drawn evenly by the seed; `nil` explores all.
+    /// The maximum number of points to explore, drawn evenly by the seed; `nil` for all.
     public var limit: Int?
-    /// The one point to explore, to repeat a fault.
+    /// A single point to explore, to repeat a fault.
     public var point: CrashPoint?
-    /// When to stop, with the points that were explored by then.
+    /// The time to stop at. The report then covers the points so far.
     public var deadline: ContinuousClock.Instant?
 
-    /// Makes an explorer.
+    /// Creates an explorer.
     public init(seed: UInt64) {
         self.seed = seed
     }
 
     /// Runs a scenario's workload and explores its crashes.
-    /// - Throws: what the workload or the preparation throws, and `inputOutput` where the recorded operations do not explain
-    ///   what the workload left.
+    ///
+    /// - Throws: errors of the workload or the preparation; `inputOutput` if the recorded operations do not
+    ///   explain the files left by the workload.
     public func explore(_ scenario: CrashScenario) async throws -> CrashReport {
         let clock = ContinuousClock()
         let start = clock.now
@@ -86,7 +87,8 @@ public struct CrashExplorer: Sendable {
 
     private static let recordings = OneAtATime()
 
-    /// A folder of this exploration's own: in memory where the system has such a place, since each image is made and removed.
+    /// Creates a folder for one exploration, in memory if the system supports it, since each image is written and
+    /// removed.
     static func makePlace() throws -> URL {
         let memory = URL(fileURLWithPath: "/dev/shm", isDirectory: true)
         let base = access(memory.path, W_OK) == 0 ? memory : FileManager.default.temporaryDirectory
@@ -100,12 +102,12 @@ public struct CrashExplorer: Sendable {
     }
 
     static func remove(_ folder: URL) {
-        // A folder that stays behind is in nobody's way.
+        // A folder left behind does no harm.
         try? FileManager.default.removeItem(at: folder)
     }
 }
 
-/// Runs bodies one after the other, in the order of their coming.
+/// Runs operations one at a time, in order of arrival.
 actor OneAtATime {
     private var last: Task<Void, Never>?
 

@@ -1,20 +1,21 @@
-/// What a workload said of itself, and what follows from that for a store that a crash left.
+/// The changes announced by a workload, and the resulting requirements for a store after a crash.
 struct CrashLedger: Sendable {
     struct Change: Sendable {
         var list: String
         var adding: [String]
         var removing: [String]
         var words: [String]
-        /// The numbers of the journal's entries between which it ran; no end if it failed.
+        /// The indices of the journal's entries at its begin and its end; -1 for both if it was made before the
+        /// recording, and `.max` as the end of a failed change.
         var began: Int
         var ended: Int = .max
     }
 
-    /// One entry's life.
+    /// The history of one entry.
     private struct Life {
         var added: Int
         var certain: Int
-        /// The change that added it, and its place there.
+        /// The change that added it, and the position there.
         var change: Int
         var place: Int
         var removalBegan = Int.max
@@ -24,7 +25,7 @@ struct CrashLedger: Sendable {
 
     private(set) var changes: [Change] = []
     private var lives: [String: [String: Life]] = [:]
-    /// Misuse of the workload's own, and locks that excluded nobody.
+    /// Errors of the workload itself, and locks held twice.
     private(set) var faults: [(entry: Int, text: String)] = []
 
     init(_ journal: [RecordedStep]) {
@@ -56,7 +57,7 @@ struct CrashLedger: Sendable {
         }
     }
 
-    /// The database or log that an entry writes: these are written under the lock beside them.
+    /// Returns the path of the database or log written by an entry. These are written under the lock beside them.
     private static func lockedDatabase(_ entry: RecordedStep) -> String? {
         guard entry.action == .write || entry.action == .truncate else { return nil }
         return entry.path.hasSuffix(".sqlite") || entry.path.hasSuffix(".sqlite-wal") ? entry.path : nil
@@ -96,19 +97,20 @@ struct CrashLedger: Sendable {
         }
     }
 
-    /// How a run was cut off.
+    /// The end of a run.
     struct Cut {
-        /// After so many entries of the journal.
+        /// The number of journal entries before the end.
         var count: Int
-        /// Whether the last changes of a list may be gone.
+        /// Whether the last changes of a list may be lost.
         var losesLast = false
-        /// Whether what was removed may be back.
+        /// Whether removed entries may be present again.
         var bringsBack = false
-        /// Whether a change that was not acknowledged may be there in part.
+        /// Whether an unacknowledged change may be present in part.
         var leavesHalves = false
     }
 
-    /// What is wrong with a store that was opened after a cut, and how many acknowledged entries it lost that it must not lose.
+    /// Returns the faults of a store opened after a crash, and the number of acknowledged entries it lacks without
+    /// permission.
     func judge(_ store: CrashedStore, after cut: Cut) -> (faults: [String], lost: Int) {
         var faults = store.problems.map { "problem: \($0)" }
         var lost = 0
@@ -151,7 +153,7 @@ struct CrashLedger: Sendable {
         !kept.contains { lives[$0].map { $0.added > life.certain } ?? false }
     }
 
-    /// What a change added is there whole or not at all, unless some of it was removed or damaged since.
+    /// Returns the changes present only in part, unless some of their entries were removed or damaged since.
     private func halves(_ list: String, _ kept: Set<String>, _ lives: [String: Life], _ count: Int) -> [String] {
         changes.compactMap { change in
             guard change.list == list, change.adding.count > 1, change.began < count else { return nil }
@@ -160,7 +162,7 @@ struct CrashLedger: Sendable {
             let isExcused = change.adding.contains { entry in
                 lives[entry].map { $0.removalBegan < count || $0.mayBeLost } ?? false
             }
-            // What was acknowledged and is missing has been told as lost.
+            // Missing entries of an acknowledged change are reported as lost already.
             guard !isExcused, change.ended >= count else { return nil }
             return "half: \(there) of \(change.adding.count) entries of one change of \(list)"
         }
@@ -179,7 +181,7 @@ struct CrashLedger: Sendable {
         return nil
     }
 
-    /// The words that must be in no file: of removals that have taken place, as far as the store shows.
+    /// Returns the words that must be in no file: those of all removals completed, as far as the store shows.
     func erasedWords(_ store: CrashedStore?, after count: Int) -> [String] {
         changes.flatMap { change -> [String] in
             guard !change.words.isEmpty, change.began < count else { return [] }

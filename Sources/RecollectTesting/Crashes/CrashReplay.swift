@@ -40,7 +40,8 @@ struct CrashReplay: Sendable {
         }
     }
 
-    /// The points between which something changes: what a killed process leaves, what is certain, or what was acknowledged.
+    /// Returns the points after a relevant change: of the files left by a killed process, of the synced state, or
+    /// of the acknowledged changes.
     private func chosenPoints() -> [Int] {
         if let point = explorer.point { return [point.operations] }
         let all = (0...journal.count).filter { count in
@@ -50,7 +51,7 @@ struct CrashReplay: Sendable {
             return entry.changesFiles || entry.action == .syncFile || entry.action == .syncFolder
         }
         guard let limit = explorer.limit, all.count > limit, limit > 1 else { return all }
-        // The last point, where all is acknowledged, is always one of them; another seed draws others between.
+        // The last point, with all changes acknowledged, is always included. Each seed draws other points before it.
         var generator = SeededGenerator(seed: explorer.seed)
         let drawn = (0..<(limit - 1)).map { part in
             let first = (all.count - 1) * part / (limit - 1)
@@ -60,7 +61,8 @@ struct CrashReplay: Sendable {
         return drawn + all.suffix(1)
     }
 
-    /// Nothing pending leaves one outcome: that of a killed process.
+    /// Returns the outcomes of a power cut to open. Without pending changes there is only the outcome of a killed
+    /// process.
     private func variants(of disk: DiskImage) -> [Int] {
         if let point = explorer.point { return point.powerCut.map { [$0] } ?? [] }
         guard !disk.pendingNames.isEmpty || !disk.pendingContents.isEmpty else { return [] }
@@ -75,7 +77,7 @@ struct CrashReplay: Sendable {
         let operation = point.operations == 0 ? "nothing" : journal[point.operations - 1].description
         let (faults, lost) = try await faults(in: folder, at: point)
         for fault in faults {
-            // The place differs from run to run.
+            // The folder's path differs from run to run.
             let text = fault.replacingOccurrences(of: folder.path + "/", with: "")
             report.add(CrashFault(point: point, operation: operation, text: text))
         }
@@ -114,16 +116,16 @@ struct CrashReplay: Sendable {
     }
 }
 
-/// Looks for words in all files of a folder.
+/// A search for words in all files of a folder.
 enum FileWords {
-    /// The files that hold one of the words, under their names without what differs from run to run.
+    /// Returns the files with one of the words, by their paths relative to the folder.
     static func find(_ words: [String], in folder: URL) throws -> [String] {
         guard !words.isEmpty, let enumerator = FileManager.default.enumerator(atPath: folder.path) else { return [] }
         let needles = words.map { Data($0.utf8) }
         var found: [String] = []
         for case let path as String in enumerator {
             let url = folder.appendingPathComponent(path)
-            // Folders cannot be read, and a file may go while it is looked for.
+            // Folders cannot be read, and a file may be removed during the search.
             guard let bytes = try? Data(contentsOf: url) else { continue }
             if needles.contains(where: { bytes.range(of: $0) != nil }) { found.append(path) }
         }

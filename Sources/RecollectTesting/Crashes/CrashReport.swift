@@ -1,25 +1,25 @@
 import Foundation
 
-/// A moment of a run at which it is cut off.
+/// A point of a run at which a crash is simulated.
 public struct CrashPoint: Sendable, Hashable, CustomStringConvertible {
-    /// How many operations of the journal were made.
+    /// The number of recorded operations before the crash.
     public var operations: Int
-    /// How it ended: `nil` is a killed process, which leaves all that was written; a number is an outcome of a power cut, which
-    /// leaves what was synced and some of the rest.
+    /// The kind of crash: `nil` for a killed process, with all its writes preserved; a number for an outcome of a
+    /// power cut, with all synced writes and some of the others.
     public var powerCut: Int?
 
-    /// Makes a point.
+    /// Creates a point.
     public init(operations: Int, powerCut: Int? = nil) {
         self.operations = operations
         self.powerCut = powerCut
     }
 
-    /// The point as it is written and read: `17` or `17.2`.
+    /// The point as text: `17` or `17.2`.
     public var description: String {
         powerCut.map { "\(operations).\($0)" } ?? "\(operations)"
     }
 
-    /// Reads a point.
+    /// Creates a point from its text.
     public init?(_ text: String) {
         let parts = text.split(separator: ".").map { Int($0) }
         guard let operations = parts.first ?? nil, parts.count <= 2 else { return nil }
@@ -27,53 +27,54 @@ public struct CrashPoint: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Something that a store promised and did not keep.
+/// A promise not kept by a store.
 public struct CrashFault: Sendable, CustomStringConvertible {
-    /// Where the run was cut off; `nil` for a fault of the run itself, two holders of a lock for instance.
+    /// The crash point; `nil` for a fault of the run itself, such as two holders of a lock.
     public let point: CrashPoint?
-    /// The operation before that.
+    /// The last operation before it.
     public let operation: String
-    /// What is wrong. Begins with the kind: `lost`, `order`, `twice`, `half`, `deleted`, `words`, `never attempted`, `untold`,
-    /// `opening`, `reopening`, `problem`, `lock`, `workload`.
+    /// The description. It begins with the kind: `lost`, `order`, `twice`, `half`, `deleted`, `words`,
+    /// `never attempted`, `untold`, `opening`, `reopening`, `problem`, `lock`, `workload`.
     public let text: String
 
     /// The kind of fault.
     public var kind: String { String(text.prefix { $0 != ":" }) }
 
-    /// The fault in a line.
+    /// The fault in one line.
     public var description: String {
         let place = point.map { $0.powerCut == nil ? "killed at \($0)" : "power cut at \($0)" } ?? "in the run"
         return "\(place) (after: \(operation)): \(text)"
     }
 }
 
-/// What an exploration found.
+/// The results of an exploration of crashes.
 public struct CrashReport: Sendable, CustomStringConvertible {
-    /// The scenario.
+    /// The name of the scenario.
     public let name: String
-    /// The seed that repeats it.
+    /// The seed to repeat the exploration.
     public let seed: UInt64
-    /// How many operations were recorded.
+    /// The number of recorded operations.
     public internal(set) var operations = 0
-    /// How many images of a killed process were opened.
+    /// The number of opened images of a killed process.
     public internal(set) var kills = 0
-    /// How many images of a power cut were opened.
+    /// The number of opened images of a power cut.
     public internal(set) var powerCuts = 0
-    /// What is wrong, in the order of the journal; of each kind the first 20.
+    /// The faults, in the order of operations; of each kind the first 20.
     public internal(set) var faults: [CrashFault] = []
-    /// How many faults there were of each kind.
+    /// The number of faults of each kind.
     public internal(set) var counts: [String: Int] = [:]
-    /// The most acknowledged entries that were lost at one point and must not be.
+    /// The most acknowledged entries lost at one point, not counting permitted losses.
     public internal(set) var worstLoss = 0
-    /// Where one point was explored, the operations before it, each with the number of its process; never what was written.
+    /// In an exploration of one point, the operations before it, each with the number of its process; never the
+    /// bytes written.
     public internal(set) var operationsBefore: [String] = []
-    /// How long it took.
+    /// The duration of the exploration.
     public internal(set) var duration: Duration = .zero
 
-    /// How many crash points were explored.
+    /// The number of explored crash points.
     public var points: Int { kills + powerCuts }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no faults.
     public var isFaultless: Bool { counts.isEmpty }
 
     init(name: String, seed: UInt64) {
@@ -86,7 +87,7 @@ public struct CrashReport: Sendable, CustomStringConvertible {
         if counts[fault.kind, default: 0] <= 20 { faults.append(fault) }
     }
 
-    /// A line of figures, then a fault in each line.
+    /// The report: a line of figures, then a line for each fault.
     public var description: String {
         let kinds = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         let figures =

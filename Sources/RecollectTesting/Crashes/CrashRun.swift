@@ -9,13 +9,13 @@ import RecollectCore
     import Glibc
 #endif
 
-/// What a recorded workload works with: its folder, and the ways to say what it does.
+/// The environment of a recorded workload: its folder, and calls to announce its changes.
 ///
-/// An entry is any text that tells a stored message apart: its id, or better its id and its content, made the same way by the
-/// workload and by `CrashScenario.reopen`. A list is what keeps an order of its own: a scope, a session. Each entry is added to
-/// a list once.
+/// An entry is any text to identify a stored message: its ID or, better, its ID and content, composed in the same
+/// way by the workload and by `CrashScenario.reopen`. A list has an order of its own, like a scope or a session.
+/// Each entry is added to a list once.
 public final class CrashRun: Sendable {
-    /// Where the workload's store lies.
+    /// The folder of the workload's store.
     public let folder: URL
 
     private let recorder: FileRecorder
@@ -28,23 +28,26 @@ public final class CrashRun: Sendable {
         self.process = process
     }
 
-    /// Says that the store held entries, in this order, before anything was recorded: `CrashScenario.prepare` put them there.
+    /// Declares entries saved by `CrashScenario.prepare`, in this order, before the recording.
     public func holds(_ entries: [String], in list: String) {
         recorder.note(.holds(list: list, entries: entries))
     }
 
-    /// Says that entries lie where the store was damaged on purpose: they may be lost, but not without a word.
+    /// Declares entries on intentionally damaged places. They may be lost, but the store must report it.
     public func mayLose(_ entries: [String], in list: String) {
         recorder.note(.mayLose(list: list, entries: entries))
     }
 
-    /// Runs a change of the store. Until it returns, the change may have happened or not, whole; afterwards it must have. If it
-    /// throws, either is right.
+    /// Performs a change of the store.
+    ///
+    /// Until `body` returns, the change may be present or absent, as a whole. Afterwards it must be present. If
+    /// `body` throws, both are valid.
+    ///
     /// - Parameters:
-    ///   - list: The list that is changed.
-    ///   - adding: Entries that it adds, in this order, all or none.
-    ///   - removing: Entries that it removes.
-    ///   - erasing: Words of the removed entries that must be in no file when all of those entries are gone.
+    ///   - list: The changed list.
+    ///   - adding: The entries to add, in this order, all or none.
+    ///   - removing: The entries to remove.
+    ///   - words: Words of the removed entries. They must be in no file after all of these entries are gone.
     public func change<Result>(
         _ list: String, adding: [String] = [], removing: [String] = [], erasing words: [String] = [],
         _ body: () async throws -> Result
@@ -60,25 +63,27 @@ public final class CrashRun: Sendable {
         return result
     }
 
-    /// Changes bytes of a file behind the store's back, as damage or another program does.
+    /// Overwrites bytes of a file, bypassing the store, as damage or another program does.
     public func overwrite(_ name: String, at offset: Int, with bytes: [UInt8]) throws {
         try OpenFolder(path: folder.path).file(name, forWriting: true).write(bytes, at: offset)
     }
 
-    /// Removes a file behind the store's back.
+    /// Removes a file, bypassing the store.
     public func remove(_ name: String) throws {
         try OpenFolder(path: folder.path).remove(name)
     }
 
-    /// Gives a signal that other processes of the run may wait for.
+    /// Gives a signal, for other processes of the run to wait for.
     public func signal(_ name: String) {
         recorder.note(.signal(name))
     }
 
-    /// Waits until another process has given a signal; its operations come first. In a run of one process it returns at once.
+    /// Waits for a signal of another process. That process's operations come first. In a run of one process,
+    /// returns at once.
     public func wait(for name: String) async {
         await withCheckedContinuation { continuation in
-            // Asking blocks, and must not keep a cooperative thread; between two questions others of this process go on.
+            // Polling blocks, so it must not occupy a cooperative thread. Between two polls, other operations of
+            // this process run.
             Thread.detachNewThread { [recorder] in
                 while !recorder.isGiven(name) { usleep(500) }
                 continuation.resume()

@@ -1,22 +1,23 @@
 import Foundation
 
-/// A workload on a store, and how the store is opened after a crash.
+/// A workload on a store, with the code to open the store after a crash.
 public struct CrashScenario: Sendable {
     /// The name, in reports.
     public private(set) var name: String
-    /// What a change that was acknowledged survives.
+    /// The kind of crash survived by an acknowledged change.
     public var durability: CrashDurability = .powerCut
-    /// What the removal of entries survives: a trim may be undone by a power cut where its store says so.
+    /// The kind of crash survived by the removal of entries. A power cut may undo a trim, if its store says so.
     public var removalDurability: CrashDurability = .powerCut
-    /// What the wholeness of a change survives that was not acknowledged: where it is `processEnd`, a power cut may leave a part.
+    /// The kind of crash survived by the atomicity of an unacknowledged change. With `processEnd`, a power cut may
+    /// leave a part of the change.
     public var atomicity: CrashDurability = .powerCut
-    /// Whether one of several processes is killed before an operation that the seed draws, while the others go on.
+    /// Whether one of several processes is killed before an operation drawn by the seed, while the others go on.
     public var killsOne = false
     let prepare: @Sendable (URL) async throws -> Void
     let work: Work
     let reopen: @Sendable (CrashImage) async throws -> CrashedStore
 
-    /// The scenario under another name, for a variant of it.
+    /// Returns the scenario under another name, for a variant of it.
     public func named(_ name: String) -> CrashScenario {
         var copy = self
         copy.name = name
@@ -28,13 +29,14 @@ public struct CrashScenario: Sendable {
         case processes([CrashProcess])
     }
 
-    /// Makes a scenario of a workload that runs in this process.
+    /// Creates a scenario with a workload in this process.
+    ///
     /// - Parameters:
-    ///   - name: Its name, in reports.
-    ///   - prepare: Fills the folder; what it leaves there is certain.
-    ///   - workload: Works on the store and closes it; its operations are recorded.
-    ///   - reopen: Opens the store that a crash left, waits for what it has to finish, reads everything, and closes it. Called
-    ///     twice on each image: the second time it must find the same.
+    ///   - name: The name, in reports.
+    ///   - prepare: Fills the folder. Its result counts as synced.
+    ///   - workload: Works on the store and closes it. Its operations are recorded.
+    ///   - reopen: Opens the store left by a crash, waits for its recovery, reads all entries, and closes it.
+    ///     Called twice for each image; the second call must return the same.
     public init(
         _ name: String, prepare: @escaping @Sendable (URL) async throws -> Void = { _ in },
         workload: @escaping @Sendable (CrashRun) async throws -> Void,
@@ -46,8 +48,9 @@ public struct CrashScenario: Sendable {
         self.reopen = reopen
     }
 
-    /// Makes a scenario of several processes on one folder; a scheduler chooses, by the seed, whose operation is next. Each
-    /// process calls `CrashWorker.run`.
+    /// Creates a scenario with several processes on one folder.
+    ///
+    /// A scheduler draws the process of the next operation by the seed. Each process calls `CrashWorker.run`.
     public init(
         _ name: String, prepare: @escaping @Sendable (URL) async throws -> Void = { _ in },
         processes: [CrashProcess],
@@ -60,51 +63,52 @@ public struct CrashScenario: Sendable {
     }
 }
 
-/// What an acknowledged change survives.
+/// The kind of crash survived by an acknowledged change.
 public enum CrashDurability: Sendable {
-    /// The end of the process and a power cut.
+    /// The end of the process, and a power cut.
     case powerCut
-    /// The end of the process; a power cut may take the last changes of a list.
+    /// The end of the process. A power cut may undo the last changes of a list.
     case processEnd
 }
 
-/// A program that works on the folder of a run.
+/// A program to run on the folder of a run.
 public struct CrashProcess: Sendable {
     /// The program.
     public var executable: URL
-    /// Its arguments; the run's folder follows them.
+    /// Its arguments. The path of the run's folder is appended.
     public var arguments: [String]
 
-    /// Makes a process.
+    /// Creates a process.
     public init(executable: URL, arguments: [String]) {
         self.executable = executable
         self.arguments = arguments
     }
 }
 
-/// What a crash left.
+/// A folder as left by a crash.
 public struct CrashImage: Sendable {
-    /// Where it lies; removed afterwards.
+    /// The folder, removed after the check.
     public let folder: URL
     let wordsInFiles: @Sendable () throws -> Void
 
-    /// Looks, while the store is open and has nothing left to finish, whether words that must be gone are in its files. The
-    /// explorer looks again when the store was closed.
+    /// Checks the store's files for erased words. Call it while the store is open and has no work left.
+    ///
+    /// The explorer checks again after the store is closed.
     public func storeHasSettled() throws {
         try wordsInFiles()
     }
 }
 
-/// What a store holds after a crash.
+/// The content of a store after a crash.
 public struct CrashedStore: Sendable, Equatable {
-    /// The entries of each list, in order. A list without entries may be left out.
+    /// The entries of each list, in order. Empty lists may be omitted.
     public var lists: [String: [String]]
-    /// Whether the store tells that something was lost: by an event, or by what it set aside.
+    /// Whether the store reports a loss, by an event or a file set aside.
     public var tellsLoss: Bool
-    /// What the store's own check finds wrong; each is a fault.
+    /// The problems found by the store's own check. Each is a fault.
     public var problems: [String]
 
-    /// Makes a description of what a store holds.
+    /// Creates a description of a store's content.
     public init(lists: [String: [String]], tellsLoss: Bool = false, problems: [String] = []) {
         self.lists = lists
         self.tellsLoss = tellsLoss

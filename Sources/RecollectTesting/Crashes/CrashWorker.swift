@@ -9,7 +9,7 @@ import RecollectCore
     import Glibc
 #endif
 
-/// One process of a run of several: the program that `CrashProcess` names calls it and does nothing else.
+/// One of several processes of a run. The program in `CrashProcess` calls it and does no other work.
 ///
 /// ```swift
 /// try await CrashWorker.run(in: folder) { run in
@@ -17,7 +17,10 @@ import RecollectCore
 /// }
 /// ```
 public enum CrashWorker {
-    /// Runs a workload whose operations wait for the explorer's word, on standard input and output. Nothing else may use these.
+    /// Runs a workload, with each operation waiting for the explorer's permission.
+    ///
+    /// Communicates over standard input and output. The program must not use these otherwise.
+    ///
     /// - Parameter folder: The run's folder, the last argument of the program.
     public static func run(
         in folder: URL, _ workload: @Sendable (CrashRun) async throws -> Void
@@ -27,7 +30,7 @@ public enum CrashWorker {
         try recorder.start()
         try await workload(
             CrashRun(folder: folder, recorder: recorder, process: Int(ProcessInfo.processInfo.processIdentifier)))
-        // What goes on in the background is recorded, or does not happen: the process ends here.
+        // Background work is either recorded or does not happen: the process ends here.
         recorder.finish()
         exit(0)
     }
@@ -36,13 +39,13 @@ public enum CrashWorker {
 /// A message between a worker and the schedule: a length, JSON, another length, and bytes.
 struct WorkerMessage: Codable, Sendable {
     enum Kind: String, Codable, Sendable {
-        /// The worker wants to make an operation.
+        /// A request to perform an operation.
         case request
-        /// Has the signal `wait` been given?
+        /// A query for the signal in `wait`.
         case ask
-        /// What an operation did.
+        /// A recorded step of an operation.
         case entry
-        /// The operation is over.
+        /// The end of an operation.
         case finished
     }
 
@@ -78,7 +81,7 @@ struct WorkerMessage: Codable, Sendable {
         #endif
     }
 
-    /// The next message; `nil` at the end.
+    /// Returns the next message; `nil` at the end.
     static func read(from descriptor: Int32) throws -> WorkerMessage? {
         guard let head = try readPart(descriptor), let bytes = try readPart(descriptor) else { return nil }
         var message = try JSONDecoder().decode(WorkerMessage.self, from: head)
@@ -91,7 +94,7 @@ struct WorkerMessage: Codable, Sendable {
         return readBytes(descriptor, count: length.reduce(0) { $0 << 8 | Int($1) })
     }
 
-    /// So many bytes; `nil` where the other side has ended.
+    /// Returns `count` bytes; `nil` if the other side has ended.
     static func readBytes(_ descriptor: Int32, count: Int) -> Data? {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
@@ -117,7 +120,7 @@ struct WorkerMessage: Codable, Sendable {
     }
 }
 
-/// A worker's side of the schedule. Only the thread that has the recorder's turn calls it.
+/// The worker's connection to the schedule. Only the thread with the recorder's turn calls it.
 private struct WorkerGate: RecordingGate {
     func request() {
         send(WorkerMessage(kind: .request))
@@ -139,7 +142,7 @@ private struct WorkerGate: RecordingGate {
         send(WorkerMessage(kind: .finished))
     }
 
-    /// Without the explorer there is nobody to work for.
+    /// Exits if the explorer has ended.
     private func send(_ message: WorkerMessage) {
         do { try message.write(to: STDOUT_FILENO) } catch { exit(3) }
     }

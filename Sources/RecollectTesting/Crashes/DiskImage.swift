@@ -9,14 +9,14 @@ import RecollectCore
     import Glibc
 #endif
 
-/// What lies in a folder, and which of it is certain to survive a power cut: the entries of a journal, applied one by one.
+/// The content of a folder after the steps of a journal, and the part of it that is certain to survive a power cut.
 ///
-/// Certain is a file's content at its last sync, and a name at the last sync of its folder. Of later writes and names any
-/// subset may be on the disk.
+/// Certain are a file's content at its last sync, and a name at the last sync of its folder. Of later writes and
+/// names, any subset may survive.
 struct DiskImage: Sendable {
     enum Node: Hashable, Sendable {
         case folder
-        /// A file by its number in this image: two names may lead to one.
+        /// A file, by its number in this image. Two names may refer to one file.
         case file(Int)
     }
 
@@ -26,7 +26,7 @@ struct DiskImage: Sendable {
         case truncate(size: Int)
     }
 
-    /// A change of names that happens at once, in one folder.
+    /// An atomic change of names in one folder.
     struct NameChange: Sendable {
         var folder: String
         var names: [(path: String, node: Node?)]
@@ -40,7 +40,8 @@ struct DiskImage: Sendable {
     private(set) var pendingContents: [Int: [ContentChange]] = [:]
     private var numbers: [FileIdentity: Int] = [:]
 
-    /// Reads a folder as it is; all of it is certain. Shared memory of SQLite is left out: it is made anew.
+    /// Creates an image of an existing folder, all of it certain. SQLite's shared memory is omitted, since SQLite
+    /// recreates it.
     init(folder: URL) throws {
         guard let enumerator = FileManager.default.enumerator(atPath: folder.path) else { return }
         for case let path as String in enumerator where !Self.isSharedMemory(path) {
@@ -67,7 +68,7 @@ struct DiskImage: Sendable {
 
     static func isSharedMemory(_ path: String) -> Bool { path.hasSuffix("-shm") }
 
-    /// The folder of a path; empty for a name in the root.
+    /// Returns the folder of a path; empty for a name in the root.
     static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
     }
@@ -102,7 +103,7 @@ struct DiskImage: Sendable {
 
     private mutating func makeFile(_ entry: RecordedStep) {
         guard let identity = entry.file else { return }
-        // Opening a file that is there makes none; a number of an inode may come again when its file is gone.
+        // Opening an existing file creates none. After a file's removal, its inode number may be reused.
         if let number = numbers[identity], names[entry.path] == .file(number) { return }
         let number = contents.count
         numbers[identity] = number
@@ -167,7 +168,7 @@ struct DiskImage: Sendable {
         }
     }
 
-    /// A name is reached only if the folders above it are there.
+    /// Whether the folders above a path exist. Otherwise the path is unreachable.
     private func hasItsFolder(_ path: String) -> Bool {
         let parent = Self.parent(of: path)
         return parent.isEmpty || (names[parent] == .folder && hasItsFolder(parent))
@@ -187,7 +188,8 @@ struct DiskImage: Sendable {
         }
     }
 
-    /// How a folder differs from this image, for the proof that a journal is complete; `nil` if it does not.
+    /// Returns the first difference between a folder and this image; `nil` if there is none. It proves that a
+    /// journal is complete.
     func difference(from folder: URL) throws -> String? {
         let real = try DiskImage(folder: folder)
         let mine = Set(names.keys.filter { !Self.isSharedMemory($0) })

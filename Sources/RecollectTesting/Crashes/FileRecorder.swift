@@ -10,22 +10,22 @@ import RecollectCore
     import Glibc
 #endif
 
-/// Decides when an operation of this process may run: a scheduler of several processes does.
+/// A gate for this process's operations, controlled by a scheduler of several processes.
 protocol RecordingGate: Sendable {
     /// Blocks until the next operation may run.
     func request()
     /// Whether another process has given a signal.
     func isGiven(_ signal: String) -> Bool
-    /// The operation is over; `entries` is what it did.
+    /// Reports the end of an operation, with its recorded steps.
     func finish(_ entries: [RecordedStep])
 }
 
-/// Records, in one total order, every operation on the files of a folder that SQLite or Recollect's own code makes in this
+/// Records, in one total order, all operations on the files of a folder by SQLite or Recollect's own code in this
 /// process.
 ///
-/// `@unchecked Sendable` because `turn` guards the entries: it is held from before an operation until it is recorded.
+/// `@unchecked Sendable`: `turn` guards the entries. It is held from before an operation until after its recording.
 final class FileRecorder: FileObserver, @unchecked Sendable {
-    /// The folder's path without symbolic links.
+    /// The folder's path, without symbolic links.
     let root: String
 
     private let gate: (any RecordingGate)?
@@ -34,17 +34,19 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
     private var unsent = 0
     private let pauses: Locked<SeededGenerator>?
 
+    /// Creates a recorder.
+    ///
     /// - Parameters:
-    ///   - pauses: What draws the operations before which a thread stops for a moment, so that others come between; `nil` for
+    ///   - pauses: Draws the operations to pause before, so that other threads' operations come between; `nil` for
     ///     none.
-    ///   - gate: Where each operation waits for its turn; `nil` where this process alone is recorded.
+    ///   - gate: The gate each operation waits at; `nil` in a run of one process.
     init(root: URL, pauses: SeededGenerator? = nil, gate: (any RecordingGate)? = nil) throws {
         self.root = try Self.canonicalPath(root.path)
         self.gate = gate
         self.pauses = pauses.map { Locked($0) }
     }
 
-    /// What has been recorded so far.
+    /// The steps recorded so far.
     var journal: [RecordedStep] {
         turn.lock()
         defer { turn.unlock() }
@@ -58,14 +60,14 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
         end()
     }
 
-    /// Whether another process has given a signal; in a run of one process it has.
+    /// Whether another process has given a signal; always `true` in a run of one process.
     func isGiven(_ signal: String) -> Bool {
         turn.lock()
         defer { turn.unlock() }
         return gate?.isGiven(signal) ?? true
     }
 
-    /// Lets nothing more happen.
+    /// Blocks all further operations.
     func finish() {
         turn.lock()
     }
@@ -81,7 +83,7 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
     func didPerform(_ operation: FileOperation, succeeded: Bool) {
         if succeeded, let entry = entry(operation) { record(entry) }
         end()
-        // A lock that is held for a while longer shows whom it does not exclude.
+        // Holding a lock longer reveals threads not excluded by it.
         if case .lock = operation { pause(oneIn: 2, microseconds: 2000) }
     }
 
@@ -159,7 +161,7 @@ final class FileRecorder: FileObserver, @unchecked Sendable {
 
     // MARK: Paths
 
-    /// A path from the root on; `nil` for one outside.
+    /// Returns a path relative to the root; `nil` for a path outside.
     private func relative(_ path: String) -> String? {
         if path == root { return "" }
         let url = URL(fileURLWithPath: path)
@@ -197,11 +199,11 @@ extension FileIdentity {
 extension FileRecorder {
     private static let current = Locked<FileRecorder?>(nil)
 
-    /// Makes this the process's recorder; there is one at a time. What SQLite has open already is not recorded.
+    /// Installs this recorder in the process, replacing any other. Files already open in SQLite are not recorded.
     func start() throws {
         Self.current.withLock { $0 = self }
         FileObservation.observe(with: self)
-        // C calls these without a context; only one recorder is installed, and files of other folders are never asked about.
+        // C calls these without a context. Only one recorder is installed, and it ignores files of other folders.
         var recorder = recollect_file_recorder(
             records: { path in
                 guard let path, let recorder = FileRecorder.installed else { return 0 }
@@ -219,11 +221,11 @@ extension FileRecorder {
         }
     }
 
-    /// Ends the recording. Everything that was opened while it ran must be closed.
+    /// Ends the recording. All files opened meanwhile must be closed.
     func stop() {
         FileObservation.observe(with: nil)
         _ = recollect_stop_recording_files()
-        // An operation that has begun is recorded to its end.
+        // An operation already begun is recorded to its end.
         turn.lock()
         defer { turn.unlock() }
         Self.current.withLock { $0 = nil }

@@ -1,17 +1,19 @@
-/// What is on the disk after a power cut: what is certain, and some of what was done since.
+/// The outcome of a power cut: all synced data, and some of the later changes.
 ///
-/// A write may be torn. A disk finishes a sector once begun, so existing bytes of the file are replaced by whole sectors:
-/// in practice this is "powersafe overwrite", assumed by SQLite as well (https://www.sqlite.org/psow.html). A file's length is the
-/// file system's own record and is written apart, so the file may end at any added byte.
+/// A write may be torn. A disk finishes a sector once begun, so existing bytes of the file are replaced by whole
+/// sectors: in practice this is "powersafe overwrite", assumed by SQLite as well
+/// (https://www.sqlite.org/psow.html). A file's length is separate metadata of the file system, so the file may
+/// end at any added byte.
 struct PowerCut: Sendable {
-    /// Which of the many outcomes: 0 keeps only what is certain, 1 all but what a torn last write left out, others are drawn.
+    /// The number of the outcome: 0 has only synced data; 1 has all changes, with the last write of each file
+    /// torn; others are drawn.
     let variant: Int
     let seed: UInt64
 
-    /// The bytes that a disk writes whole.
+    /// The number of bytes written by a disk as a whole.
     private static let sector = 512
 
-    /// The image after the cut.
+    /// Returns the image after the power cut.
     func image(of disk: DiskImage) -> DiskImage {
         guard variant > 0 else { return DiskImage(names: disk.certainNames, contents: disk.certainContents) }
         var generator = SeededGenerator(seed: seed &+ UInt64(variant) &* 0x9E37_79B9)
@@ -34,8 +36,9 @@ struct PowerCut: Sendable {
         return DiskImage(names: names, contents: contents)
     }
 
-    /// The beginning of an interrupted write: up to any byte behind the file's end, and within the file up to the end of
-    /// a sector.
+    /// Returns the beginning of an interrupted write: up to any byte behind the file's end, and within the file up
+    /// to the end of a sector.
+    ///
     /// - Parameter size: The length of the file before the write.
     private static func torn(
         _ change: DiskImage.ContentChange, in size: Int, _ generator: inout SeededGenerator

@@ -9,23 +9,23 @@ import RecollectCore
     import Glibc
 #endif
 
-/// Runs several processes on one folder, one operation at a time; the seed chooses whose is next.
+/// Runs several processes on one folder, one operation at a time, in an order drawn by the seed.
 ///
-/// A process that waits for a lock asks for nothing. So the schedule waits for those that work, for a while, and goes on with
-/// the others.
+/// A process waiting for a lock makes no request. So the schedule waits for working processes only for a limited
+/// time, and then continues with the others.
 final class ProcessSchedule: Sendable {
     private struct Worker {
         let process: Process
         let input: FileHandle
-        /// Whether it wants to make an operation.
+        /// Whether it has requested an operation.
         var isReady = false
-        /// Whether it waits for a signal.
+        /// Whether it is waiting for a signal.
         var waits = false
         var hasEnded = false
-        /// Whether the journal says so.
+        /// Whether its end is in the journal.
         var isOver = false
         var works: Bool { !hasEnded && !isReady && !waits }
-        /// Whether it made no request for so long that it seems to wait for a lock.
+        /// Whether it made no request for so long that it is probably waiting for a lock.
         var isQuiet = false
     }
 
@@ -38,13 +38,15 @@ final class ProcessSchedule: Sendable {
     private let killsOne: Bool
     private let arrivals = Arrivals()
 
-    /// - Parameter killsOne: Whether a process is killed before an operation that the seed draws.
+    /// Creates a schedule.
+    ///
+    /// - Parameter killsOne: Whether a process is killed before an operation drawn by the seed.
     init(seed: UInt64, killsOne: Bool = false) {
         self.seed = seed
         self.killsOne = killsOne
     }
 
-    /// Runs the processes to their end and gives what they did, in one order.
+    /// Runs the processes to their end and returns their steps, in one order.
     func run(_ processes: [CrashProcess], in folder: URL) async throws -> [RecordedStep] {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -76,7 +78,7 @@ final class ProcessSchedule: Sendable {
             }
             let ready = workers.indices.filter { workers[$0].isReady }
             if ready.isEmpty { continue }
-            // A process goes on for some operations, as real ones do; then another may.
+            // A process continues for several operations, like a real one, before another may run.
             let goesOn = last.map { ready.contains($0) && Int.random(in: 0..<4, using: &generator) > 0 } ?? false
             let next = goesOn ? last ?? ready[0] : ready[Int.random(in: 0..<ready.count, using: &generator)]
             last = next
@@ -85,7 +87,7 @@ final class ProcessSchedule: Sendable {
                 operationsToLive -= 1
                 if operationsToLive == 0 {
                     kill(workers[next].process.processIdentifier, SIGKILL)
-                    // At once: another process may take its lock before its end is heard of.
+                    // Record the end at once: another process may take its lock before the end is reported.
                     workers[next].isOver = true
                     journal.append(RecordedStep(process: next, action: .end))
                     continue
@@ -119,7 +121,7 @@ final class ProcessSchedule: Sendable {
         try running.run()
         Thread.detachNewThread { [arrivals] in
             let descriptor = output.fileHandleForReading.fileDescriptor
-            // What cannot be read any more is the end of the process; its exit code tells the rest.
+            // A failed read means the end of the process. Its exit code has the reason.
             while let message = try? WorkerMessage.read(from: descriptor) { arrivals.add(number, message) }
             arrivals.add(number, nil)
             withExtendedLifetime(output) {}
@@ -127,10 +129,10 @@ final class ProcessSchedule: Sendable {
         return Worker(process: running, input: input.fileHandleForWriting)
     }
 
-    /// Takes what has arrived, and waits for those that work.
+    /// Receives messages, and waits for working processes.
     private func collect(_ workers: inout [Worker], _ signals: Set<String>) {
         while workers.contains(where: \.works) || !workers.contains(where: \.isReady) {
-            // Those that are quiet get a moment in which a lock that was released may be taken.
+            // Give quiet processes a short time to take a released lock.
             let patience = workers.allSatisfy { !$0.works || $0.isQuiet } ? 0.0005 : 0.03
             guard let (number, message) = arrivals.next(within: patience) else {
                 for index in workers.indices where workers[index].works { workers[index].isQuiet = true }
@@ -151,13 +153,13 @@ final class ProcessSchedule: Sendable {
         case .ask:
             let isGiven = message.wait.map(signals.contains) ?? true
             workers[number].waits = !isGiven
-            // A worker that cannot be told has ended, which is told next.
+            // A write fails only to a process already ended. The end arrives as the next message.
             try? workers[number].input.write(contentsOf: Data([isGiven ? 1 : 0]))
         case .entry, .finished: return
         }
     }
 
-    /// What a process does that was told to go on.
+    /// Returns the steps of a process after its permission to continue.
     private func operation(
         of number: Int, _ workers: inout [Worker], _ signals: Set<String>
     ) -> [RecordedStep] {
@@ -175,9 +177,9 @@ final class ProcessSchedule: Sendable {
     }
 }
 
-/// What workers sent, in the order of its coming.
+/// The messages from workers, in order of arrival.
 ///
-/// `@unchecked Sendable` because the condition guards the list.
+/// `@unchecked Sendable`: the condition guards the list.
 private final class Arrivals: @unchecked Sendable {
     private let condition = NSCondition()
     private var list: [(Int, WorkerMessage?)] = []
@@ -189,7 +191,7 @@ private final class Arrivals: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// The next one; `nil` when none came in so many seconds.
+    /// Returns the next message; `nil` if none arrives within the time.
     func next(within seconds: Double) -> (Int, WorkerMessage?)? {
         condition.lock()
         defer { condition.unlock() }

@@ -1,26 +1,27 @@
-/// Which file an operation is on, whatever its name is by then.
+/// The identity of a file, independent of its name.
 struct FileIdentity: Hashable, Codable, Sendable {
     var device: UInt64
     var inode: UInt64
 }
 
-/// One step of a recorded run: an operation on a file, a lock, or a note of the workload. Paths are relative to the run's folder.
+/// One step of a recorded run: an operation on a file, a lock, or a note of the workload.
 ///
-/// It is coded without its bytes, which follow it on the wire.
+/// Paths are relative to the run's folder. The encoded form is without the bytes; they follow it in a
+/// `WorkerMessage`.
 struct RecordedStep: Codable, Sendable {
     enum Action: String, Codable, Sendable {
         case makeFolder, makeFile, write, truncate, syncFile, syncFolder, rename, link, remove, lock, unlock, note
-        /// The process ended, and let go of its locks.
+        /// The end of the process, and with it of its locks.
         case end
     }
 
     var process = 0
     let action: Action
     var path = ""
-    /// The new path of a renaming or a link.
+    /// The new path of a rename or link.
     var target = ""
     var file: FileIdentity?
-    /// Where a write begins, the new size of a truncation, or the holder of a lock.
+    /// The offset of a write, the new size of a truncation, or the holder of a lock.
     var number = 0
     var bytes: [UInt8] = []
     var note: CrashNote?
@@ -29,7 +30,7 @@ struct RecordedStep: Codable, Sendable {
         case process, action, path, target, file, number, note
     }
 
-    /// Whether it changes what a process that is killed leaves behind.
+    /// Whether the step changes the files left by a killed process.
     var changesFiles: Bool {
         switch action {
         case .makeFolder, .makeFile, .write, .truncate, .rename, .link, .remove: true
@@ -39,7 +40,7 @@ struct RecordedStep: Codable, Sendable {
 }
 
 extension RecordedStep: CustomStringConvertible {
-    /// The operation as a fault names it; never what was written.
+    /// The step as shown in a fault, without the bytes written.
     var description: String {
         switch action {
         case .write: "write of \(bytes.count) bytes at \(number) of \(path)"
@@ -51,11 +52,11 @@ extension RecordedStep: CustomStringConvertible {
     }
 }
 
-/// What a workload says of itself, between the operations.
+/// An announcement of the workload, between its operations.
 enum CrashNote: Codable, Sendable, CustomStringConvertible {
-    /// The store held this when the run began.
+    /// The store had these entries at the start of the run.
     case holds(list: String, entries: [String])
-    /// What is damaged already may be lost.
+    /// These entries may be lost, by earlier damage.
     case mayLose(list: String, entries: [String])
     case began(change: String, list: String, adding: [String], removing: [String], words: [String])
     case ended(change: String)

@@ -1,32 +1,34 @@
 import Foundation
 import RecollectCore
 
-/// Finds what damage costs: overwrites each place of a small store in a copy of its own, alone and in pairs, and opens the copy.
+/// Finds the losses caused by damage: overwrites each place of a small store, alone and in pairs, and opens the
+/// result.
 ///
-/// The copy must open, must have lost no entry but those that lie on the damaged places, must tell of a loss, must show nothing
-/// that was never there, and opening it once more must show the same; only damage that the first opening met too late may cost
-/// what lies on the damaged places then.
+/// Each damage is made in a copy of its own. The copy must open. It must have lost only entries on the damaged
+/// places, must report the loss, and must show no entries that were never saved. Opening it again must show the
+/// same entries; only entries on damaged places may be lost by a later opening, if the damage was found that late.
 public struct DamageExplorer: Sendable {
-    /// What draws the garbage and the pairs.
+    /// The seed of random bytes and pairs.
     public var seed: UInt64
-    /// How many pairs of places are damaged.
+    /// The number of pairs of places to damage.
     public var pairs = 0
-    /// How many single places are damaged at most, drawn by the seed; `nil` damages all.
+    /// The maximum number of single places to damage, drawn by the seed; `nil` for all.
     public var limit: Int?
     /// The kinds of damage.
     public var kinds = DamageKind.allCases
-    /// The one run to repeat, as a fault names it.
+    /// A single run to repeat, by its name in a fault.
     public var run: String?
-    /// When to stop, with what was explored by then.
+    /// The time to stop at. The report then covers the runs so far.
     public var deadline: ContinuousClock.Instant?
 
-    /// Makes an explorer.
+    /// Creates an explorer.
     public init(seed: UInt64) {
         self.seed = seed
     }
 
     /// Prepares a scenario's store and explores its damage.
-    /// - Throws: what the preparation throws, and `damaged` where the undamaged store is not as it should be.
+    ///
+    /// - Throws: errors of the preparation; `damaged` if the undamaged store has problems.
     public func explore(_ scenario: DamageScenario) async throws -> DamageReport {
         let clock = ContinuousClock()
         let start = clock.now
@@ -67,10 +69,10 @@ public struct DamageExplorer: Sendable {
         return (CrashImage(folder: folder) {}, { CrashExplorer.remove(folder) })
     }
 
-    // MARK: What is damaged
+    // MARK: Damage
 
     private struct Damage {
-        /// `garbage-17`, or `zeros-3-17` for a pair.
+        /// `garbage-17`, or `garbage-3-17` for a pair.
         var name: String
         var kind: DamageKind
         var places: [DamagedPlace]
@@ -108,13 +110,13 @@ public struct DamageExplorer: Sendable {
         return damages
     }
 
-    // MARK: What it costs
+    // MARK: Loss
 
     private func judge(
         _ damage: Damage, _ scenario: DamageScenario, _ image: CrashImage, _ expected: CrashedStore
     ) async -> (lost: Int, allowed: Int, faults: [String]) {
         let mayLose = Self.beginsWithOne(of: damage.places)
-        // Of two places one may be without a checksum: what lies there may be read as something else, entry for entry.
+        // In a pair, one of the places may have no checksum. Each of its entries may be read as another entry.
         let mayChange = Self.beginsWithOne(of: damage.places.filter(\.mayChange))
         let first: CrashedStore
         do { first = try await scenario.reopen(image) } catch {
@@ -154,10 +156,11 @@ public struct DamageExplorer: Sendable {
         return { entry in beginnings.contains { entry.hasPrefix($0) } }
     }
 
-    /// The fault of the next openings, if any. They must show the same as the first.
+    /// Returns the fault of the next openings, if any. They must show the same entries as the first.
     ///
-    /// A store need not find all damage at once. It may show a damaged entry, and lose it in a salvage started by other damage. So the
-    /// second opening may lack entries on damaged places if it reports a loss. The third must show the same as the second.
+    /// A store need not find all damage at once. It may show a damaged entry, and lose it in a salvage started by
+    /// other damage. So the second opening may lack entries on damaged places if it reports a loss. The third must
+    /// show the same as the second.
     private func reopeningFault(
         _ scenario: DamageScenario, _ image: CrashImage, _ first: CrashedStore, _ mayLose: (String) -> Bool
     ) async throws -> String? {

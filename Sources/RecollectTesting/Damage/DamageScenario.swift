@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store that is damaged, one place at a time.
+/// A store to damage, one place at a time.
 public struct DamageScenario: Sendable {
     /// The name, in reports.
     public let name: String
@@ -8,13 +8,15 @@ public struct DamageScenario: Sendable {
     let places: @Sendable (URL) throws -> [DamagedPlace]
     let reopen: @Sendable (CrashImage) async throws -> CrashedStore
 
-    /// Makes a scenario.
+    /// Creates a scenario.
+    ///
     /// - Parameters:
-    ///   - name: Its name, in reports.
+    ///   - name: The name, in reports.
     ///   - prepare: Fills a store in the folder, and closes it.
-    ///   - places: The places of the prepared store that are damaged, with what each may cost.
-    ///   - reopen: Opens the store, reads everything, and closes it; what the whole store shows is what must not be lost. Called
-    ///     twice on each damaged copy: the second time it must find the same.
+    ///   - places: Returns the places to damage in the prepared store, with the entries each may cost.
+    ///   - reopen: Opens the store, reads all entries, and closes it. The entries of the undamaged store must not
+    ///     be lost. Called two or three times for each damaged copy; a later call must return the same, except for
+    ///     losses by damage found late.
     public init(
         _ name: String, prepare: @escaping @Sendable (URL) async throws -> Void,
         places: @escaping @Sendable (URL) throws -> [DamagedPlace],
@@ -27,22 +29,23 @@ public struct DamageScenario: Sendable {
     }
 }
 
-/// A part of a file that is damaged as a whole: a page, a sector, a byte.
+/// A part of a file to damage as a whole: a page, a sector, a byte.
 public struct DamagedPlace: Sendable {
-    /// The file's path, from the store's folder on.
+    /// The file's path, relative to the store's folder.
     public var file: String
-    /// Where it begins, in bytes.
+    /// The offset in bytes.
     public var offset: Int
-    /// How long it is, in bytes.
+    /// The length in bytes.
     public var count: Int
-    /// What it is: places of one name are one line of the report.
+    /// The name of the kind of place. Places of one name share a line of the report.
     public var name: String
-    /// Beginnings of the entries that may be lost with it, or be there changed.
+    /// Prefixes of the entries to be lost or changed with the place.
     public var mayLose: [String]
-    /// Whether those may be read as other entries, without a word: a store without checksums cannot tell.
+    /// Whether these entries may be read as other entries, without a report: a store without checksums cannot
+    /// detect it.
     public var mayChange: Bool
 
-    /// Makes a place.
+    /// Creates a place.
     public init(
         file: String, offset: Int, count: Int, name: String, mayLose: [String] = [], mayChange: Bool = false
     ) {
@@ -55,48 +58,48 @@ public struct DamagedPlace: Sendable {
     }
 }
 
-/// What a place is overwritten with.
+/// The bytes written over a place.
 public enum DamageKind: String, CaseIterable, Sendable {
     /// Random bytes.
     case garbage
-    /// Zeros, as a sector that was never written.
+    /// Zeros, as in a sector never written.
     case zeros
 }
 
-/// What an exploration of damage found.
+/// The results of an exploration of damage.
 public struct DamageReport: Sendable, CustomStringConvertible {
-    /// The places of one name.
+    /// The runs of places with one name.
     public struct Line: Sendable {
-        /// Their name.
+        /// The name of the places.
         public let name: String
-        /// How many were damaged.
+        /// The number of runs.
         public internal(set) var runs = 0
-        /// How many of the runs have a fault.
+        /// The number of runs with a fault.
         public internal(set) var failed = 0
-        /// The most entries that a run lost, and how many of these it was allowed to lose.
+        /// The worst loss of a run: the number of lost entries, and the number of these on damaged places.
         public internal(set) var worstLoss = (lost: 0, allowed: 0)
     }
 
-    /// The scenario.
+    /// The name of the scenario.
     public let name: String
-    /// The seed that repeats it.
+    /// The seed to repeat the exploration.
     public let seed: UInt64
-    /// How many entries the whole store has.
+    /// The number of entries in the undamaged store.
     public internal(set) var entries = 0
-    /// By the name of the places, in the order of the store.
+    /// The lines, by name of the places, in the order of the store.
     public internal(set) var lines: [Line] = []
-    /// What is wrong, each with the run that repeats it; the first 200.
+    /// The faults, each with the run to repeat; the first 200.
     public internal(set) var faults: [String] = []
-    /// How long it took.
+    /// The duration of the exploration.
     public internal(set) var duration: Duration = .zero
 
-    /// How many copies were damaged and opened.
+    /// The number of damaged copies opened.
     public var runs: Int { lines.reduce(0) { $0 + $1.runs } }
-    /// The most entries that a run lost beyond what it was allowed to lose.
+    /// The largest number of entries lost outside the damaged places in one run.
     public var worstLoss: Int { lines.map { $0.worstLoss.lost - $0.worstLoss.allowed }.max() ?? 0 }
-    /// How many of them have a fault.
+    /// The number of runs with a fault.
     public var failed: Int { lines.reduce(0) { $0 + $1.failed } }
-    /// Whether nothing is wrong.
+    /// Whether no run has a fault.
     public var isFaultless: Bool { failed == 0 }
 
     init(name: String, seed: UInt64) {
@@ -121,7 +124,7 @@ public struct DamageReport: Sendable, CustomStringConvertible {
         for fault in faults where self.faults.count < 200 { self.faults.append("\(run): \(fault)") }
     }
 
-    /// A table, one line for the places of a name, then a fault in each line.
+    /// The report as a table, with a line for each name of places, then a line for each fault.
     public var description: String {
         let head = "\(name): seed \(seed), \(entries) entries, \(runs) runs, \(failed) with faults"
         let width = lines.map(\.name.count).max() ?? 0

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What a history takes, and what it gives an agent.
+/// Checks of appends, and of windows given to agents.
 enum AppendChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -150,7 +150,7 @@ enum AppendChecks {
         },
     ]
 
-    /// Expects pages, count and feed to have the whole batch if `work` returns, and nothing of it if it throws.
+    /// Expects pages, count and feed to have the whole batch if `work` returns, and none of it if `work` throws.
     private static func expectWholeOrNothing(
         _ batch: [ConversationMessage], in scope: Scope, of store: any HistoryStore, _ work: () async throws -> Void
     ) async throws {
@@ -164,7 +164,7 @@ enum AppendChecks {
         try expectEqual(told.compactMap(\.messageId), expected, "messages in the feed")
     }
 
-    /// Prose and exchanges of one to three calls, in an order that `random` chooses.
+    /// Returns text and exchanges of one to three calls, in random order.
     private static func exchanges(_ random: inout SeededGenerator) -> [ConversationMessage] {
         var messages: [ConversationMessage] = []
         for turn in 0..<8 {
@@ -178,7 +178,7 @@ enum AppendChecks {
     }
 }
 
-/// Throws unless `work` throws a `RecollectError` of that code.
+/// Throws unless `work` throws a `RecollectError` with the given code.
 func expectError(
     _ code: RecollectError.Code, _ what: String, _ work: () async throws -> Void
 ) async throws {

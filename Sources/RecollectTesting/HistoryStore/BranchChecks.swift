@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// What a conversation said before it was said anew.
+/// Checks of branches: the messages replaced by an edit or a retry.
 enum BranchChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -155,7 +155,7 @@ enum BranchChecks {
 
     private static let id = Scope.plain.conversation
 
-    /// Two agents that speak in turn: a0 a1 b0 a2 b1 b2 in the order of saving.
+    /// Saves messages of two agents in turn: a0 a1 b0 a2 b1 b2.
     private static func fill(_ store: any HistoryStore) async throws {
         try await store.append(Invented.dialogue(2, "a"), to: Scope.plain.agent("a"))
         try await store.append(Invented.dialogue(1, "b"), to: Scope.plain.agent("b"))

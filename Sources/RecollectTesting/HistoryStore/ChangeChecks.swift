@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The change feed: nothing is missed, and every place in it stays good.
+/// Checks of the change feed: it omits no change, and every cursor stays valid.
 enum ChangeChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -97,8 +97,10 @@ enum ChangeChecks {
     ]
 }
 
-/// Throws unless a change stream tells of what is there (`early`), and then, once `work` runs, of exactly what that writes,
-/// in any order. A stream that falls silent is given up after some ten seconds.
+/// Throws unless a change stream yields the present changes (`early`), and then, after `work`, exactly those of
+/// `work` in any order.
+///
+/// A silent stream fails the check after about ten seconds.
 func expectTold(
     _ early: [String], then late: [String], by stream: AsyncThrowingStream<HistoryChange, any Error>,
     _ work: @escaping @Sendable () async throws -> Void
@@ -118,7 +120,7 @@ func expectTold(
             return true
         }
         group.addTask {
-            // Naps, since on a busy machine they are late as the stream is.
+            // Sleep in short steps: on a busy machine they are delayed as much as the stream is.
             for _ in 0..<100 { try await Task.sleep(for: .milliseconds(100)) }
             return true
         }

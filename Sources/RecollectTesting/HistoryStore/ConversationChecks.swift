@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// The list of a user's conversations.
+/// Checks of the list of a user's sessions.
 enum ConversationChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -48,7 +48,7 @@ enum ConversationChecks {
             "conversations.latestFirst",
             "Pages of any size, both ways, give every conversation once, the latest activity first."
         ) { store in
-            // Two conversations of each moment: the order of ties is the store's own, but the same on every page.
+            // Two sessions of each date: a store may order ties in any way, but in the same way on every page.
             for number in 0..<14 {
                 let message = Invented.message(.user, "m", at: Int64(number * 5 % 7) * 1000)
                 try await store.append([message], to: Scope.plain.session("session \(number)"))
@@ -85,7 +85,8 @@ enum ConversationChecks {
                     let page = try await store.conversations(of: user.userId, page: request)
                     walked += page.elements.map(\.id.sessionId)
                     cursor = page.next
-                    // After the first page one conversation moves from the end to the front, after the others it goes.
+                    // After the first page, one session moves from the end to the front. After each further page,
+                    // it is deleted.
                     if walked.count == limit {
                         try await store.append([last], to: user.session("busy"))
                     } else {

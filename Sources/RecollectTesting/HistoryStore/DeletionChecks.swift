@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What was deleted is nowhere; what was not is everywhere as before.
+/// Checks of deletion: deleted messages are removed everywhere, and others stay unchanged.
 enum DeletionChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -82,12 +82,12 @@ enum DeletionChecks {
         },
     ]
 
-    /// Messages with the same ids in every scope and words of their own.
+    /// Returns messages with the same IDs in every scope, and different text.
     private static func messages(in scope: Scope) -> [ConversationMessage] {
         Invented.dialogue(4).map { $0.mappingText { "\($0) in \(scope.sessionId) of \(scope.userId)" } }
     }
 
-    /// Messages in three sessions.
+    /// Saves messages in three sessions.
     private static func fill(_ store: any HistoryStore) async throws {
         for session in ["session", "other", "third"] {
             let scope = Scope.plain.session(session)

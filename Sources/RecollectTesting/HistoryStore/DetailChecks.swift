@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What is set of a conversation, and what follows from its messages.
+/// Checks of a session's details, both set and derived from messages.
 enum DetailChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A deletion that can be undone.
+/// Checks of discarding and restoring.
 enum DiscardChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

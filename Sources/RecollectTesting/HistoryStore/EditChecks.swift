@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Messages that get new content.
+/// Checks of replacing the content of messages.
 enum EditChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// A conversation copied up to a message.
+/// Checks of forks.
 enum ForkChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -61,7 +61,7 @@ enum ForkChecks {
 
     private static let fork = Scope.plain.session("fork")
 
-    /// Two agents that speak in turn: a0 a1 b0 … in the order of saving.
+    /// Saves messages of two agents in turn: a0 a1 b0 …
     private static func fill(_ store: any HistoryStore) async throws {
         try await store.append(Invented.dialogue(2, "a"), to: Scope.plain.agent("a"))
         try await store.append(Invented.dialogue(1, "b"), to: Scope.plain.agent("b"))

@@ -1,15 +1,15 @@
 import RecollectCore
 
-/// A promise of `HistoryStore` as a named value.
+/// A promise of `HistoryStore` as a value.
 public typealias HistoryStoreCheck = ConformanceCheck<any HistoryStore>
 
-/// What `HistoryStore` promises beyond the four methods of `ChatStorage`: lists, pages, look-ups, edits, moves, branches, forks,
-/// deletion that can be undone and deletion for good, replies in flight, the change feed and search.
+/// The conformance suite of `HistoryStore`: its promises beyond the four methods of `ChatStorage`.
 ///
-/// An engine proves the rules of its windows through the view that stands on it, with `ChatStorageConformance` and
-/// `DeviceChatStorage(history:userId:)`, and the rest here. The checks are used as those of `ChatStorageConformance` are.
+/// These are lists, pages, look-ups, edits, moves, branches, forks, discarding, deletion, streaming replies, the
+/// change feed, and search. An engine proves the rules of windows through `DeviceChatStorage(history:userId:)`
+/// with `ChatStorageConformance`, and the other rules here. Use the checks like those of `ChatStorageConformance`.
 public enum HistoryStoreConformance {
-    /// Every check.
+    /// All checks.
     public static let checks: [HistoryStoreCheck] =
         AppendChecks.all + SharedIDChecks.all + PageChecks.all + ConversationChecks.all + DeletionChecks.all
         + ForkChecks.all
@@ -17,13 +17,13 @@ public enum HistoryStoreConformance {
         + ReplyChecks.all + ChangeChecks.all + SearchChecks.all + SearchPageChecks.all + TenantChecks.all
         + ReopeningChecks.all
 
-    /// Runs all checks one after the other and reports.
+    /// Runs all checks one at a time and returns a report.
     ///
     /// - Parameters:
-    ///   - fixture: How to make the store, and what it promises.
-    ///   - includingLong: Whether to run the checks that take seconds on a slow store.
-    ///   - file: Where the report was asked for; failures name it.
-    ///   - line: The line there.
+    ///   - fixture: The factory of the store, with its promises.
+    ///   - includingLong: Whether to run checks that take seconds on a slow store.
+    ///   - file: The source file of the call, for failures.
+    ///   - line: The source line of the call, for failures.
     public static func report(
         on fixture: StoreFixture<any HistoryStore>, includingLong: Bool = true, file: String = #fileID,
         line: Int = #line
@@ -31,7 +31,7 @@ public enum HistoryStoreConformance {
         await ConformanceReport(checks: checks, fixture: fixture, includingLong: includingLong, file: file, line: line)
     }
 
-    /// Runs all checks on histories that `make` makes, one after the other, and reports.
+    /// Runs all checks one at a time on histories created by `make`, and returns a report.
     public static func report(
         capabilities: StoreCapabilities = .standard, includingLong: Bool = true, file: String = #fileID,
         line: Int = #line, make: @escaping @Sendable () async throws -> any HistoryStore
@@ -42,9 +42,9 @@ public enum HistoryStoreConformance {
     }
 }
 
-/// What the checks ask of a history again and again.
+/// Reads shared by the checks.
 extension HistoryStore {
-    /// All messages of a conversation, read forward in pages of `limit`.
+    /// Returns all messages of a session, read forward in pages of `limit`.
     func everything(
         in conversation: ConversationID, agentId: String? = nil, limit: Int = 1000
     ) async throws -> [StoredMessage] {
@@ -53,14 +53,14 @@ extension HistoryStore {
         }
     }
 
-    /// All conversations of a user, read in pages of `limit`.
+    /// Returns all sessions of a user, read in pages of `limit`.
     func everyConversation(of userId: String, limit: Int = 1000) async throws -> [Conversation] {
         try await walk(limit) { cursor in
             try await conversations(of: userId, page: PageRequest(limit: limit, after: cursor))
         }
     }
 
-    /// All hits of a search, read in pages.
+    /// Returns all hits of a search, read in pages.
     func everyHit(_ query: SearchQuery) async throws -> [SearchHit] {
         try await walk(query.limit) { cursor in
             var query = query
@@ -69,12 +69,12 @@ extension HistoryStore {
         }
     }
 
-    /// The ids of the messages that a search in a user's messages finds, sorted.
+    /// Returns the IDs of a user's messages found by a search, sorted.
     func found(_ text: String, of userId: String = Scope.plain.userId) async throws -> [String] {
         try await everyHit(SearchQuery(userId: userId, text: text)).map(\.messageId).sorted()
     }
 
-    /// All changes after a cursor, read in pages of `limit`.
+    /// Returns all changes after a cursor, read in pages of `limit`.
     func everyChange(after cursor: ChangeCursor, limit: Int = 1000) async throws -> [HistoryChange] {
         var all: [HistoryChange] = []
         while true {
@@ -86,7 +86,7 @@ extension HistoryStore {
     }
 }
 
-/// Reads pages until there is no next one; throws where a page is larger than asked for or is empty with a next one.
+/// Reads pages until there is no next one. Throws for a page above the limit, and for one below it with a next page.
 func walk<Element, Cursor>(
     _ limit: Int, _ read: (Cursor?) async throws -> Page<Element, Cursor>
 ) async throws -> [Element] {

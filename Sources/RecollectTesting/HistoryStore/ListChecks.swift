@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Lists of conversations in every order, with every condition.
+/// Checks of session lists in every order, with every condition.
 enum ListChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -64,7 +64,7 @@ enum ListChecks {
                     var query = ConversationQuery(userId: "user", order: .creation, isReversed: true)
                     change(&query)
                     otherChange(&query)
-                    // A second condition on the same thing takes the place of the first.
+                    // A second condition on the same property replaces the first.
                     var first = ConversationQuery(userId: "user")
                     change(&first)
                     var second = ConversationQuery(userId: "user")
@@ -104,7 +104,7 @@ enum ListChecks {
         },
     ]
 
-    /// Fourteen conversations of which every order has ties and none agrees with another.
+    /// Saves fourteen sessions with ties in every order, and with no two orders alike.
     private static func fillForOrders(_ store: any HistoryStore) async throws {
         let titles = ["banana", "Apple", "apple", "_x", "Zoo", "\u{E9}clair", "", "[y"]
         let opened = Date().addingTimeInterval(86_400).wholeMilliseconds
@@ -124,7 +124,7 @@ enum ListChecks {
         try await store.append(Invented.dialogue(1), to: Scope.plain.user("other"))
     }
 
-    /// Whether one conversation must stand before another.
+    /// Whether one session must come before another.
     private static func precedes(_ one: Conversation, _ other: Conversation, by order: ConversationQuery.Order) -> Bool
     {
         switch order {
@@ -140,7 +140,7 @@ enum ListChecks {
         title.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 + 32 : $0 }
     }
 
-    /// A conversation whose number's bits and factors say what it is.
+    /// Saves a session with the properties given by its number's bits and factors.
     private static func fill(_ store: any HistoryStore, _ number: Int) async throws {
         let scope = Scope.plain.session("s\(number)").agent(number & 8 == 0 ? "a" : "b")
         try await store.append([Invented.message(.user, "m", at: Int64(number) * 1000)], to: scope)
@@ -151,7 +151,7 @@ enum ListChecks {
                 addedTags: (number % 2 == 0 ? ["even"] : []) + (number % 3 == 0 ? ["third"] : [])))
     }
 
-    /// Whether two queries of one condition each are about different things.
+    /// Whether two queries of one condition each concern different properties.
     private static func areApart(_ one: ConversationQuery, _ other: ConversationQuery) -> Bool {
         !(one.isPinned != nil && other.isPinned != nil || one.isArchived != nil && other.isArchived != nil
             || one.isUnread != nil && other.isUnread != nil || one.agentId != nil && other.agentId != nil
@@ -160,12 +160,12 @@ enum ListChecks {
 }
 
 extension HistoryStore {
-    /// All conversations of a list, read forward in pages of `limit`.
+    /// Returns all sessions of a list, read forward in pages of `limit`.
     func list(_ query: ConversationQuery, limit: Int = 1000) async throws -> [Conversation] {
         try await walk(limit) { try await conversations(query, page: PageRequest(limit: limit, after: $0)) }
     }
 
-    /// All conversations of a list, read backward.
+    /// Returns all sessions of a list, read backward.
     func listBackward(_ query: ConversationQuery, limit: Int) async throws -> [Conversation] {
         var all: [Conversation] = []
         var cursor: ConversationCursor?
@@ -177,12 +177,12 @@ extension HistoryStore {
         return all
     }
 
-    /// The sessions of a user's list, sorted.
+    /// Returns the session IDs of a user's list, sorted.
     func listedSessions(isDiscarded: Bool = false) async throws -> [String] {
         try await list(ConversationQuery(userId: "user", isDiscarded: isDiscarded)).map(\.id.sessionId).sorted()
     }
 
-    /// A conversation that must be there.
+    /// Returns a session; throws if it is missing.
     func summary(_ conversation: ConversationID) async throws -> Conversation {
         guard let summary = try await self.conversation(conversation) else {
             throw BrokenPromise(expected: "a conversation \(conversation.sessionId.debugDescription)", actual: "nil")

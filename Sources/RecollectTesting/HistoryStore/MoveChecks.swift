@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Conversations that get another session id.
+/// Checks of moving a session to another session ID.
 enum MoveChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

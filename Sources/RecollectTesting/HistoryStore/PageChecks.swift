@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Messages of a conversation by pages, and one by one.
+/// Checks of reading a session's messages, in pages and one at a time.
 enum PageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -104,7 +104,7 @@ enum PageChecks {
         },
     ]
 
-    /// Fills a conversation with saves of three agents in turn whose clocks run backwards; gives what was saved, in order.
+    /// Saves messages of three agents in turn, with decreasing timestamps. Returns the saved messages in order.
     @discardableResult
     private static func fill(_ store: any HistoryStore) async throws -> [(String, ConversationMessage)] {
         var saved: [(String, ConversationMessage)] = []
@@ -120,7 +120,7 @@ enum PageChecks {
     }
 }
 
-/// Throws unless these are the messages, in order, each of its agent, with cursors that ascend.
+/// Throws unless the messages and their agents are as expected, in order, with ascending cursors.
 func expectStored(_ actual: [StoredMessage], _ expected: [(String, ConversationMessage)], _ what: String) throws {
     try expectMessages(actual.map(\.message), expected.map(\.1), what)
     try expectEqual(actual.map(\.agentId), expected.map(\.0), "\(what): agents")

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 7 over everything that a library shows.
+/// Checks of rule 7 for all content of a session library.
 enum ReopeningChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -37,7 +37,7 @@ enum ReopeningChecks {
                     try await store.deleteMessages(["m0"], in: Scope.plain.conversation)
                     return seen
                 }
-                // The highest numbers are gone with what they told of: they must not be given again.
+                // The highest numbers are deleted with their changes. They must not be used again.
                 let last = try await Self.saving(trial) { store in
                     try await store.deleteMessages(["m3"], in: Scope.plain.conversation)
                     return try await store.latestChange()
@@ -53,7 +53,7 @@ enum ReopeningChecks {
             }),
     ]
 
-    /// Opens the place, lets `work` write, and lets go of the store.
+    /// Opens the location, calls `work` to write, and releases the store.
     private static func saving<Result: Sendable>(
         _ trial: Trial<any HistoryStore>, _ work: (any HistoryStore) async throws -> Result
     ) async throws -> Result {

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Replies that are kept while they stream.
+/// Checks of streaming replies.
 enum ReplyChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// What a search finds.
+/// Checks of the messages found by a search.
 enum SearchChecks {
     static let all: [HistoryStoreCheck] = [
         finding(
@@ -92,7 +92,7 @@ enum SearchChecks {
         },
     ]
 
-    /// A check that saves texts and expects queries to find them by their numbers.
+    /// Returns a check: saves texts, and expects each query to find the texts at the given indices.
     private static func finding(
         _ name: String, _ promise: String, in texts: [String], _ queries: [(String, [Int])]
     ) -> HistoryStoreCheck {

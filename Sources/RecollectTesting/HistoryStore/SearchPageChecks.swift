@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Filters, order and pages of a search.
+/// Checks of filters, order and pages of a search.
 enum SearchPageChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -115,7 +115,7 @@ enum SearchPageChecks {
         (0..<3).map { "\(scope.sessionId)/\(scope.agentId)/\(scope.sessionId)\(scope.agentId)\($0)" }
     }.sorted()
 
-    /// A message of each of three roles, a second apart, in two sessions of three agents, and the same of another user.
+    /// Saves messages of three roles, a second apart, in two sessions of three agents, and the same for another user.
     private static func fill(_ store: any HistoryStore) async throws {
         for scope in places {
             let messages = [Role.user, .assistant, .system].enumerated().map { index, role in

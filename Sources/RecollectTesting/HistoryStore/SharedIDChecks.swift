@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 4: several agents of a conversation may each hold a message of one id.
+/// Checks of rule 4: several agents of a session may each have a message with the same ID.
 enum SharedIDChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(
@@ -90,7 +90,7 @@ enum SharedIDChecks {
         Invented.message(.assistant, "answer \(agent)")
     }
 
-    /// One question to two agents, and the answer of each.
+    /// Saves one user message for two agents, and a reply of each.
     private static func fill(_ store: any HistoryStore) async throws {
         for agent in ["a", "b"] {
             try await store.append([question, answer(of: agent)], to: Scope.plain.agent(agent))

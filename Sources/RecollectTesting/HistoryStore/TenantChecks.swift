@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 1 over everything that a library shows: nobody reads, counts or deletes another's.
+/// Checks of rule 1 for a session library: no user reads, counts or deletes another user's messages.
 enum TenantChecks {
     static let all: [HistoryStoreCheck] = [
         HistoryStoreCheck(

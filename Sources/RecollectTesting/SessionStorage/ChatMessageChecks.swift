@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rule 9: every field of a message comes back, whatever is in it.
+/// Checks of rule 9: every field of a message is read back unchanged.
 enum ChatMessageChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
@@ -151,7 +151,7 @@ enum ChatMessageChecks {
                     let came = try await store.getSession(id: "s")?.messages ?? []
                     let what = "a transcript with metadata nested up to \(levels) deep"
                     try expectEqual(came.map(\.content), kept.map(\.content), what)
-                    // By value: Foundation encodes no deeper values than it reads.
+                    // Compare by value: Foundation's encoder limits the depth to that of its decoder.
                     try expect(came == kept, what, came: "other content")
                 }
             }
@@ -193,7 +193,8 @@ enum ChatMessageChecks {
         },
     ]
 
-    /// Saves a transcript and expects all of it back, byte for byte, then saves what came and expects it again.
+    /// Saves a transcript and expects all of it back, byte for byte; then saves the messages read and expects them
+    /// again.
     private static func expectKept(
         _ messages: [ChatMessage], in store: any SessionStorageProtocol & Sendable
     ) async throws {

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 6: calls of many tasks at once lose nothing.
+/// Checks of rule 6: concurrent calls lose no messages.
 enum SessionConcurrencyChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(

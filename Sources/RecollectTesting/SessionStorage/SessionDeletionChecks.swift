@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Sessions that are deleted for good.
+/// Checks of deleting sessions.
 enum SessionDeletionChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(

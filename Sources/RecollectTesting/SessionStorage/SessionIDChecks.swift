@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 1 for the ids of sessions and the words in them.
+/// Checks of rule 1 for session IDs.
 enum SessionIDChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
@@ -27,7 +27,7 @@ enum SessionIDChecks {
         },
     ]
 
-    /// Fills a session for each id, expects each to be as it was filled, deletes every other one and expects the rest.
+    /// Saves a session for each ID and expects each unchanged, then deletes every second one and expects the others.
     private static func expectApart(
         _ ids: [String], in store: any SessionStorageProtocol & Sendable
     ) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Sessions, their moments and their list.
+/// Checks of sessions, their dates and their list.
 enum SessionListChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
@@ -126,8 +126,10 @@ enum SessionListChecks {
         },
     ]
 
-    /// Touches two sessions until both touches fall into one second, which on a busy machine takes some tries, and expects the
-    /// list in the order of the touches each time.
+    /// Touches two sessions until both touches fall into one second, and expects the list in the order of the
+    /// touches each time.
+    ///
+    /// On a busy machine this takes several attempts.
     private static func expectOrderWithinASecond(
         _ first: String, _ second: String, in store: any SessionStorageProtocol & Sendable
     ) async throws {
@@ -157,7 +159,7 @@ enum SessionListChecks {
         }
     }
 
-    /// Throws unless a moment lies between another and now, whichever way a storage rounds to milliseconds.
+    /// Throws unless a date is between `earlier` and now, for any rounding to milliseconds by a storage.
     private static func expectMoment(_ moment: Date, since earlier: Date, _ what: String) throws {
         let (came, from, to) = (
             moment.millisecondsSince1970, earlier.millisecondsSince1970, Date().millisecondsSince1970

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A session that gets another id, which may be there already.
+/// Checks of giving a session another ID, including one already in use.
 enum SessionRenamingChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(

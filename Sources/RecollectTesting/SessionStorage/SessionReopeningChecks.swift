@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Rule 7: what was saved is there when the same place is opened again.
+/// Checks of rule 7: saved sessions are there after the same location is opened again.
 enum SessionReopeningChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
@@ -105,7 +105,7 @@ enum SessionReopeningChecks {
             }),
     ]
 
-    /// Opens the place, lets `work` use the storage, and lets go of it.
+    /// Opens the location, calls `work` with the storage, and releases the storage.
     @discardableResult
     private static func using<Value>(
         _ trial: Trial<any SessionStorageProtocol & Sendable>,
@@ -114,14 +114,14 @@ enum SessionReopeningChecks {
         try await work(try await trial.open())
     }
 
-    /// All sessions with their messages, in the order of the list.
+    /// Returns all sessions with their messages, in the order of the list.
     private static func sessions(in store: any SessionStorageProtocol & Sendable) async throws -> [StoredSession] {
         var sessions: [StoredSession] = []
         for id in try await store.listedIDs() { sessions.append(try await store.session(id)) }
         return sessions
     }
 
-    /// A call of a tool among prose, with what storages forget.
+    /// Returns a tool call between text messages, with fields often lost by storages.
     private static func messages(_ number: Int) -> [ChatMessage] {
         var call = Invented.entry("\(number).call", .toolUse, "", at: 1)
         (call.messageType, call.toolName, call.wasCancelled) = (.toolUse, "read", true)

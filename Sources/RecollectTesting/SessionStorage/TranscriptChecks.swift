@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A session's transcript is what was saved last, whatever it was before.
+/// Checks of transcripts: a session's transcript is the one saved last.
 enum TranscriptChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Rule 6 for transcripts: whole or not at all; and many saves of large and of random ones.
+/// Checks of rule 6 for transcripts: saves are complete or absent, even large, random and repeated ones.
 enum TranscriptSaveChecks {
     static let all: [SessionStorageCheck] = [
         SessionStorageCheck(
@@ -36,7 +36,7 @@ enum TranscriptSaveChecks {
                     while number == 0 && !Task.isCancelled { await Task.yield() }
                     try await store.updateSessionMessages(id: id, messages: after)
                 }
-                // Different lengths of waiting meet the save at different points.
+                // Different delays cancel the save at different points.
                 for _ in 0..<(number * 3) { await Task.yield() }
                 task.cancel()
                 var expected = after
@@ -88,7 +88,7 @@ enum TranscriptSaveChecks {
         },
     ]
 
-    /// A transcript after one to three changes that `random` chooses.
+    /// Returns a transcript with one to three random changes.
     private static func changed(
         _ messages: [ChatMessage], _ step: Int, _ random: inout SeededGenerator
     ) -> [ChatMessage] {

@@ -1,19 +1,20 @@
 import RecollectCore
 
-/// One promise of a store as a named value: an argument of a test, a line of a report.
+/// A check of one promise of a store, as a value: an argument of a test, a line of a report.
 ///
-/// A check makes its own store, writes invented messages into it and reads them back; it shares nothing with other checks,
-/// so any number may run at the same time. It links no test framework: a broken promise is thrown.
+/// A check creates its own store, writes invented messages, and reads them back. It shares no state with other
+/// checks, so any number may run at the same time. It links no test framework: a broken promise is thrown.
 public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomStringConvertible {
-    /// The check's name, stable across versions: its subject, a dot, what must hold (`window.roundsDownToEven`).
+    /// The check's name, stable across versions: its subject, a dot, and its promise (`window.roundsDownToEven`).
     public let name: String
-    /// The rule that it proves, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol's own.
+    /// The checked rule, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol
+    /// itself.
     public let rule: Int?
-    /// What must hold, in a line.
+    /// The promise, in one line.
     public let promise: String
-    /// What a store has to declare for the check to apply.
+    /// The capabilities a store must declare for the check to apply.
     public let needs: StoreCapabilities
-    /// Whether it takes seconds on a slow store.
+    /// Whether the check takes seconds on a slow store.
     public let isLong: Bool
 
     private let body: @Sendable (Trial<Store>) async throws -> Void
@@ -23,7 +24,7 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
     /// The name.
     public var description: String { name }
 
-    /// Makes a check of one store at a fresh place.
+    /// Creates a check of one new, empty store.
     init(
         _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
         body: @escaping @Sendable (Store) async throws -> Void
@@ -31,7 +32,7 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
         self.init(name, rule: rule, promise, needs: needs, isLong: isLong, trial: { try await body($0.open()) })
     }
 
-    /// Makes a check of one store with random input, which the fixture's seed repeats.
+    /// Creates a check of one new store with random input, repeatable by the fixture's seed.
     init(
         _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
         seeded: @escaping @Sendable (Store, SeededGenerator) async throws -> Void
@@ -41,7 +42,7 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
             trial: { try await seeded($0.open(), SeededGenerator(seed: $0.seed)) })
     }
 
-    /// Makes a check that opens its place as often as it likes.
+    /// Creates a check of a trial, in which the store can be opened any number of times.
     init(
         _ name: String, rule: Int? = nil, _ promise: String, needs: StoreCapabilities = [], isLong: Bool = false,
         trial: @escaping @Sendable (Trial<Store>) async throws -> Void
@@ -56,15 +57,16 @@ public struct ConformanceCheck<Store: Sendable>: Sendable, Identifiable, CustomS
 }
 
 extension ConformanceCheck {
-    /// Runs the check on a store that `make` makes anew.
+    /// Runs the check on a new store.
     ///
     /// - Parameters:
-    ///   - capabilities: What the store promises; leave out only what it cannot keep.
-    ///   - file: Where the check was asked for; failures name it.
-    ///   - line: The line there.
-    ///   - make: Makes an empty store.
-    /// - Returns: `.passed`, or `.notDeclared` with what was missing; that is also written to standard error, once a process.
-    /// - Throws: `ConformanceFailure`; `CancellationError` when the calling task was cancelled.
+    ///   - capabilities: The promises of the store. Leave out only those it cannot keep.
+    ///   - file: The source file of the call, for failures.
+    ///   - line: The source line of the call, for failures.
+    ///   - make: Creates an empty store.
+    /// - Returns: `.passed`, or `.notDeclared` with the missing capabilities, also printed to standard error once
+    ///   per process.
+    /// - Throws: `ConformanceFailure`; `CancellationError` if the calling task was canceled.
     @discardableResult
     public func run(
         capabilities: StoreCapabilities = .standard, file: String = #fileID, line: Int = #line,
@@ -73,7 +75,7 @@ extension ConformanceCheck {
         try await run(on: StoreFixture(capabilities: capabilities, make: make), file: file, line: line)
     }
 
-    /// Runs the check on a fixture's store; as `run(capabilities:make:)`, and for stores that can be opened again.
+    /// Runs the check on a fixture's store. Like `run(capabilities:make:)`, but also for stores that can be reopened.
     @discardableResult
     public func run(
         on fixture: StoreFixture<Store>, file: String = #fileID, line: Int = #line
@@ -89,7 +91,7 @@ extension ConformanceCheck {
         return outcome
     }
 
-    /// What becomes of the check on a fixture's store; never throws.
+    /// Returns the outcome of the check on a fixture's store. Never throws.
     func outcome(on fixture: StoreFixture<Store>, file: String, line: Int) async -> ConformanceOutcome {
         let missing = needs.subtracting(fixture.capabilities)
         guard missing.isEmpty else { return .notDeclared(missing) }
@@ -106,11 +108,11 @@ extension ConformanceCheck {
     }
 }
 
-/// What became of a check.
+/// The outcome of a check.
 public enum ConformanceOutcome: Sendable {
     /// The promise is kept.
     case passed
-    /// The store does not claim these abilities, so the promise is not its own.
+    /// The check does not apply: the store does not declare these capabilities.
     case notDeclared(StoreCapabilities)
     /// The promise is broken.
     case failed(ConformanceFailure)

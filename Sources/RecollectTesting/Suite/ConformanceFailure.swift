@@ -1,20 +1,20 @@
-/// A promise that a store did not keep: which, what was expected and what came.
+/// A promise not kept by a store, with the expected and the actual result.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     /// The name of the check.
     public let check: String
-    /// The rule, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol's own.
+    /// The rule, as numbered in the guide "The rules of a history"; `nil` for a promise of the protocol itself.
     public let rule: Int?
-    /// What must hold.
+    /// The promise.
     public let promise: String
-    /// What was expected.
+    /// The expected result.
     public let expected: String
-    /// What came instead; the error's words if the store threw.
+    /// The actual result; the description of the error if the store threw one.
     public let actual: String
-    /// The error that the store threw, if it did.
+    /// The error thrown by the store, if any.
     public let cause: (any Error)?
-    /// Where the check was asked for.
+    /// The source file of the call.
     public let file: String
-    /// The line there.
+    /// The source line of the call.
     public let line: Int
 
     /// The failure in four lines.
@@ -28,19 +28,19 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// What a check's body throws; `ConformanceCheck` adds its name.
+/// The error thrown by a check's body. `ConformanceCheck` adds its name.
 struct BrokenPromise: Error {
     let expected: String
     let actual: String
 }
 
-/// Throws unless the condition holds.
+/// Throws unless the condition is true.
 func expect(_ holds: Bool, _ expected: @autoclosure () -> String, came actual: @autoclosure () -> String) throws {
     guard !holds else { return }
     throw BrokenPromise(expected: expected(), actual: actual())
 }
 
-/// Throws unless both are equal.
+/// Throws unless the values are equal.
 func expectEqual<Value: Equatable>(_ actual: Value, _ expected: Value, _ what: String) throws {
     try expect(actual == expected, "\(what): \(expected)", came: "\(actual)")
 }

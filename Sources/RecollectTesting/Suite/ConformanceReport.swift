@@ -1,23 +1,23 @@
 import RecollectCore
 
-/// What became of every check, as values and as a table.
+/// The outcomes of all checks, as values and as a table.
 public struct ConformanceReport: Sendable, CustomStringConvertible {
     /// One line of the report.
     public struct Line: Sendable {
         /// The check's name.
         public let check: String
-        /// The rule that it proves; `nil` for a promise of the protocol's own.
+        /// The checked rule; `nil` for a promise of the protocol itself.
         public let rule: Int?
-        /// What must hold.
+        /// The promise.
         public let promise: String
-        /// What became of it; `nil` for a long check that was not asked for.
+        /// The outcome; `nil` for a long check left out of the run.
         public let outcome: ConformanceOutcome?
     }
 
     /// The lines, in the order of the suite.
     public let lines: [Line]
 
-    /// The promises that were broken.
+    /// The broken promises.
     public var failures: [ConformanceFailure] {
         lines.compactMap { line in
             guard case .failed(let failure) = line.outcome else { return nil }
@@ -25,10 +25,10 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether no promise was broken. What the store does not declare is no failure; the table names it.
+    /// Whether no promise was broken. Capabilities not declared are no failures; the table names them.
     public var isConforming: Bool { failures.isEmpty }
 
-    /// The table, one line for each check, then the failures in full and a count.
+    /// The table, with one line for each check, then the failures in full and a count.
     public var description: String {
         let width = lines.map(\.check.count).max() ?? 0
         let table = lines.map { line in
@@ -48,7 +48,7 @@ public struct ConformanceReport: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs checks one after the other.
+    /// Creates a report by running checks one at a time.
     init<Store: Sendable>(
         checks: [ConformanceCheck<Store>], fixture: StoreFixture<Store>, includingLong: Bool, file: String, line: Int
     ) async {

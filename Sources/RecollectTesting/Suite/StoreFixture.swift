@@ -1,16 +1,16 @@
-/// How the suite gets stores, and what they promise.
+/// The factory of a suite's stores, and their promises.
 ///
-/// A store that forgets at its end needs a closure that makes it. A persistent one needs a place (a folder, a database, a
-/// suite of defaults) that can be opened again: every check gets a place of its own, which is removed afterwards.
+/// A store in memory needs a closure to create it. A persistent store needs a location (a folder, a database, a
+/// defaults suite) that can be opened again. Every check gets a new location, removed after the check.
 public struct StoreFixture<Store: Sendable>: Sendable {
-    /// What the stores promise.
+    /// The promises of the stores.
     public let capabilities: StoreCapabilities
-    /// The seed of the checks with random input, else 1: a fixture runs the same checks each time. A failure names it.
+    /// The seed of checks with random input; 1 by default, so a fixture repeats the same checks. A failure prints it.
     public var seed: UInt64 = 1
     private let begin:
         @Sendable () async throws -> (open: @Sendable () async throws -> Store, end: @Sendable () async -> Void)
 
-    /// Makes a fixture of stores that cannot be opened again; `persistent`, `sharesPlace` and `durable` have no meaning here.
+    /// Creates a fixture of stores that cannot be reopened. `persistent`, `sharesPlace` and `durable` are ignored.
     public init(
         capabilities: StoreCapabilities = .standard, make: @escaping @Sendable () async throws -> Store
     ) {
@@ -18,13 +18,13 @@ public struct StoreFixture<Store: Sendable>: Sendable {
         self.begin = { (make, {}) }
     }
 
-    /// Makes a fixture of stores that live at a place.
+    /// Creates a fixture of stores with a location.
     ///
     /// - Parameters:
-    ///   - capabilities: What the stores promise.
-    ///   - place: Gives a fresh, empty place.
-    ///   - open: Opens a store at a place, more than once in checks of what persists.
-    ///   - remove: Removes a place and all that lies there, after the check, failed or not.
+    ///   - capabilities: The promises of the stores.
+    ///   - place: Creates a new, empty location.
+    ///   - open: Opens a store at a location. Checks of persistence call it more than once.
+    ///   - remove: Removes a location with its content after the check, even a failed one.
     public init<Place: Sendable>(
         capabilities: StoreCapabilities = .all,
         place: @escaping @Sendable () async throws -> Place,
@@ -38,7 +38,7 @@ public struct StoreFixture<Store: Sendable>: Sendable {
         }
     }
 
-    /// Gives `body` a fresh place.
+    /// Calls `body` with a new location, and removes the location afterwards.
     func withTrial(_ body: (Trial<Store>) async throws -> Void) async throws {
         let (open, end) = try await begin()
         do {
@@ -51,9 +51,9 @@ public struct StoreFixture<Store: Sendable>: Sendable {
     }
 }
 
-/// A fresh place for one check.
+/// A new location for one check.
 struct Trial<Store: Sendable>: Sendable {
-    /// Opens a store at the place; each call gives another instance.
+    /// Opens a store at the location. Each call returns another instance.
     let open: @Sendable () async throws -> Store
     /// The seed of random input.
     let seed: UInt64

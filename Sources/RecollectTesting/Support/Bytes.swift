@@ -1,47 +1,47 @@
 import Foundation
 import RecollectCore
 
-/// What is compared by every byte: Swift's `==` takes canonically equivalent strings for equal.
+/// Values compared by every byte. Swift's `==` treats canonically equivalent strings as equal.
 protocol ComparedByBytes: Encodable, Equatable {}
 
 extension ConversationMessage: ComparedByBytes {}
 extension ChatMessage: ComparedByBytes {}
 
 extension ComparedByBytes {
-    /// Whether both are the same in every field and every byte.
+    /// Whether both values are equal in every field and byte.
     func isExactly(_ other: Self) throws -> Bool {
         guard self == other else { return false }
         return try encoded() == other.encoded()
     }
 
-    /// The value as JSON with sorted keys: equal bytes, equal value.
+    /// Returns the value as JSON with sorted keys. Equal bytes mean equal values.
     func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return try encoder.encode(self)
     }
 
-    /// The value as a failure shows it, cut where it is long.
+    /// The value as shown in a failure, shortened if long.
     var shown: String {
         let text = (try? encoded()).map { String(decoding: $0, as: UTF8.self) } ?? "\(self)"
         return text.count > 400 ? "\(text.prefix(400))… (\(text.utf8.count) bytes)" : text
     }
 }
 
-/// Throws unless both lists are the same messages in the same order, byte for byte.
+/// Throws unless both lists have the same messages in the same order, byte for byte.
 func expectMessages(_ actual: [ConversationMessage], _ expected: [ConversationMessage], _ what: String) throws {
     try expectIDs(actual, expected.map(\.id), what)
     try expectExactly(actual, expected, what)
 }
 
-/// Throws unless the messages have these ids, in this order.
+/// Throws unless the messages have these IDs, in this order.
 func expectIDs(_ actual: [ConversationMessage], _ expected: [String], _ what: String) throws {
     let came = actual.map(\.id)
     let same = came.count == expected.count && zip(came, expected).allSatisfy { $0.hasSameBytes(as: $1) }
     try expect(same, "\(what): \(listed(expected))", came: listed(came))
 }
 
-/// Throws unless both transcripts are the same messages in the same order, byte for byte.
+/// Throws unless both transcripts have the same messages in the same order, byte for byte.
 func expectTranscript(_ actual: [ChatMessage], _ expected: [ChatMessage], _ what: String) throws {
     try expect(
         actual.map(\.id) == expected.map(\.id), "\(what): \(listed(expected.map(\.content)))",
@@ -57,7 +57,7 @@ private func expectExactly<Message: ComparedByBytes>(
     }
 }
 
-/// A list of ids or texts as a failure shows it.
+/// Returns a list of IDs or texts as shown in a failure.
 private func listed(_ strings: [String]) -> String {
     let quoted = strings.prefix(24).map { String($0.prefix(60)).debugDescription }.joined(separator: ", ")
     return strings.count > 24

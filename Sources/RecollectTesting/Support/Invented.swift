@@ -1,19 +1,21 @@
 import Foundation
 import RecollectCore
 
-/// Messages that the checks make up.
+/// Messages invented by the checks.
 enum Invented {
-    /// A moment to count from: 2023-11-14, on the second, so that a store that forgets milliseconds fails where they matter.
+    /// The reference date, 2023-11-14, in milliseconds. It is a whole second, so that a store losing milliseconds
+    /// fails only in checks of them.
     static let start: Int64 = 1_700_000_000_000
 
-    /// A message of one part of prose, so many milliseconds after `start`.
+    /// Returns a message with one text part, `offset` milliseconds after `start`.
     static func message(_ role: Role, _ id: String, _ text: String? = nil, at offset: Int64 = 0) -> ConversationMessage
     {
         ConversationMessage(
             id: id, role: role, text: text ?? "text of \(id)", timestamp: Date(millisecondsSince1970: start + offset))
     }
 
-    /// So many messages, user and assistant in turn, a second apart; ids are `prefix` and a number from 0.
+    /// Returns `count` messages, user and assistant in turn, a second apart. Their IDs are `prefix` and a number
+    /// from `first`.
     static func dialogue(
         _ count: Int, _ prefix: String = "m", from first: Int = 0, at offset: Int64 = 0
     ) -> [ConversationMessage] {
@@ -22,22 +24,22 @@ enum Invented {
         }
     }
 
-    /// How deep values are nested to find where a store stops: around the limits of Recollect's stores and of readers of JSON.
+    /// Nesting depths around the limits of Recollect's stores and of JSON readers.
     static let depths = [100, 400] + Array(494...497) + Array(506...515) + [600]
 
-    /// A value of so many arrays and objects, one in the other.
+    /// Returns a value of nested arrays and objects with the given depth.
     static func nested(_ levels: Int) -> JSONValue {
         (0..<levels).reduce("bottom") { value, level in level.isMultiple(of: 2) ? [value] : ["in": value] }
     }
 
-    /// An assistant's call of a tool.
+    /// Returns an assistant's tool call.
     static func call(_ id: String, of callId: String, at offset: Int64 = 0) -> ConversationMessage {
         ConversationMessage(
             id: id, role: .assistant, parts: [.toolCall(id: callId, name: "read", arguments: ["path": "a.txt"])],
             timestamp: Date(millisecondsSince1970: start + offset))
     }
 
-    /// A tool's answer.
+    /// Returns a tool result.
     static func result(_ id: String, of callId: String, at offset: Int64 = 0) -> ConversationMessage {
         ConversationMessage(
             id: id, role: .tool, parts: [.toolResult(id: callId, content: "contents of a.txt")],
@@ -45,9 +47,9 @@ enum Invented {
     }
 }
 
-/// Ids that stores have stumbled over.
+/// IDs known to cause errors in stores.
 enum AwkwardIDs {
-    /// All of them, every two different in bytes.
+    /// All IDs, each different from the others in bytes.
     static let all: [String] = [
         "", " ", ".", "..", "/", "\\", "a", "A", "a.b", "a/b", "a/../b", "../a", "a%2Fb", "%", "%%", "%00", "~", "*",
         "?", "-",
@@ -57,7 +59,7 @@ enum AwkwardIDs {
         "İ", "i", "I", "👩‍👩‍👧‍👦", "👩", "日本語", "\u{10FFFF}", "null", "0", "-1", "{}", "[]", "__proto__",
     ]
 
-    /// Characters that programs join ids with.
+    /// Separators used by programs to join IDs.
     static let separators = [
         "", ".", "/", ":", "::", "|", "_", "__", "-", ",", " ", "%", "%2E", "\\", "\n", "\u{0}", "\u{1F}", "#",
     ]

@@ -1,4 +1,4 @@
-/// Random numbers that a seed repeats (SplitMix64); a failure names the seed.
+/// A random number generator (SplitMix64), repeatable by its seed. Failures print the seed.
 struct SeededGenerator: RandomNumberGenerator {
     let seed: UInt64
     private var state: UInt64

@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// Where the suite says what it did not check.
+/// The output for checks not run.
 enum StandardError {
     private static let said = Locked<Set<String>>([])
 
-    /// Writes a line, the same line once in a process; as one write, so that lines of checks that run together stay whole.
+    /// Prints a line, once per process. It is a single write, so lines of concurrent checks are not mixed.
     static func say(_ line: String) {
         guard said.withLock({ $0.insert(line).inserted }) else { return }
         FileHandle.standardError.write(Data("conformance: \(line)\n".utf8))

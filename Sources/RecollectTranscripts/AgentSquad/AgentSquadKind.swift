@@ -1,23 +1,24 @@
 import Foundation
 import RecollectCore
 
-/// Folders that Agent Squad's file storage or ours wrote: `{base}/{user}/{session}/{agent}.json`. They are only read.
+/// Folders written by Agent Squad's file storage or by Recollect's: `{base}/{user}/{session}/{agent}.json`.
+/// Read-only.
 public struct AgentSquadKind: TranscriptKind {
-    /// The only user whose sessions are read; `nil` for all.
+    /// The only user to read sessions of; `nil` for all users.
     public let userId: String?
 
-    /// The largest file that is read, in bytes.
+    /// The largest readable file, in bytes.
     public static let maxFileBytes = 512 << 20
 
-    /// Makes the kind, for all users of a folder or for one.
+    /// Creates the kind for one user of a folder, or for all.
     public init(userId: String? = nil) {
         self.userId = userId
     }
 
-    /// What errors call it.
+    /// The name of the kind in errors.
     public var name: String { "chats of Agent Squad's file storage ({user}/{session}/{agent}.json)" }
 
-    /// One transcript for each session that has a file.
+    /// Returns one transcript for each session with a file.
     public func transcripts(at path: String) throws -> [FoundTranscript] {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
@@ -27,7 +28,7 @@ public struct AgentSquadKind: TranscriptKind {
             conversations.append(scope.conversation)
         }
         let sizes = try conversations.map { try folder.look(at: $0) }
-        // Other programs name files alike; where nothing looks like a chat, it is not such a folder.
+        // Other programs use such file names, too. Without a single chat, it is not a folder of this kind.
         guard sizes.contains(where: \.isChat) else { return [] }
         return zip(conversations, sizes).map { conversation, size in
             let name = [conversation.userId, conversation.sessionId].map(EscapedName.escaped).joined(separator: "/")
@@ -38,7 +39,9 @@ public struct AgentSquadKind: TranscriptKind {
     }
 }
 
-/// Reads one session of such a folder: its agents' messages merged by time, none of them reordered. The session is in memory.
+/// Reads one session of such a folder: its agents' messages merged by time, each agent's in their own order.
+///
+/// The whole session is in memory.
 final class AgentSquadReader: TranscriptReading {
     let path: String
     private(set) var bytesRead: Int64 = 0

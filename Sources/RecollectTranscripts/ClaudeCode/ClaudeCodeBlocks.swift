@@ -1,25 +1,25 @@
 import Foundation
 import RecollectCore
 
-/// Turns the `content` of a Claude Code message into parts.
+/// Converts the `content` of a Claude Code message into parts.
 ///
 /// | Block | Part |
 /// |---|---|
-/// | `text`, and content that is a string | `.text` |
+/// | `text`, and a string as content | `.text` |
 /// | `thinking` | `.thinking` with its signature |
 /// | `tool_use` | `.toolCall` |
-/// | `tool_result` | `.toolResult`; images in it follow as attachments, and their places in the content name their SHA-256 |
-/// | `image`, `document` with base64 or an address | `.attachment` |
-/// | anything else | `.unknown`, as it came |
+/// | `tool_result` | `.toolResult`; its images follow as attachments, and the content refers to them by SHA-256 |
+/// | `image`, `document` with base64 or a URL | `.attachment` |
+/// | any other | `.unknown`, unchanged |
 ///
-/// What else a block carries (`is_error`, `caller`, …) is kept in `fields` under the index of its part.
+/// The remaining fields of a block (`is_error`, `caller`, …) are in `fields`, by the index of its part.
 struct ClaudeCodeBlocks {
     private(set) var parts: [ContentPart] = []
-    /// Block fields without a place in a part, by the part's index.
+    /// Block fields without an equivalent in a part, by the part's index.
     private(set) var fields: [String: JSONValue] = [:]
     /// Whether there are blocks and all of them are tool results.
     private(set) var areToolResults = false
-    /// The base64 text of the attachments with their SHA-256, to recognise where a line repeats one.
+    /// The SHA-256 hashes of attachments by their base64, to detect repetitions in the line.
     private var hashes: [String: String] = [:]
 
     init(content: JSONValue) {
@@ -83,7 +83,7 @@ struct ClaudeCodeBlocks {
         parts += attachments
     }
 
-    /// The attachment that a block's source holds or names.
+    /// Returns the attachment in a block's source.
     private mutating func attachment(_ source: JSONValue?) -> Attachment? {
         let mediaType = source?["media_type"]?.stringValue
         switch source?["type"] {
@@ -101,7 +101,7 @@ struct ClaudeCodeBlocks {
         }
     }
 
-    /// A value in which strings that repeat an attachment's base64 are replaced by `sha256:` and its hash.
+    /// Returns the value with `sha256:` and the hash in place of strings that repeat an attachment's base64.
     func withoutRepeatedAttachments(_ value: JSONValue) -> JSONValue {
         guard !hashes.isEmpty else { return value }
         switch value {

@@ -1,18 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// Turns one line of a Claude Code transcript into a record.
+/// Converts one line of a Claude Code transcript into a record.
 ///
-/// A `user`, `assistant` or `system` line becomes one message with the line's `uuid` as id. A user line whose blocks are all
-/// tool results has the role `tool`, as the calls' other half; every other line keeps its type as role. The message's
-/// metadata holds, under the names of `Name`, what is known of it; everything else that the line carries stands under
-/// `claudeCode` with its own name, what the API message carries under `claudeCode.message`. Members that are `null` and those
-/// that the message's place tells (`sessionId`, `agentId`) are left out.
+/// A `user`, `assistant` or `system` line becomes one message with the line's `uuid` as ID. A user line with only
+/// tool results has the role `tool`; every other line has its type as role. The message's metadata has the keys in
+/// `Name`. Remaining fields of the line are in `claudeCode` under their own names, those of the API message in
+/// `claudeCode.message`. Fields with `null`, and those given by the scope (`sessionId`, `agentId`), are omitted.
 ///
-/// The line is read in two steps: where its members stand, without building any; then those of a message. Lines that are
-/// not conversation, the larger part of a transcript, end after the first.
+/// The line is parsed in two steps: first the byte ranges of its fields, without building values; then the fields
+/// of a message. Lines other than messages, the larger part of a transcript, need only the first step.
 struct ClaudeCodeLine {
-    /// Names in a message's metadata.
+    /// Keys in a message's metadata.
     enum Name {
         static let model = "model"
         static let usage = "usage"
@@ -31,7 +30,7 @@ struct ClaudeCodeLine {
     private let bytes: UnsafeRawBufferPointer
     private var places: [String: Range<Int>] = [:]
 
-    /// Finds the members of a line.
+    /// Creates a line with the byte ranges of its fields.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         self.bytes = bytes
         var places: [String: Range<Int>] = [:]
@@ -46,7 +45,7 @@ struct ClaudeCodeLine {
         self.places = places
     }
 
-    /// What the line is, with the usage that it adds to its API message's earlier lines.
+    /// Returns the content of the line, with only the increase in usage over earlier lines of its API message.
     func record(usage: inout UsageCounter) throws -> TranscriptRecord.Content {
         guard let type = try text("type") else { throw Self.unreadable("it has no type") }
         switch type {
@@ -58,13 +57,13 @@ struct ClaudeCodeLine {
         }
     }
 
-    /// A member that should be a string, `nil` where it is absent or something else.
+    /// Returns a string field; `nil` if it is absent or not a string.
     func text(_ name: String) throws -> String? {
         guard let place = places[name], bytes[place.lowerBound] == UInt8(ascii: "\"") else { return nil }
         return try value(at: place).stringValue
     }
 
-    /// Whether a member is `true`.
+    /// Whether a field is `true`.
     func isTrue(_ name: String) throws -> Bool {
         try places[name].map { try value(at: $0) == true } ?? false
     }
@@ -117,7 +116,7 @@ struct ClaudeCodeLine {
         ).fromOutside
     }
 
-    /// Takes what has a name of its own out of the API message.
+    /// Moves the fields with a metadata key of their own out of the API message.
     private static func metadata(
         of inner: inout [String: JSONValue], type: String, usage: inout UsageCounter
     ) -> [String: JSONValue] {
@@ -134,9 +133,9 @@ struct ClaudeCodeLine {
         return metadata
     }
 
-    /// Members that become something other than metadata.
+    /// Fields that do not become metadata by their own names.
     private static let placed: Set<String> = ["type", "uuid", "timestamp", "sessionId", "agentId", "isSidechain"]
-    /// Members that have another name in metadata.
+    /// Fields with another name in metadata.
     private static let renamed = [
         "cwd": Name.workingDirectory, "gitBranch": Name.branch, "version": Name.version, "parentUuid": Name.parentId,
         "requestId": Name.requestId,

@@ -1,16 +1,16 @@
 import Foundation
 import RecollectCore
 
-/// What a Claude Code session is called where its first words are none of its user's.
+/// The title of a Claude Code session with a first message not written by its user.
 ///
-/// Claude Code keeps commands (`<command-name>/init</command-name>…`), what they wrote, reminders and caveats as things that
-/// the user said. A list that shows the first of these tells nothing; here it becomes what a person would say: `/init`, or the
-/// first thing that they did say.
+/// Claude Code records commands (`<command-name>/init</command-name>…`), their output, reminders and caveats as
+/// user messages. As titles in a list they would be useless. The title here is the typed command (`/init`) or the
+/// first text written by the user.
 struct SessionOpening {
     private enum State {
-        /// Nothing that a person did yet, but perhaps a command that the tool carried out by itself, such as `/clear`.
+        /// No text by the user yet, but perhaps a command run by Claude Code itself, such as `/clear`.
         case open(command: String?, sawMachinery: Bool)
-        /// Decided; `nil` where the first words are a title as they stand.
+        /// Decided; `nil` if the first message is a title by itself.
         case decided(String?)
     }
 
@@ -24,7 +24,7 @@ struct SessionOpening {
 
     private var state = State.open(command: nil, sawMachinery: false)
 
-    /// The title, as far as messages were noted; `nil` where the session needs none.
+    /// The title from the messages so far; `nil` if the session needs none.
     var title: String? {
         switch state {
         case .open(let command, _): command
@@ -32,7 +32,7 @@ struct SessionOpening {
         }
     }
 
-    /// Takes note of a message; they come in order.
+    /// Adds a message. Messages must be added in order.
     mutating func note(_ message: ConversationMessage) {
         guard case .open(let command, let sawMachinery) = state, message.role == .user else { return }
         let text = message.text.trimmed
@@ -41,7 +41,7 @@ struct SessionOpening {
         if said.isEmpty {
             state = .open(command: command, sawMachinery: true)
         } else if let typed = Self.command(in: said) {
-            // Commands that the tool carries out by itself name themselves first; they rarely say what a session is about.
+            // Commands run by Claude Code itself begin with the command's name. They rarely describe the session.
             let isTheTools = said.hasPrefix("<command-name>")
             state = isTheTools ? .open(command: command ?? typed, sawMachinery: true) : .decided(typed)
         } else {
@@ -54,7 +54,7 @@ struct SessionOpening {
         return own?["isMeta"] == true || own?["isCompactSummary"] == true
     }
 
-    /// What is left of a text without what the tool put before it.
+    /// Returns the text without leading additions by Claude Code.
     private static func said(in text: String) -> String {
         var text = text
         while let tag = tags.first(where: { text.hasPrefix("<\($0)>") }) {
@@ -64,7 +64,7 @@ struct SessionOpening {
         return text.hasPrefix(caveat) || text.hasPrefix(interruption) ? "" : text
     }
 
-    /// A command as it was typed.
+    /// Returns a command as typed.
     private static func command(in text: String) -> String? {
         guard text.hasPrefix("<command-message>") || text.hasPrefix("<command-name>"),
             let name = content(of: "command-name", in: text)
@@ -82,7 +82,7 @@ struct SessionOpening {
     }
 
     private static func oneLine(_ text: String) -> String {
-        // A long text is cut first: a title must not cost what the text does.
+        // Cut a long text first, so that the cost does not depend on its length.
         String(text.prefix(2000).split(whereSeparator: \.isWhitespace).joined(separator: " ").prefix(length))
     }
 }

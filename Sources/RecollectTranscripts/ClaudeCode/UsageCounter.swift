@@ -1,20 +1,20 @@
 import RecollectCore
 
-/// Spreads the usage of an API message over its lines so that adding up messages counts every token once.
+/// Distributes the usage of an API message over its lines, so that the sum over all messages counts every token once.
 ///
-/// Claude Code writes one API message as several lines, each with the usage so far, which can grow from line to line. A
-/// message of ours carries what its line adds to the largest that earlier lines of the same API message said, so the sum over
-/// a session's messages is the largest of each field, once per API message. That also holds when a file is imported while
-/// it grows, where the earlier lines are stored already and stay as they are.
+/// Claude Code writes one API message as several lines, each with the usage so far. The usage can grow from line
+/// to line. The message made from a line has only its increase over the maximum of earlier lines of the same API
+/// message. So the sum over a session's messages is the maximum of each field, once per API message. This also
+/// holds for a file imported while it grows: its earlier lines are saved already and do not change.
 struct UsageCounter {
     private var largest: [String: JSONValue] = [:]
-    /// The API messages in the order in which they came. Their lines follow one another closely, so a few are enough.
+    /// The IDs of API messages in order of arrival. Lines of one API message are close together, so a few are enough.
     private var order: [String] = []
 
-    /// How many API messages may be under way at once.
+    /// The minimum number of recent API messages to keep.
     private static let limit = 1024
 
-    /// What a line's usage adds to that of the earlier lines of its API message; `nil` where that is nothing.
+    /// Returns the increase of a line's usage over the earlier lines of its API message; `nil` for no increase.
     mutating func increase(_ usage: JSONValue, of apiMessageId: String?) -> JSONValue? {
         guard let apiMessageId else { return usage }
         if largest[apiMessageId] == nil {

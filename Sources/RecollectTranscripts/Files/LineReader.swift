@@ -1,21 +1,21 @@
 import Foundation
 import RecollectCore
 
-/// Reads a file line by line in chunks, so that memory is bounded by the longest line allowed, whatever the file's size.
+/// Reads a file line by line in chunks. Memory is bounded by the longest allowed line, for any file size.
 ///
-/// Not for concurrent use. Its calls block; the importer makes them on a queue of its own.
+/// Not for concurrent use. Calls block; the importer makes them on a queue of its own.
 final class LineReader {
-    /// A line without its end.
+    /// A line without its line end.
     enum Line {
-        /// A line that ends.
+        /// A line with a line end.
         case whole(UnsafeRawBufferPointer)
-        /// The bytes after the last end of line: a file that is still being written may have half a line there.
+        /// The bytes after the last line end. A file still being written may have half a line there.
         case unended(UnsafeRawBufferPointer)
-        /// A line of more bytes than allowed; it was passed over.
+        /// A line longer than allowed. It was skipped.
         case tooLong
     }
 
-    /// The number of the line read last, from 1.
+    /// The number of the last line read, from 1.
     private(set) var number = 0
     /// The bytes read so far.
     private(set) var bytesRead: Int64 = 0
@@ -30,7 +30,7 @@ final class LineReader {
 
     private static let chunk = 256 * 1024
 
-    /// Opens a regular file; neither a symbolic link nor a pipe or device.
+    /// Opens a regular file; throws for a symbolic link, pipe or device.
     init(path: String, maxLineBytes: Int) throws {
         descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw RecollectError(.last, doing: "open", path: path) }
@@ -49,7 +49,9 @@ final class LineReader {
         buffer.deallocate()
     }
 
-    /// The next line that is not blank, valid during `body`; `nil` at the end of the file.
+    /// Passes the next line to `body`, skipping blank lines; returns `nil` at the end of the file.
+    ///
+    /// - Parameter body: receives a line, valid only during the call.
     func next<Result>(_ body: (Line) throws -> Result) throws -> Result? {
         while let line = try nextLine() {
             switch number == 1 ? Self.withoutMark(line) : line {
@@ -60,7 +62,7 @@ final class LineReader {
         return nil
     }
 
-    /// The file's first line without the byte order mark that editors on Windows write.
+    /// Removes a byte order mark, as written by editors on Windows, from the first line.
     private static func withoutMark(_ line: Line) -> Line {
         func rest(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst(3)) : bytes
@@ -93,7 +95,7 @@ final class LineReader {
         }
     }
 
-    /// Reads to the end of a line that is too long without keeping it.
+    /// Skips a line longer than allowed, without keeping it in memory.
     private func passOver() throws -> Line {
         number += 1
         while true {
@@ -110,7 +112,7 @@ final class LineReader {
         }
     }
 
-    /// How many bytes from a place the next end of line is.
+    /// Returns the number of bytes from a position to the next line end.
     private func newline(from place: Int) -> Int? {
         guard let base = buffer.baseAddress, place < end, let found = memchr(base + place, 0x0A, end - place) else {
             return nil
@@ -118,7 +120,7 @@ final class LineReader {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base + place)
     }
 
-    /// Reads a chunk behind what is kept, making room first.
+    /// Reads a chunk behind the bytes in the buffer, after making room.
     private func fill() throws {
         if start > 0 || end == buffer.count { makeRoom() }
         let room = UnsafeMutableRawBufferPointer(rebasing: buffer[end..<min(buffer.count, end + Self.chunk)])
@@ -130,7 +132,7 @@ final class LineReader {
         bytesRead += Int64(count)
     }
 
-    /// Moves the line under way to the front of the buffer, and to a larger or smaller one where it needs that.
+    /// Moves the current line to the front of the buffer, and into a larger or smaller buffer if necessary.
     private func makeRoom() {
         let kept = UnsafeRawBufferPointer(rebasing: buffer[start..<end])
         let wanted = min(maxLineBytes + 1, max(Self.chunk, kept.count * 2))

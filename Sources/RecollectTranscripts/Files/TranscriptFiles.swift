@@ -1,12 +1,12 @@
 import Foundation
 import RecollectCore
 
-/// Finds the transcripts below the paths that a person named.
+/// Finds the transcripts below the paths given by a user.
 ///
-/// Imported folders are not trusted: symbolic links in them are not followed, so nothing outside them is read, and depth and
-/// number of files are bounded.
+/// Imported folders are not trusted. Symbolic links in them are not followed, so no file outside them is read. The
+/// depth of folders and the number of files are bounded.
 struct TranscriptFiles {
-    /// How deep folders may nest, and how many files one import takes.
+    /// The maximum depth of folders, and the maximum number of files in one import.
     static let (depthLimit, countLimit) = (16, 200_000)
 
     private(set) var files: [FoundTranscript] = []
@@ -18,9 +18,13 @@ struct TranscriptFiles {
         self.kinds = kinds
     }
 
-    /// Finds the files of all paths, each once, a session's own before its sub-agents', in the order of their paths; and what
-    /// stands at a path that is of one of the kinds. A folder that holds files of lines is taken for nothing else.
-    /// - Throws: `notFound`, `permissionDenied` or `unreadable` for a path that was named and cannot be imported.
+    /// Finds the files of all paths, each once.
+    ///
+    /// Files are in the order of their paths, a session's own file before those of its sub-agents. Paths of one of
+    /// the `kinds` give their transcripts. A folder with JSON Lines files is never read as one of the kinds.
+    ///
+    /// - Throws: `notFound`, `permissionDenied`, `unreadable` or `invalidArgument` for a given path that cannot be
+    ///   imported.
     static func find(in paths: [String], kinds: [any TranscriptKind]) throws -> TranscriptFiles {
         var found = TranscriptFiles(kinds: kinds)
         for path in paths {
@@ -29,7 +33,7 @@ struct TranscriptFiles {
         return found
     }
 
-    /// Adds a path that a person named; it may itself be a link.
+    /// Adds a path given by the user. The path itself may be a link.
     private mutating func add(named path: String) throws {
         guard let resolved = realpath(path, nil) else {
             if errno == ENOENT { throw RecollectError(.notFound, "there is no file or folder \(path)") }
@@ -69,7 +73,7 @@ struct TranscriptFiles {
             }
             return report(folder, "the folder cannot be listed")
         }
-        // The end of the name is left out of the comparison: a session's file comes before the folder of its sub-agents.
+        // The extension is not compared, so that a session's file comes before the folder of its sub-agents.
         let entries = names.map { (key: $0.hasSuffix(".jsonl") ? String($0.dropLast(6)) : $0 + "/", name: $0) }
         for (_, name) in entries.sorted(by: { $0.key < $1.key }) {
             let path = folder + "/" + name
@@ -86,7 +90,7 @@ struct TranscriptFiles {
         }
     }
 
-    /// Adds what is of the first kind that knows the path; false where none does.
+    /// Adds the transcripts at a path with the first kind to recognize it. Returns `false` if none does.
     @discardableResult
     private mutating func add(kindAt path: String) throws -> Bool {
         for kind in kinds {
@@ -118,7 +122,7 @@ struct TranscriptFiles {
         case folder, file(byteCount: Int64), other
     }
 
-    /// What stands at a path, without following a link there.
+    /// Returns the type of file at a path, without following a link.
     private static func kind(of path: String) -> Kind {
         var status = stat()
         guard lstat(path, &status) == 0 else { return .other }

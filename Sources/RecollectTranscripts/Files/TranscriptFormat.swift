@@ -1,13 +1,13 @@
 import RecollectCore
 
-/// What wrote a transcript.
+/// The format of a transcript.
 enum TranscriptFormat {
-    /// Claude Code.
+    /// A transcript of Claude Code.
     case claudeCode
-    /// `recall export --format jsonl`.
+    /// An export by `recall export --format jsonl`.
     case history
 
-    /// The longest readable line, in bytes. Files of other programs have a tighter bound.
+    /// The longest readable line, in bytes. Files of other programs have a lower limit.
     var maxLineBytes: Int {
         switch self {
         case .claudeCode: TranscriptReader.maxLineBytes
@@ -15,9 +15,9 @@ enum TranscriptFormat {
         }
     }
 
-    /// The format of a file by its first lines; `nil` for a file that nobody wrote whom we know.
+    /// Detects the format of a file by its first lines; `nil` for an unknown format.
     ///
-    /// A damaged first line must not hide a transcript, so a few more are looked at.
+    /// Reads up to 20 lines, since the first one may be damaged.
     static func detect(path: String) throws -> TranscriptFormat? {
         let lines = try LineReader(path: path, maxLineBytes: TranscriptReader.maxLineBytes)
         for _ in 0..<20 {
@@ -34,8 +34,9 @@ enum TranscriptFormat {
         return nil
     }
 
-    /// The format of a file; a new file without a line is taken for a transcript that has just begun.
-    /// - Throws: `unreadable` for a file that nobody wrote whom we know.
+    /// Returns the format of a file. A new file without any line counts as a transcript of Claude Code.
+    ///
+    /// - Throws: `unreadable` for an unknown format.
     static func required(path: String) throws -> TranscriptFormat {
         if let format = try detect(path: path) { return format }
         guard try LineReader(path: path, maxLineBytes: TranscriptReader.maxLineBytes).next({ _ in }) == nil else {
@@ -48,7 +49,7 @@ enum TranscriptFormat {
 
     private static func detect(line: UnsafeRawBufferPointer) -> TranscriptFormat? {
         var keys: Set<String> = []
-        // A line that is no object tells nothing; the import reports it.
+        // A line other than an object does not determine the format. The import reports it.
         try? JSONParser.read(line, replacesLoneSurrogates: true) { parser in
             try parser.forEachMember { key, parser in
                 if key == "type" ? parser.isNext("\"") : key == HistoryLine.mark { keys.insert(key) }

@@ -1,15 +1,15 @@
 import Foundation
 import RecollectCore
 
-/// Writes a conversation as a file that others can read, page by page, so that memory does not grow with its length.
+/// Exports a session as a file for other programs, page by page, with memory independent of its length.
 public struct ConversationExporter: Sendable {
-    /// What is written.
+    /// The format of the file.
     public enum Format: String, CaseIterable, Sendable {
-        /// One JSON object: the session's details and its messages.
+        /// One JSON object with the session's details and messages.
         case json
-        /// One message a line, with everything that it holds; importing it gives equal messages.
+        /// One complete message per line. Importing the file gives equal messages.
         case jsonl
-        /// Prose to read.
+        /// Text to read.
         case markdown
     }
 
@@ -17,15 +17,15 @@ public struct ConversationExporter: Sendable {
     private let maxLineBytes: Int
     private static let pageSize = 200
 
-    /// An attachment whose bytes the history does not have, or not as they were saved.
+    /// An attachment with missing or damaged content.
     public struct MissingAttachment: Sendable, Hashable {
-        /// The message that holds it.
+        /// The ID of the message with the attachment.
         public let messageId: String
-        /// The SHA-256 of its bytes.
+        /// The SHA-256 of the attachment's content.
         public let sha256: String
     }
 
-    /// Makes an exporter of a history.
+    /// Creates an exporter of a history.
     public init(history: any HistoryStore) {
         self.init(history: history, maxLineBytes: HistoryLine.maxBytes)
     }
@@ -35,13 +35,15 @@ public struct ConversationExporter: Sendable {
         self.maxLineBytes = maxLineBytes
     }
 
-    /// Exports a conversation: messages of all agents in the order of saving.
+    /// Exports a session: messages of all agents in the order of saving.
     ///
-    /// `write` gets the text in pieces, in order, on the caller's task, and is waited for. Attachments go along in base64,
-    /// but not into Markdown. One whose bytes are gone or damaged goes along as its hash, and its message with it.
-    /// - Returns: The attachments that went along without their bytes.
-    /// - Throws: `notFound` for an unknown conversation; `tooLarge` for a message of more than 1 GB in `jsonl`, the limit of an
-    ///   import; errors of the history and of `write`.
+    /// Attachments are included in base64, except in Markdown. One with missing or damaged content is included as
+    /// its hash, together with its message.
+    ///
+    /// - Parameter write: receives the text in pieces, in order, on the caller's task; each call is awaited.
+    /// - Returns: the attachments included without their content.
+    /// - Throws: `notFound` for an unknown session; `tooLarge` in `jsonl` for a message of more than 1 GiB, the
+    ///   limit of an import; errors of the history and of `write`.
     @discardableResult
     public func export(
         _ id: ConversationID, as format: Format, to write: ([UInt8]) async throws -> Void
@@ -97,7 +99,7 @@ public struct ConversationExporter: Sendable {
         }
     }
 
-    /// The message with the bytes of its attachments, as far as they are there.
+    /// Returns the message with the content of its attachments, as far as available.
     private func withAttachments(
         _ message: ConversationMessage, _ missing: inout [MissingAttachment]
     ) async throws -> ConversationMessage {
@@ -118,6 +120,7 @@ public struct ConversationExporter: Sendable {
 }
 
 extension RecollectError {
-    /// Whether a history throws it for an attachment without bytes: not kept, changed, or without a valid hash.
+    /// Whether a history throws the error for an attachment without content: missing, damaged, or without a valid
+    /// hash.
     fileprivate var isMissingAttachment: Bool { [.notFound, .damaged, .invalidArgument].contains(code) }
 }

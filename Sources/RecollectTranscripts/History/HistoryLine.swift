@@ -1,29 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// A line of Recollect's own JSON Lines format, version 1.
+/// A line of Recollect's JSON Lines format, version 1.
 ///
-/// The first line is the header: `{"recollect":"history","version":1,"session":{"id",…}}` with the title, working directory,
-/// branch, metadata and tags that the session has, and whether it is pinned or archived (`isPinned`, `isArchived`). Every other
-/// line is a message: its JSON and beside it `agentId`. A message's own field of that name stands in `unknownFields`, so that
-/// nothing is taken for something else. Attachments are in the lines, in base64. Several exports one after another are one valid
-/// file.
+/// The first line is the header: `{"recollect":"history","version":1,"session":{"id",…}}` with the session's
+/// title, working directory, Git branch, metadata, tags, creation date, first message, and whether it is pinned or
+/// archived (`isPinned`, `isArchived`). Every other line is a message: its JSON with `agentId` added. Fields of
+/// the message itself with a name of this format are moved into `unknownFields`, to avoid confusion. Attachments
+/// are in the lines, in base64. Several exports in sequence are one valid file.
 enum HistoryLine {
-    /// The session that the following lines belong to.
+    /// The session of the following lines.
     case header(sessionId: String, ConversationDetails)
     /// A message and its agent.
     case message(ConversationMessage, agentId: String)
 
-    /// The member that marks a header.
+    /// The key present only in a header.
     static let mark = "recollect"
-    /// The longest line, in bytes, attachments in base64 included.
+    /// The longest line, in bytes, including attachments in base64.
     static let maxBytes = 1 << 30
     private static let format: JSONValue = "history"
     private static let version: Int64 = 1
     private static let agentId = "agentId"
     private static let nested = "unknownFields"
 
-    /// Reads a line.
+    /// Creates a line from its JSON.
     init(_ bytes: UnsafeRawBufferPointer) throws {
         var members = try JSONParser.read(bytes) { try $0.object() }
         if members[Self.mark] == Self.format {
@@ -57,7 +57,7 @@ enum HistoryLine {
         return .header(sessionId: id, details)
     }
 
-    /// The header of a session.
+    /// Returns the header of a session.
     static func header(of conversation: Conversation) -> [UInt8] {
         var session: [String: JSONValue] = ["id": .string(conversation.id.sessionId)]
         session["title"] = conversation.title.map { .string($0) }
@@ -78,7 +78,7 @@ enum HistoryLine {
         return writer.bytes + [0x0A]
     }
 
-    /// The line of a message.
+    /// Returns the line of a message.
     static func line(of message: ConversationMessage, agentId: String) -> [UInt8] {
         var message = message
         let own = message.unknownFields.filter { $0.key == Self.agentId || $0.key == nested || $0.key == mark }

@@ -1,13 +1,13 @@
 import Foundation
 import RecollectCore
 
-/// The JSON that the command line and `export --format json` give: keys that stay, `null` where nothing is known, moments in
-/// milliseconds since 1970.
+/// The JSON printed by the command line and by `export --format json`: stable keys, `null` for unknown values,
+/// dates in milliseconds since 1970.
 extension Conversation {
-    /// `id`, `title` (the one that was given), `displayTitle`, `createdAt`, `lastActivityAt`, `lastAccessedAt`,
-    /// `messageCount`, `agents`, `workingDirectory`, `branch`, `preview`, `metadata`, `tags`, `isPinned`, `isArchived`,
-    /// `isUnread`, `usage` (`input`, `output`, `cacheCreation`, `cacheRead`), `discardedAt`, and `branchOf` (`sessionId`,
-    /// `messageId`) of a branch.
+    /// `id`, `title` (as given), `displayTitle`, `createdAt`, `lastActivityAt`, `lastAccessedAt`, `messageCount`,
+    /// `agents`, `workingDirectory`, `branch`, `preview`, `metadata`, `tags`, `isPinned`, `isArchived`,
+    /// `isUnread`, `usage` (`input`, `output`, `cacheCreation`, `cacheRead`), `discardedAt`, and for a branch
+    /// `branchOf` (`sessionId`, `messageId`).
     package var listed: JSONValue {
         [
             "id": .string(id.sessionId), "title": JSONValue(title), "displayTitle": .string(displayTitle),
@@ -31,7 +31,7 @@ extension Conversation {
 }
 
 extension StoredMessage {
-    /// `id`, `role`, `agentId`, `timestamp`, `text`, `parts`, `metadata`, and the fields of newer versions.
+    /// Writes `id`, `role`, `agentId`, `timestamp`, `text`, `parts`, `metadata`, and fields of newer versions.
     package func writeListed(to writer: inout JSONWriter) {
         var message = message
         let text = message.text
@@ -48,12 +48,12 @@ extension StoredMessage {
 }
 
 extension JSONValue {
-    /// A string, or `null` for none.
+    /// Creates a string, or `null` for `nil`.
     package init(_ text: String?) {
         self = text.map { .string($0) } ?? .null
     }
 
-    /// What a person reads of a tool's result: prose as it is, blocks of prose joined, anything else as JSON.
+    /// The text of a tool result for readers: text unchanged, text blocks joined, other values as JSON.
     package var readable: String {
         switch self {
         case .string(let text): return text

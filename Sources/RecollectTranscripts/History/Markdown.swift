@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// A conversation as Markdown.
+/// A session as Markdown.
 enum Markdown {
-    /// The title and what is known of the session.
+    /// Returns the title and the details of a session.
     static func head(of conversation: Conversation) -> String {
         var lines = ["# \(oneLine(conversation.title ?? conversation.preview, or: "Session"))", ""]
         lines.append("- Session: \(code(conversation.id.sessionId))")
@@ -17,7 +17,7 @@ enum Markdown {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A message under a heading of its own.
+    /// Returns a message under a heading.
     static func section(of stored: StoredMessage, showsAgent: Bool) -> String {
         let agent = showsAgent ? " (\(oneLine(stored.agentId, or: "no agent")))" : ""
         let heading =
@@ -46,7 +46,7 @@ enum Markdown {
         text.split(separator: "\n", omittingEmptySubsequences: false).map { "> \($0)" }.joined(separator: "\n")
     }
 
-    /// A block between fences longer than any in the text.
+    /// Returns a code block, fenced with more backticks than any run of them in the text.
     private static func fenced(_ text: String, _ language: String) -> String {
         let fence = String(repeating: "`", count: max(3, longestRun(in: text) + 1))
         return "\(fence)\(language)\n\(text)\(text.hasSuffix("\n") ? "" : "\n")\(fence)"

@@ -4,13 +4,13 @@ import RecollectCore
 extension ChatProjection {
     /// Merges versions of a chat. The order of the versions does not matter.
     ///
-    /// The result has the messages of all versions, except messages listed as deleted by a version. These values merge
-    /// independently: the title, each unknown member of the file, and the content, agent and `after` of each message. A
-    /// value different from the base's wins. Of several such values, the greatest in byte order wins.
+    /// The result has the messages of all versions, except messages listed as deleted by a version. These values
+    /// merge independently: the title, each unknown member of the file, and the content, agent and `after` of each
+    /// message. A value different from the base's wins. Of several such values, the greatest in byte order wins.
     /// - Parameters:
-    ///   - base: A common ancestor; `nil` if none is known or it is unreadable.
+    ///   - base: A common ancestor; `nil` if none is known.
     ///   - versions: At least one.
-    /// - Returns: `nil` if a version is not a chat of this format, or the versions belong to different conversations.
+    /// - Returns: `nil` if a version is not a chat of this format, or the versions belong to different sessions.
     static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]]) -> WorkspaceMerge.Result? {
         // An unreadable base is ignored: the merge runs without one.
         let base = base.flatMap { try? ChatProjection(bytes: $0) }
@@ -50,7 +50,7 @@ extension ChatProjection {
             entries: entries, deleted: versions.flatMap(\.deleted), others: others)
     }
 
-    /// The greatest value different from the base's; the base's if there is no other; `nil` for no values.
+    /// Returns the greatest value different from the base's; the base's if there is no other; `nil` for no values.
     private static func newest<Value>(
         _ values: [Value], base: Value?, by bytes: (Value) -> ByteString
     ) -> Value? {
@@ -80,13 +80,14 @@ extension ChatProjection {
             && version.others.allSatisfy { isKept($1, others[$0], base?.others[$0], by: \.json) }
     }
 
-    /// The texts of a version's messages missing in a merged chat because another version lists them as deleted.
+    /// Returns the texts of a version's messages missing in a merged chat because another version lists them as
+    /// deleted.
     private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
         let gone = Set(deleted.map { ByteString($0) })
         return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message.text)
     }
 
-    /// The entries by the bytes of their message ids.
+    /// The entries by the bytes of their message IDs.
     var entriesByID: [ByteString: Entry] {
         Dictionary(entries.map { (ByteString($0.message.id), $0) }) { first, _ in first }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A conversation as a file for people and other programs: `Chats/{conversationId}.json`.
+/// A session as a file for people and other programs: `Chats/{sessionId}.json`.
 ///
 /// The file is canonical: devices with the same messages write the same bytes, each message on its own line. The
 /// history is the source of truth, and the file follows it. A checksum detects edits by people; their changes are
@@ -14,16 +14,16 @@ import RecollectCore
 /// ],"heads":["2"],"sha256":"…"}
 /// ```
 public struct ChatProjection: Equatable, Sendable {
-    /// A message and its position in the conversation.
+    /// A message and its position in the session.
     public struct Entry: Equatable, Sendable {
         /// The agent with the message in its scope.
         public var agentId: String
-        /// The id of the preceding message; `nil` for the first.
+        /// The ID of the preceding message; `nil` for the first.
         public var after: String?
         /// The message.
         public var message: ConversationMessage
 
-        /// Makes an entry.
+        /// Creates an entry.
         public init(agentId: String, after: String? = nil, message: ConversationMessage) {
             self.agentId = agentId
             self.after = after
@@ -31,23 +31,24 @@ public struct ChatProjection: Equatable, Sendable {
         }
     }
 
-    /// The session's id.
+    /// The session's ID.
     public let conversation: String
     /// The session's title; `nil` if it has none.
     public var title: String?
-    /// The messages, each below its preceding message. Messages with the same preceding message are in the order of
-    /// their timestamps, then of the bytes of their ids.
+    /// The messages, each below its preceding message. Messages with the same preceding message are sorted by
+    /// timestamp, then by the bytes of their IDs.
     public let entries: [Entry]
-    /// The ids of deleted messages, in byte order. Another device's file cannot bring these messages back.
+    /// The IDs of deleted messages, in byte order. Another device's file cannot bring these messages back.
     public let deleted: [String]
     /// Unknown members of the file: preserved unchanged, and never imported into the history.
     public let others: [String: JSONValue]
     /// Whether the projection was read from canonical bytes, as Recollect writes them. An edited file is not intact.
     public let isIntact: Bool
-    /// Whether the file had messages missing in `entries`: a repeated id, or a message listed as deleted.
+    /// Whether the file had messages missing in `entries`: a repeated ID, or a message listed as deleted.
     let hasOtherMessages: Bool
 
-    /// Makes a projection. Of entries with the same id, the first is kept. Entries listed in `deleted` are dropped.
+    /// Creates a projection. Of entries with the same ID, the first is kept. Entries listed in `deleted` are
+    /// dropped.
     public init(
         conversation: String, title: String? = nil, entries: [Entry], deleted: [String] = [],
         others: [String: JSONValue] = [:]
@@ -134,14 +135,14 @@ extension ChatProjection {
         return writer.text
     }
 
-    /// The ids of the messages without a following message, in byte order.
+    /// The IDs of the messages without a following message, in byte order.
     public var heads: [String] {
         let followed = Set(entries.compactMap { $0.after.map { ByteString($0) } })
         return entries.map { ByteString($0.message.id) }.filter { !followed.contains($0) }.sorted().map(\.string)
     }
 
-    /// Reads a file, edited or not.
-    /// - Throws: `unreadable` if it is not a projection; `newerSchema` for a newer format. The file is left unchanged.
+    /// Creates a projection from a file's bytes, edited or not.
+    /// - Throws: `unreadable` if the bytes are not a projection; `newerSchema` for a newer format.
     public init(bytes: [UInt8]) throws {
         let fields = try bytes.withUnsafeBytes { try JSONValue.parse(object: $0) }
         guard let format = fields["format"]?.stringValue, format.hasPrefix("recollect.chat/") else {

@@ -1,18 +1,19 @@
 import Foundation
 import RecollectCore
 
-/// The conversations as files that people and other programs read, `Chats/{conversationId}.json`, written from a history that stays what
-/// counts.
+/// The chat projections of a workspace: sessions as files for people and other programs, `Chats/{sessionId}.json`.
+/// The history remains the source of truth.
 public struct ChatsPlace: Sendable {
     let workspace: SharedWorkspace
 
-    /// Where a conversation's file lies.
+    /// Returns the path of a session's file.
     public func path(of sessionId: String) -> WorkspacePath {
         WorkspacePath(checked: ["Chats", PlaceName.name(for: sessionId) + ".json"])
     }
 
-    /// A conversation's file; `nil` where there is none.
-    /// - Throws: `unreadable` for what is no chat; `newerSchema`; what reading a file throws.
+    /// Returns a session's file; `nil` if it is missing.
+    /// - Throws: `unreadable` for a file other than a chat projection; `newerSchema`; as
+    ///   `SharedWorkspace.read(_:download:)`.
     public func read(_ sessionId: String) async throws -> ChatProjection? {
         do {
             return try ChatProjection(bytes: try await workspace.read(path(of: sessionId)).bytes)
@@ -21,7 +22,7 @@ public struct ChatsPlace: Sendable {
         }
     }
 
-    /// The sessions that have a file, in the order of the files' names; one whose id is too long for a name is left out.
+    /// Returns the IDs of the sessions with a file, sorted by file name, except IDs too long for a file name.
     public func sessions() async throws -> [String] {
         let items: [WorkspaceItem]
         do {
@@ -34,19 +35,19 @@ public struct ChatsPlace: Sendable {
         }
     }
 
-    /// Brings a conversation's file up to date with what a history holds, and says what the file knew beyond that.
+    /// Updates a session's file from a history, and returns the file's additions to the history.
     ///
-    /// What other devices and people wrote into the file is taken in, never written over: a message that the history lacks, and one whose text
-    /// somebody changed in the file, unless the file is another conversation's. A message that the history had when this device last published, and has no more, was deleted, and
-    /// is marked so in the file. A file that cannot be read any more is in the archive and written anew; a history that has
-    /// none of the published messages was lost, and gets them back. Nothing is written where
-    /// nothing changed, so that devices that know the same come to rest.
+    /// Changes by other devices and by people are preserved: messages missing in the history, and edited messages.
+    /// The file of a different session is replaced. A message published by this device earlier and now missing in
+    /// the history was deleted, and is marked as deleted in the file. If all published messages are missing, the
+    /// history was lost, and the messages are returned as new. An unreadable file is archived and replaced. A file
+    /// without changes is not written, so devices with the same messages stop writing.
     /// - Parameters:
-    ///   - sessionId: Which conversation.
-    ///   - title: Its title; `nil` leaves the file's.
-    ///   - messages: All its messages in order, each with its agent.
-    /// - Throws: `newerSchema` where a newer Recollect wrote the file; `notLocal`; `credential` where something said has the shape of one; what
-    ///   writing a file throws.
+    ///   - sessionId: The session's ID.
+    ///   - title: The session's title; `nil` to preserve the file's.
+    ///   - messages: All messages of the session in order, with their agents.
+    /// - Throws: `newerSchema` for a file of a newer version; `notLocal`; `credential` for a message resembling a
+    ///   credential; as `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func publish(
         _ sessionId: String, title: String?, messages: [(agentId: String, message: ConversationMessage)]
@@ -68,11 +69,11 @@ public struct ChatsPlace: Sendable {
         return result
     }
 
-    /// Publishes a conversation of a history, and takes into the history what the file knew beyond it.
+    /// Publishes a session of a history, and saves the file's additions in the history.
     ///
-    /// New messages are appended to the scopes of their agents, edited ones edited. What was deleted on another device is told, not
-    /// deleted here: a file that anybody can write is no reason to delete from a history.
-    /// - Throws: as `publish`, and what the history throws.
+    /// New messages are appended to the scopes of their agents, and edited messages are updated. Messages deleted
+    /// on another device are returned, but not deleted from the history, because anyone may have written the file.
+    /// - Throws: As `publish(_:title:messages:)`, and errors of the history.
     @discardableResult
     public func synchronize(
         _ conversation: ConversationID, with history: some HistoryStore
@@ -92,42 +93,43 @@ public struct ChatsPlace: Sendable {
 }
 
 extension SharedWorkspace {
-    /// The conversations as files.
+    /// The chat projections of the workspace.
     public var chats: ChatsPlace { ChatsPlace(workspace: self) }
 
-    /// The chat that a conversation's file holds; `nil` where it cannot be read or is another one's, which is told.
+    /// Returns the chat in a session's file; `nil` if it is unreadable or belongs to another session. Posts
+    /// `handEdited` for these, and for an edited chat.
     fileprivate func chat(in file: WorkspaceFile?, of sessionId: String) throws -> ChatProjection? {
         guard let file else { return nil }
         do {
             let chat = try ChatProjection(bytes: file.bytes)
             let isItsOwn = chat.conversation.hasSameBytes(as: sessionId)
             if !chat.isIntact || !isItsOwn { events.post(StoreEvent(kind: .handEdited, path: file.path.description)) }
-            // Somebody has copied a file over another one.
+            // The file is a copy of another session's file.
             return isItsOwn ? chat : nil
         } catch let error as RecollectError where error.code == .unreadable {
-            // What is replaced is in the archive.
+            // The replaced content is archived.
             events.post(StoreEvent(kind: .handEdited, path: file.path.description, failure: error))
             return nil
         }
     }
 
-    /// What this device wrote last into a chat's file.
+    /// Returns the version last written by this device.
     fileprivate func lastPublished(at path: WorkspacePath) throws -> ChatProjection? {
         let own = try archive.index().files[path]?.versions.last { $0.author == .recollect && $0.kind == .written }
-        // What is not kept any more, or cannot be read, tells nothing.
+        // A content missing in the archive, or unreadable, is ignored.
         return try own.flatMap { try archive.wholeBytes(of: $0.hash) }.flatMap { try? ChatProjection(bytes: $0) }
     }
 }
 
-/// What came of publishing a conversation.
+/// The result of publishing a session.
 public struct PublishedChat: Sendable {
-    /// The conversation as the file has it.
+    /// The chat in the file.
     public let chat: ChatProjection
-    /// Messages that the file has and the history had not, in the file's order.
+    /// The messages in the file and not in the history, in the file's order.
     public let new: [ChatProjection.Entry]
-    /// Messages that the file has with another content than the history.
+    /// The messages with different contents in the file and in the history, as in the file.
     public let edited: [ChatProjection.Entry]
-    /// The ids of messages of the history that were deleted on another device.
+    /// The IDs of messages in the history deleted on another device.
     public let deletedElsewhere: [String]
 
     fileprivate init(_ chat: ChatProjection, of local: ChatProjection) {
@@ -142,7 +144,7 @@ public struct PublishedChat: Sendable {
 }
 
 extension ChatProjection {
-    /// What a history holds, as a file would have it.
+    /// Creates a projection from a history.
     fileprivate init(
         _ sessionId: String, title: String?, _ messages: [(agentId: String, message: ConversationMessage)],
         current: ChatProjection?, last: ChatProjection?
@@ -157,7 +159,7 @@ extension ChatProjection {
         let held = Set(messages.map { ByteString($0.message.id) })
         let published = last?.entries.map(\.message.id) ?? []
         let missing = published.filter { !held.contains(ByteString($0)) }
-        // A history that has nothing of it any more was lost rather than emptied.
+        // A history without any of the published messages was lost, not emptied.
         let deleted = missing.count < published.count ? missing : []
         self.init(conversation: sessionId, title: title, entries: entries, deleted: deleted)
     }

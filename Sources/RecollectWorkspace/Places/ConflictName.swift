@@ -1,45 +1,47 @@
 import RecollectCore
 
-/// The name of a copy that a sync service made because two devices changed one file or folder, and whose copy it is.
+/// The name of a conflict copy, made by a sync service because two devices changed one file or folder.
 ///
-/// A name alone says so only in some dialects (`isCertain`); in the others people give such names too, and the caller
-/// must know more: that the file is one whose name people do not choose, for instance.
+/// In some dialects, the name alone is proof of a conflict copy (`isCertain`). In the others, people give such
+/// names, too, and the caller needs more evidence, such as a fixed name of the original.
 public struct ConflictName: Hashable, Sendable {
-    /// Which service names its copies like that.
+    /// The naming scheme of a sync service.
     public struct Dialect: RawRepresentable, Hashable, Sendable {
         /// The dialect's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a dialect from its name.
+        /// Creates a dialect from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`. (`conflictName` in Syncthing's `lib/model/folder_sendrecv.go`:
-        /// before what Go takes for the extension. Old versions leave out the device.)
+        /// `name.sync-conflict-20250115-123456-ABCDEFG.md`, with the mark before the extension as defined by Go.
+        /// Old versions omit the device. Source: `conflictName` in Syncthing's `lib/model/folder_sendrecv.go`.
         public static let syncthing = Dialect(rawValue: "syncthing")
-        /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop program; ownCloud, Nextcloud
-        /// and Maestral name theirs alike. Also `name (Case Conflict 1).md` and its kin. (help.dropbox.com and names
-        /// that projects list to ignore.)
+        /// `name (Ann's conflicted copy 2025-01-15).md`, in the languages of the desktop app; also used by
+        /// ownCloud, Nextcloud and Maestral. Includes `name (Case Conflict 1).md` and similar names. Sources:
+        /// help.dropbox.com, and ignore lists of projects.
         public static let dropbox = Dialect(rawValue: "dropbox")
-        /// `name-DESKTOP-AB12CD3.md`, `name-COMPUTER-2.md`. (Names in issues of the Linux clients, which follow it.)
+        /// `name-DESKTOP-AB12CD3.md`, `name-COMPUTER-2.md`. Source: issues of the Linux clients, which use the same
+        /// names.
         public static let oneDrive = Dialect(rawValue: "oneDrive")
         /// `name 2.md`, `Journal 2`.
         public static let iCloud = Dialect(rawValue: "iCloud")
-        /// `name (1).md`, `name(1)`; OneDrive's web page names what it keeps twice alike.
+        /// `name (1).md`, `name(1)`; also used by OneDrive's website for the second file of a name.
         public static let iCloudForWindows = Dialect(rawValue: "iCloudForWindows")
     }
 
-    /// The name of the file or folder that it is a copy of; never empty, and shorter than the copy's.
+    /// The name of the original file or folder. Never empty, and shorter than the copy's.
     public let original: String
-    /// Whose names look like that.
+    /// The dialect of the name.
     public let dialect: Dialect
-    /// Whether nobody gives such names but the service.
+    /// Whether only a sync service gives such names.
     public let isCertain: Bool
 
-    /// Reads a name; `nil` for one that no service gives to a copy.
+    /// Creates a conflict name from a file name; `nil` if no dialect matches.
     ///
-    /// Copies of copies are read down to the original in the certain dialects, and one step in the others.
+    /// For copies of copies, the result is the first original in the certain dialects, and the nearest in the
+    /// others.
     public init?(_ name: String) {
         let whole = Array(name.utf8)
         var original = whole[...]
@@ -90,14 +92,14 @@ public struct ConflictName: Hashable, Sendable {
         return nil
     }
 
-    /// The whole name without an extension, and what stands before the last dot with what stands after it.
+    /// Returns two splits of a name: without an extension, and at the last dot.
     private static func stems(of name: ArraySlice<UInt8>) -> [(stem: ArraySlice<UInt8>, suffix: ArraySlice<UInt8>)] {
         let whole = (stem: name, suffix: name[name.endIndex...])
         guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return [whole] }
         return [whole, (name[..<dot], name[dot...])]
     }
 
-    /// A number that a service counts copies with.
+    /// Whether the digits are a copy number of a sync service: one or two digits, at least `first`.
     private static func isCount(_ digits: ArraySlice<UInt8>, from first: Int) -> Bool {
         guard 1...2 ~= digits.count, digits.allSatisfy(isDigit), digits.first != UInt8(ascii: "0") else { return false }
         return Int(String(decoding: digits, as: UTF8.self)).map { $0 >= first } ?? false
@@ -113,7 +115,7 @@ public struct ConflictName: Hashable, Sendable {
 extension ConflictName {
     private static let mark = Array(".sync-conflict-".utf8)
 
-    /// The name without its last mark; `nil` where there is none.
+    /// Returns the name without its last mark; `nil` without a mark.
     private static func withoutSyncthingMark(_ name: ArraySlice<UInt8>) -> [UInt8]? {
         guard name.count > mark.count else { return nil }
         for start in (name.startIndex...(name.endIndex - mark.count)).reversed() where name[start...].starts(with: mark)
@@ -125,7 +127,7 @@ extension ConflictName {
         return nil
     }
 
-    /// Where `20250115-123456-ABCDEFG` ends, if that stands here and nothing but an extension behind it.
+    /// Returns the end of `20250115-123456-ABCDEFG` at this position; `nil` unless only an extension follows.
     private static func endOfStamp(_ name: ArraySlice<UInt8>, from start: Int) -> Int? {
         var rest = name[start...]
         guard rest.prefix(8).count(where: isDigit) == 8, rest.dropFirst(8).first == UInt8(ascii: "-"),
@@ -145,10 +147,10 @@ extension ConflictName {
 // MARK: - Words in parentheses
 
 extension ConflictName {
-    /// The last parentheses of a name, with nothing but an extension behind them.
+    /// The last parentheses of a name, followed only by an extension.
     private struct Group {
         let inside: ArraySlice<UInt8>
-        /// The name without them and the blanks before them.
+        /// The name without the parentheses and the blanks before them.
         let outside: [UInt8]
         let isAfterBlank: Bool
 
@@ -171,7 +173,8 @@ extension ConflictName {
             outside = Array(before + name[(close + 1)...])
         }
 
-        /// Whether it holds what Dropbox says: with a date as it does since long, or as only help pages show it.
+        /// Whether the text is a mark of Dropbox: one of `kinds`, or a dated one of `copies`. If `dated` is `false`,
+        /// the mark is undated, as only in help pages.
         func isDropbox(dated: Bool) -> Bool {
             let text = String(decoding: inside, as: UTF8.self).lowercased()
             guard dated else { return text.hasSuffix("conflicted copy") }
@@ -205,17 +208,17 @@ extension ConflictName {
 // MARK: - Names of computers
 
 extension ConflictName {
-    /// What stands before `-COMPUTER` or `-COMPUTER-2`; `nil` where that does not stand at the end.
+    /// Returns the text before `-COMPUTER` or `-COMPUTER-2` at the end; `nil` without such an end.
     ///
-    /// A computer's name is taken as Windows gives it: two to fifteen capitals, digits and hyphens, a letter first. Of
-    /// several ways to read one the longest counts (`DESKTOP-AB12CD3`).
+    /// A computer name has the form of Windows: two to fifteen capitals, digits and hyphens, with a letter first.
+    /// Of several matches, the longest counts (`DESKTOP-AB12CD3`).
     private static func withoutComputer(_ stem: ArraySlice<UInt8>) -> [UInt8]? {
-        // No further back than `-COMPUTERCOMPUTE-99` reaches.
+        // The range covers the longest possible end, `-COMPUTERCOMPUTE-99`.
         let first = max(stem.startIndex + max(1, lengthOfUUID(stem)), stem.endIndex - 19)
         guard first < stem.endIndex else { return nil }
         for hyphen in stem[first...].indices where stem[hyphen] == UInt8(ascii: "-") {
             let computer = stem[(hyphen + 1)...]
-            // A count behind the computer's name does not belong to its fifteen letters.
+            // A count after the computer name is not part of its fifteen characters.
             let parts = computer.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
             let counted = parts.count > 1 && parts.last.map { isCount($0, from: 1) } == true
             let bare = counted ? computer.dropLast((parts.last?.count ?? 0) + 1) : computer
@@ -231,7 +234,7 @@ extension ConflictName {
         return name.allSatisfy { isUppercase($0) || isDigit($0) || $0 == UInt8(ascii: "-") }
     }
 
-    /// 36 where a UUID stands at the start, which has capitals and hyphens of its own; else 0.
+    /// Returns 36 for a UUID at the start, because its capitals and hyphens are not a computer name; otherwise 0.
     private static func lengthOfUUID(_ stem: ArraySlice<UInt8>) -> Int {
         let start = stem.prefix(36)
         guard start.count == 36 else { return 0 }

@@ -1,8 +1,8 @@
 import RecollectCore
 
-/// `context.md`: what the agents of a workspace have come to know, under headings, for all of them to read.
+/// The shared notes of the agents in a workspace: the file `context.md`, with headings.
 public struct ContextPlace: Sendable {
-    /// Where it lies.
+    /// The path of the file.
     public let path: WorkspacePath = Self.path
 
     private let workspace: SharedWorkspace
@@ -11,8 +11,8 @@ public struct ContextPlace: Sendable {
         self.workspace = workspace
     }
 
-    /// The file; `nil` where there is none yet.
-    /// - Throws: as `SharedWorkspace.read`, but for `notFound`.
+    /// Returns the file; `nil` if it is missing.
+    /// - Throws: As `SharedWorkspace.read(_:download:)`, except `notFound`.
     public func read(download: DownloadPolicy = .wait(.seconds(60))) async throws -> WorkspaceFile? {
         do {
             return try await workspace.read(path, download: download)
@@ -21,7 +21,7 @@ public struct ContextPlace: Sendable {
         }
     }
 
-    /// Gives the file new text, if it still has the content that its writer knows: as `SharedWorkspace.write`.
+    /// Replaces the text of the file, as `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func write(
         _ text: String, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -29,16 +29,16 @@ public struct ContextPlace: Sendable {
         try await workspace.write(text, to: path, replacing: replacing, by: author)
     }
 
-    /// Adds text at the end of what stands under a heading, above the next heading of its level or a higher one; a heading that is not
-    /// there is added at the end of the file, of the second level.
+    /// Appends text to the section of a heading, before the next heading of the same or a higher level. A missing
+    /// heading is added at the end of the file, at the second level.
     ///
-    /// Nothing that others write meanwhile is lost: the file is read again and the text added to that.
+    /// Changes of other writers are kept: the file is read again, and the text is added to its current content.
     /// - Parameters:
     ///   - text: Lines of Markdown.
-    ///   - heading: The heading's text, without `#`.
-    ///   - author: Who writes.
-    /// - Throws: as `SharedWorkspace.append`; `invalidArgument` for a heading of more than one line or none; `unreadable` for a file
-    ///   that is not UTF-8.
+    ///   - heading: The text of the heading, without `#`.
+    ///   - author: The author of the new version.
+    /// - Throws: As `SharedWorkspace.append(_:to:by:)`; `invalidArgument` for a heading of more than one line or
+    ///   none; `unreadable` for a file that is not UTF-8.
     @discardableResult
     public func append(
         _ text: String, under heading: String, by author: WorkspaceAuthor = .user
@@ -49,11 +49,11 @@ public struct ContextPlace: Sendable {
         }
     }
 
-    // The names are plain ASCII that every system takes.
+    // The names are plain ASCII, valid on every system.
     static let path = WorkspacePath(checked: ["context.md"])
 }
 
 extension SharedWorkspace {
-    /// What the agents have come to know: `context.md`.
+    /// The shared notes of the agents, in `context.md`.
     public var context: ContextPlace { ContextPlace(self) }
 }

@@ -1,16 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// The name for a content kept beside a file: `name (kept 1a2b3c4d).md`. The content could not be merged into the file.
+/// The name of a kept copy: `name (kept 1a2b3c4d).md`. Its content could not be merged into the file.
 ///
-/// The name depends only on the content, so all devices create the same file. No sync service names its copies this
-/// way.
+/// The name depends only on the file's name and the content, so all devices create the same file. No sync service
+/// names its copies this way.
 enum KeptName {
-    /// The numbers of hash digits in a name. Longer ones are used if another content has the shorter name.
+    /// The possible numbers of hash digits in a name. A longer hash is used if another content has the shorter
+    /// name.
     static let lengths = [8, 16, 64]
 
-    /// The possible paths for a content beside a file, in order of preference. They are in the file's folder, or in its
-    /// nearest parent with room for the path.
+    /// Returns the possible paths for a content beside a file, in order of preference. They are in the file's
+    /// folder, or in its nearest parent with room for the path.
     static func places(for hash: ContentHash, beside path: WorkspacePath) -> [WorkspacePath] {
         lengths.map { digits in
             var folder = path.parent ?? .root
@@ -23,14 +24,14 @@ enum KeptName {
         }
     }
 
-    /// The name for a content beside a file, up to 255 bytes.
+    /// Returns the name for a content beside a file, up to 255 bytes.
     static func name(for name: String, holding hash: ContentHash, digits: Int = lengths[0]) -> String {
         let mark = mark(hash, digits)
         // Dropping all but one character of the name always leaves enough room.
         return shortened(name, adding: mark, room: 255) ?? mark
     }
 
-    /// The name for a content in a folder; `nil` if its path would be too long.
+    /// Returns the name for a content in a folder; `nil` if its path would be too long.
     static func name(
         for name: String, holding hash: ContentHash, digits: Int, in folder: WorkspacePath
     ) -> String? {
@@ -39,7 +40,8 @@ enum KeptName {
         return shortened(name, adding: mark(hash, digits), room: room)
     }
 
-    /// A name with a mark before its extension. If it is too long, characters before the mark are dropped from the end.
+    /// Adds a mark before the extension of a name. If the result is too long, characters before the mark are
+    /// dropped from the end.
     /// - Returns: `nil` without room for one character of the name, the mark and the extension.
     static func shortened(_ name: String, adding mark: String, room: Int) -> String? {
         let dot = name.lastIndex(of: ".") ?? name.endIndex

@@ -1,11 +1,12 @@
 import Foundation
 import RecollectCore
 
-/// Adds to what stands under a heading of a Markdown text, and changes nothing else in it.
+/// A section of a Markdown text, for additions at its end. The rest of the text stays unchanged.
 struct MarkdownSections {
     private let heading: String
 
-    /// - Throws: `invalidArgument` for a heading that is not one line of text.
+    /// Creates a section from its heading.
+    /// - Throws: `invalidArgument` for a heading that is not one line of text, or begins with `#`.
     init(heading: String) throws {
         self.heading = heading.trimmingCharacters(in: .whitespacesAndNewlines)
         guard !self.heading.isEmpty, !self.heading.contains(where: \.isNewline), self.heading.first != "#" else {
@@ -13,9 +14,9 @@ struct MarkdownSections {
         }
     }
 
-    /// The text with some lines more at the end of the section. They end as the text's first line does.
+    /// Returns the text with lines added at the end of the section. Their line ends match the text's first line.
     func adding(_ addition: String, to text: String) -> String {
-        // By bytes: among the characters of a text, the end of a line of Windows is one of its own.
+        // The text is split as bytes, because a Windows line end is a single character.
         var lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
             String(Substring($0))
         }
@@ -32,7 +33,7 @@ struct MarkdownSections {
         var place = next
         while place > start.line + 1, Self.isBlank(lines[place - 1]) { place -= 1 }
         let isEmpty = place == start.line + 1
-        // One empty line stays between the section and what follows it.
+        // An empty line remains between the section and the following heading.
         let isTight = place == next && next < lines.count
         lines.insert(contentsOf: (isEmpty ? [end] : []) + added + (isTight ? [end] : []), at: place)
         return lines.joined(separator: "\n") + "\n"
@@ -44,7 +45,7 @@ struct MarkdownSections {
         let text: String
     }
 
-    /// The headings that begin with `#`, those in blocks of code left out.
+    /// Returns the `#` headings outside code blocks.
     private static func headings(in lines: [String]) -> [Heading] {
         var fence: String?
         return lines.enumerated().compactMap { number, line in

@@ -2,21 +2,22 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// Encodes any id as a name in a workspace: of a book's folder in `Research`, or of a conversation's file in `Chats`.
+/// The encoding of IDs as file names in a workspace: of a book's folder in `Research`, or of a session's file in
+/// `Chats`.
 ///
 /// Most characters stay unchanged, for readability. As few as possible are escaped as `%XX`: `%` itself, characters
 /// refused by `WorkspacePath`, and letters in decomposed form (NFD). A character is also escaped in a name with the
-/// form of a conflict copy (`moby 2` becomes `moby%202`, because iCloud names a second `moby` `moby 2`) or of a file
-/// kept after a conflict (`moby (kept 1a2b3c4d)`). The empty id becomes `%`. `id(of:)` returns the id byte for byte,
-/// except for names over 120 bytes. These are cut and end with `%-` and a hash.
+/// form of a conflict copy (`moby 2` becomes `moby%202`, because iCloud names a second `moby` `moby 2`) or of a
+/// kept copy (`moby (kept 1a2b3c4d)`). The empty ID becomes `%`. `id(of:)` returns the ID byte for byte, except for
+/// names over 120 bytes. These are cut and end with `%-` and a hash.
 ///
-/// Different ids have different names. Ids different only in case or in joining characters may have names with the same
-/// `WorkspacePath.key`: systems without this distinction treat them as one place.
+/// Different IDs have different names. IDs different only in case or in joining characters may have names with the
+/// same `WorkspacePath.key`: systems without this distinction treat them as one file.
 public enum PlaceName {
-    /// The name for an id; the same everywhere and forever.
+    /// Returns the name for an ID. It is the same on all devices and in all versions.
     public static func name(for id: String) -> String {
         guard !id.isEmpty else { return "%" }
-        // Longer ids are too long in any encoding, so they are not encoded whole.
+        // Longer IDs are too long in any encoding, so they are not encoded as a whole.
         if id.utf8.count <= longest {
             let name = acceptable(id.map(Piece.init), ending: "")
             if name.utf8.count <= longest { return name }
@@ -30,7 +31,7 @@ public enum PlaceName {
         }
     }
 
-    /// Decodes a name made by `name(for:)`; `nil` for a hashed name and for any other.
+    /// Decodes a name of `name(for:)`. Returns `nil` for a hashed name and for any other.
     public static func id(of name: String) -> String? {
         if name == "%" { return "" }
         var bytes: [UInt8] = []
@@ -48,14 +49,14 @@ public enum PlaceName {
             rest = rest.dropFirst(2)
         }
         let id = String(decoding: bytes, as: UTF8.self)
-        // A name not equal to the encoding of its id is not from `name(for:)`.
+        // A name not equal to the encoding of its ID is not from `name(for:)`.
         return self.name(for: id).hasSameBytes(as: name) ? id : nil
     }
 
     private static let longest = 120
 
-    /// A character of an id with its marks, and its form. Marks are escaped together with their base character: on the
-    /// last letter of an escape, they would change the escape.
+    /// A character of an ID with its combining marks, and its form. Marks are escaped together with their base
+    /// character: on the last letter of an escape, they would change the escape.
     private struct Piece {
         enum Form {
             case plain

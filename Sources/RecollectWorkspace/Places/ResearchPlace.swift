@@ -1,21 +1,21 @@
 import Foundation
 import RecollectCore
 
-/// The research on one book: its full text and the sources that were found, each written once and never changed.
+/// The research on one book: its full text and its sources, each written once and never changed.
 ///
-/// What is written twice with the same bytes is there once, so two devices that find the same source make one file.
+/// Writing the same bytes again changes nothing, so two devices with the same source create one file.
 public struct ResearchPlace: Sendable {
-    /// A source that was kept.
+    /// A saved source.
     public struct Source: Hashable, Sendable {
-        /// Where it lies.
+        /// The path of the file.
         public let path: WorkspacePath
-        /// Its title; the file's name where the title cannot be read: the file is not local, or not of Recollect's making.
+        /// The source's title; the file name if the file is not local, too large, or not written by Recollect.
         public let title: String
-        /// Whether its text is on this device.
+        /// The state of the file.
         public let state: FileState
     }
 
-    /// The folder.
+    /// The path of the book's folder.
     public let path: WorkspacePath
     private let workspace: SharedWorkspace
 
@@ -24,16 +24,16 @@ public struct ResearchPlace: Sendable {
         path = Self.folder(of: bookId)
     }
 
-    /// The folder of a book: its id, with what a file name cannot have escaped.
+    /// Returns the folder of a book, named by its encoded ID.
     static func folder(of bookId: String) -> WorkspacePath {
-        // What `PlaceName` gives is a name for every system.
+        // Names from `PlaceName` are valid on every system.
         WorkspacePath(checked: ["Research", PlaceName.name(for: bookId)])
     }
 
     // MARK: The full text
 
-    /// The full text of the book; `nil` where there is none yet.
-    /// - Throws: as `SharedWorkspace.read`, but for `notFound`.
+    /// Returns the full text of the book; `nil` if there is none.
+    /// - Throws: As `SharedWorkspace.read(_:download:)`, except `notFound`.
     public func fullText(download: DownloadPolicy = .wait(.seconds(60))) async throws -> String? {
         do {
             return try await workspace.read(fullTextPath, download: download).text
@@ -42,8 +42,8 @@ public struct ResearchPlace: Sendable {
         }
     }
 
-    /// Keeps the full text of the book, once.
-    /// - Throws: `conflict` where another text is there; as `SharedWorkspace.write`.
+    /// Saves the full text of the book, once.
+    /// - Throws: `conflict` if another text is in place; as `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func setFullText(_ text: String, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
         try await writeOnce(text, to: fullTextPath, by: author)
@@ -53,12 +53,13 @@ public struct ResearchPlace: Sendable {
 
     // MARK: Sources
 
-    /// Keeps a source, once: the same title and text again are the same file.
+    /// Saves a source, once. The same title and text again result in the same file.
     /// - Parameters:
-    ///   - title: Its title: the first line of the file, and a part of its name.
-    ///   - text: Markdown.
-    ///   - author: Who found it.
-    /// - Throws: `invalidArgument` for a title that is not one line; as `SharedWorkspace.write`.
+    ///   - title: The title, for the first line of the file and a part of its name.
+    ///   - text: The content in Markdown.
+    ///   - author: The author of the file.
+    /// - Throws: `invalidArgument` for a title of more than one line or none; as
+    ///   `SharedWorkspace.write(_:to:replacing:by:)`.
     @discardableResult
     public func addSource(
         title: String, text: String, by author: WorkspaceAuthor = .user
@@ -73,7 +74,7 @@ public struct ResearchPlace: Sendable {
             content, to: sourcesPath.appending("\(Self.slug(of: title))-\(hash).md"), by: author)
     }
 
-    /// The sources, in the order of their names. Reads the titles of those that are on this device; starts no download.
+    /// Returns the sources, sorted by file name. Reads the titles of local files, and starts no download.
     public func sources() async throws -> [Source] {
         let items: [WorkspaceItem]
         do {
@@ -97,14 +98,15 @@ public struct ResearchPlace: Sendable {
 
     private var sourcesPath: WorkspacePath { WorkspacePath(checked: path.names + ["sources"]) }
 
-    /// The letters and digits of a title, of any script, in lower case, with hyphens between its words; cut at 60 bytes.
+    /// Returns the letters and digits of a title, of any script, in lowercase, with hyphens between words; at most
+    /// 60 bytes.
     static func slug(of title: String) -> String {
         let words = title.precomposedStringWithCanonicalMapping.lowercased().split { !$0.isLetter && !$0.isNumber }
         var slug = ""
         for character in words.joined(separator: "-") where slug.utf8.count + character.utf8.count <= 60 {
             slug.append(character)
         }
-        // Letters of some scripts bring invisible ones, which names may not have everywhere.
+        // Some scripts use invisible characters not allowed in names.
         slug.unicodeScalars.removeAll { WorkspaceName.isForbidden($0) || $0.properties.isJoinControl }
         return slug.isEmpty ? "source" : slug
     }
@@ -130,7 +132,7 @@ public struct ResearchPlace: Sendable {
 }
 
 extension SharedWorkspace {
-    /// The research on a book.
+    /// Returns the research on a book.
     public func research(_ bookId: String) -> ResearchPlace {
         ResearchPlace(self, bookId: bookId)
     }

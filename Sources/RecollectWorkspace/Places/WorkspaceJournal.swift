@@ -1,26 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// The journals of a workspace: a Markdown file for each day, the user's in `Journal/user`, all agents' in `Journal/agent`.
+/// The journals of a workspace: a Markdown file for each day, in `Journal/user` for the user and in `Journal/agent`
+/// for all agents.
 ///
-/// The files are those of a `JournalFolder`, and as open to whoever writes in them with an editor. Which agent wrote an entry stands in its
-/// heading: `## 09:12 <!-- note ID 2026-11-21T09:12:07.123Z by scribe -->`. Entries have ids, so that days which were written apart on
-/// several devices unite (`JournalMerge`).
+/// The files have the format of `JournalFolder`, and an editor can change them. The heading of an entry names its
+/// agent: `## 09:12 <!-- note ID 2026-11-21T09:12:07.123Z by scribe -->`. Entries have IDs, so days written
+/// separately on several devices can be merged (`JournalMerge`).
 ///
-/// A workspace is one user's: the user id of a `JournalID` is not looked at. Its agent id names the journal: the user's own, where it is
-/// empty or the user's id; else that agent's. An entry in `Journal/agent` that names no agent was put there by a person, and is in
-/// every agent's journal.
+/// A workspace belongs to one user, so the user ID of a `JournalID` has no effect, except in comparison with its
+/// agent ID: an agent ID that is empty or equal to the user ID selects the user's journal, any other one the
+/// agent's. An entry in `Journal/agent` without an agent's name was added by a person, and belongs to every agent's
+/// journal.
 ///
-/// Each change is a compare-and-swap of one file, made again where somebody else was quicker, so nobody's entries are lost. Of a file that is not
-/// local the download is waited for. Throws what `SharedWorkspace.read` and `SharedWorkspace.append` do.
+/// Each change is a compare-and-swap write of one file, repeated if another writer interferes, so no entry is lost.
+/// Methods wait for the download of a file that is not local. They throw the errors of
+/// `SharedWorkspace.read(_:download:)` and `SharedWorkspace.append(_:to:by:)`.
 public struct WorkspaceJournal: Journal {
     private let workspace: SharedWorkspace
     private let timeZone: TimeZone
 
-    /// Names the journals of a workspace.
+    /// Creates the journals of a workspace.
     /// - Parameters:
-    ///   - workspace: Where they are.
-    ///   - timeZone: Where a day begins, and what the times in the files are.
+    ///   - workspace: The workspace with the files.
+    ///   - timeZone: The time zone of the days, and of the times in the files.
     public init(workspace: SharedWorkspace, timeZone: TimeZone = .current) {
         self.workspace = workspace
         self.timeZone = timeZone
@@ -28,7 +31,7 @@ public struct WorkspaceJournal: Journal {
 
     // MARK: For people
 
-    /// Writes an entry; it is on the disk when this returns.
+    /// Writes an entry, durably.
     @discardableResult
     public func write(_ text: String, by author: WorkspaceAuthor = .user, at date: Date = Date()) async throws
         -> JournalEntry
@@ -38,10 +41,10 @@ public struct WorkspaceJournal: Journal {
         return entry
     }
 
-    /// All entries of a day that hold, in the order of their time; none for a day without.
+    /// Returns the entries of a day without those struck out, sorted by date; empty if there are none.
     /// - Parameters:
-    ///   - author: Whose.
-    ///   - date: Any moment of the day.
+    ///   - author: The author of the journal.
+    ///   - date: Any date in the day.
     public func entries(by author: WorkspaceAuthor, on date: Date) async throws -> [JournalEntry] {
         let day = JournalDay(of: date, in: timeZone)
         var reading = reading(JournalQuery(limit: .max), by: author)
@@ -49,7 +52,7 @@ public struct WorkspaceJournal: Journal {
         return reading.entries
     }
 
-    /// The first moments of the days that have a file, the latest first.
+    /// Returns the start dates of the days with a file, latest first.
     public func days(by author: WorkspaceAuthor) async throws -> [Date] {
         let query = JournalQuery(limit: .max)
         return try await days(of: reading(query, by: author), by: author).compactMap { $0.moment(hour: 0, minute: 0) }
@@ -57,12 +60,14 @@ public struct WorkspaceJournal: Journal {
 
     // MARK: For agents
 
-    /// Adds an entry: see `Journal`. One that says that it was struck out is added as such.
+    /// Adds an entry (see `Journal`). An entry already struck out is added as such. An entry with a known ID is not
+    /// added again.
     public func append(_ entry: JournalEntry, to journal: JournalID) async throws {
         try await append(entry, by: Self.author(of: journal))
     }
 
-    /// The latest entries that fit: see `Journal`. Files are read from the latest on, no more than it takes.
+    /// Returns the latest entries within the query's limits (see `Journal`). Reads files from the latest on, and no
+    /// more than necessary.
     public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
         let author = Self.author(of: journal)
         var reading = reading(query, by: author)
@@ -72,7 +77,9 @@ public struct WorkspaceJournal: Journal {
         return reading.entries
     }
 
-    /// Marks an entry as struck out: the time in its heading; the rest of the file stays byte by byte.
+    /// Marks an entry as struck out, with the date in its heading. The rest of the file stays unchanged, byte for
+    /// byte.
+    /// - Throws: `notFound` if the journal does not have the entry.
     public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
         let author = Self.author(of: journal)
         let days = JournalDay.around(entry.date, in: timeZone)
@@ -91,7 +98,7 @@ public struct WorkspaceJournal: Journal {
     private func append(_ entry: JournalEntry, by author: WorkspaceAuthor) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
         for day in days {
-            // This waits for downloads, too.
+            // This also waits for downloads.
             guard try await page(of: day, by: author)?.entry(entry.id) == nil else { return }
         }
         try await workspace.update(Self.path(of: days[0], by: author), by: author) { file in
@@ -144,6 +151,7 @@ public struct WorkspaceJournal: Journal {
 }
 
 extension SharedWorkspace {
-    /// The journals of the user and the agents, a file a day: `Journal/user` and `Journal/agent`. Days are those of the system's time zone.
+    /// The journals of the user and the agents, in `Journal/user` and `Journal/agent`, with days in the system's
+    /// time zone.
     public var journal: WorkspaceJournal { WorkspaceJournal(workspace: self) }
 }

@@ -1,6 +1,6 @@
-/// Which names every system and every sync service takes, keeps and passes on as they are.
+/// The rules for file names accepted and preserved by every system and every sync service.
 enum WorkspaceName {
-    /// Why a composed (NFC) name is refused; `nil` for a good one.
+    /// Returns the reason why a composed (NFC) name is refused; `nil` for a valid name.
     static func refusal(of name: String) -> String? {
         guard !name.isEmpty else { return "a name in it is empty" }
         guard name.utf8.count <= 255 else { return "a name in it is over 255 bytes long" }
@@ -21,18 +21,18 @@ enum WorkspaceName {
         return isUnsynced(lowercased) ? "names like that are never synced" : nil
     }
 
-    /// Whether no name may have a character, wherever it stands.
+    /// Whether a character is forbidden in names at any position.
     ///
-    /// Listed rather than asked of Unicode's tables, which differ between versions: two devices refuse the same names.
+    /// The list is fixed. Unicode's tables differ between versions, but all devices must refuse the same names.
     static func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        // Control characters, and the ends of lines and paragraphs.
+        // Control characters, line separators and paragraph separators.
         case 0...0x1F, 0x7F...0x9F, 0x2028, 0x2029: true
-        // Invisible characters, and those that change the direction of what stands around them.
+        // Invisible characters, and characters with an effect on the direction of their neighbors.
         case 0xAD, 0x61C, 0x180E, 0x200B, 0x200E...0x200F, 0x202A...0x202E, 0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB,
             0xE0000...0xE007F:
             true
-        // No characters at all, which Apple's file system refuses.
+        // Noncharacters, refused by Apple's file system.
         case 0xFDD0...0xFDEF: true
         case let value where value & 0xFFFE == 0xFFFE: true
         // " * / : < > ? \ |
@@ -41,10 +41,12 @@ enum WorkspaceName {
         }
     }
 
-    /// Whether a character is one of the two that join emoji to a family, and letters of Persian or Hindi as they are spelt.
+    /// Whether a character is a zero-width joiner or non-joiner, used in emoji and in the spelling of Persian and
+    /// Hindi.
     static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { 0x200C...0x200D ~= scalar.value }
 
-    /// Whether each joiner stands between two characters that it can join: anywhere else it makes names that look the same.
+    /// Whether each joiner is between two characters it can join. At other positions, joiners create names of the
+    /// same appearance.
     private static func hasGoodJoiners(_ name: String) -> Bool {
         guard name.unicodeScalars.contains(where: isJoiner) else { return true }
         let scalars = Array(name.unicodeScalars)
@@ -58,9 +60,9 @@ enum WorkspaceName {
         scalar.isASCII ? scalar == " " : scalar.properties.isWhitespace
     }
 
-    /// Names of devices with any extension, also where a blank stands before it.
+    /// Whether a name is of a Windows device, with any extension, also after a blank.
     private static func isDevice(_ lowercased: String) -> Bool {
-        // Most names are none for their first letter.
+        // The first letter excludes most names.
         guard let first = lowercased.utf8.first, "acnlp".utf8.contains(first) else { return false }
         let stem = lowercased.prefix { $0 != "." }.reversed().drop { $0 == " " }.reversed()
         let name = String(stem)
@@ -69,7 +71,8 @@ enum WorkspaceName {
         return name.last.map { "0123456789¹²³".contains($0) } ?? false
     }
 
-    /// Compared as bytes: each name of each look comes here, and as characters that costs more than all else.
+    /// Whether a name is never synced. Compares bytes: this runs for each name in each scan, and comparing
+    /// characters would dominate its cost.
     private static func isUnsynced(_ lowercased: String) -> Bool {
         let bytes = lowercased.utf8
         func ends(_ end: String) -> Bool { bytes.suffix(end.utf8.count).elementsEqual(end.utf8) }

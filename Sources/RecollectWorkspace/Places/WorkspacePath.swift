@@ -1,12 +1,13 @@
 import Foundation
 import RecollectCore
 
-/// Where a file lies in a workspace: names from the root on, `Research/moby-dick/full_text.txt`.
+/// The path of a file in a workspace, relative to the root: `Research/moby-dick/full_text.txt`.
 ///
-/// No path leaves the root, and every path can be a file on all systems that sync it. Compared as bytes, in the order
-/// of their bytes; text in decomposed form (NFD) is composed (NFC) first, so that both spellings are one path.
+/// No path leaves the root, and every path is valid on all systems with a copy of the workspace. Paths are compared
+/// and sorted by their bytes. Text in decomposed form (NFD) is composed (NFC) first, so both spellings are one
+/// path.
 public struct WorkspacePath: Hashable, Sendable {
-    /// The names, from the root on; empty for the root itself.
+    /// The names of the folders and of the file, from the root on; empty for the root itself.
     public let names: [String]
     /// The names with `/` between them.
     public let description: String
@@ -14,12 +15,13 @@ public struct WorkspacePath: Hashable, Sendable {
     /// The root.
     public static let root = WorkspacePath(checked: [])
 
-    /// Reads a path whose names are parted by `/`.
-    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes or 64 names, has `.` or
-    ///   `..` or an empty name in it, a name over 255 bytes, or one that some system or sync service refuses, skips or
-    ///   changes: control characters, invisible ones that join no letters or emoji, `\ : * ? " < > |`, a hidden name, a
-    ///   blank or a dot at its end, a name of Windows' devices, `.icloud` placeholders and what iCloud never syncs
-    ///   (`*.tmp`, `~$…`, `name~`, `*.nosync`), and what sync services call their own.
+    /// Creates a path from names separated by `/`.
+    /// - Throws: `invalidArgument`, with the reason, for a path that is empty, absolute, over 1,000 bytes or over
+    ///   64 names. Also for a path with `.`, `..`, an empty name, a name over 255 bytes, or a name refused, skipped
+    ///   or changed by a system or sync service: control characters, invisible characters not joining letters or
+    ///   emoji, `\ : * ? " < > |`, hidden names, a blank at either end, a dot at the end, names of Windows devices,
+    ///   `.icloud` placeholders, names excluded by iCloud (`*.tmp`, `~$…`, `name~`, `*.nosync`), and reserved names
+    ///   of sync services.
     public init(_ text: String) throws {
         func refuse(_ reason: String) -> RecollectError {
             RecollectError(.invalidArgument, "\(Self.shown(text)) is no path in a workspace: \(reason)")
@@ -40,7 +42,7 @@ public struct WorkspacePath: Hashable, Sendable {
         self.init(checked: names)
     }
 
-    /// Takes names that are known to be valid.
+    /// Creates a path from valid names.
     init(checked names: [String]) {
         self.init(names: names, description: names.joined(separator: "/"))
     }
@@ -53,31 +55,33 @@ public struct WorkspacePath: Hashable, Sendable {
     /// The last name; empty for the root.
     public var name: String { names.last ?? "" }
 
-    /// The folder that it lies in; `nil` for the root.
+    /// The parent folder; `nil` for the root.
     public var parent: WorkspacePath? {
         names.isEmpty ? nil : WorkspacePath(checked: names.dropLast())
     }
 
-    /// The path of a name in this folder.
-    /// - Throws: `invalidArgument` for a name that is none, or has a `/` in it.
+    /// Returns the path of a name in this folder.
+    /// - Throws: `invalidArgument` for an invalid name, or one with a `/`; also for a path that is too long or too
+    ///   deep.
     public func appending(_ name: String) throws -> WorkspacePath {
         guard !name.utf8.contains(UInt8(ascii: "/")) else {
             throw RecollectError(.invalidArgument, "\(Self.shown(name)) is no name in a folder: it has a '/' in it")
         }
         let name = name.composed
         let description = names.isEmpty ? name : "\(description)/\(name)"
-        // Only the name is new. Where it is no good, the whole path says so.
+        // Only the name is new. If it is refused, the error is the one for the whole path.
         guard names.count < Self.deepest, description.utf8.count <= Self.longest, WorkspaceName.refusal(of: name) == nil
         else { return try WorkspacePath(description) }
         return WorkspacePath(names: names + [name], description: description)
     }
 
-    /// What systems that ignore case, the form of letters or what joins them take for one path has one key.
+    /// A key shared by all paths treated as equal by systems that ignore case, normalization or joining characters.
     ///
-    /// Takes more for one than any single system does (`ß` and `SS`): for finding twins, not for finding files.
+    /// More paths share a key than on any single system (`ß` and `SS`). Use it to find name collisions, not to find
+    /// files.
     public var key: String { Self.folded(description) }
 
-    /// The folding of `key`, for any name.
+    /// Returns the folded text of `key`, for any name.
     static func folded(_ text: String) -> String {
         if text.isASCII { return text.lowercased() }
         var folded = text.uppercased().lowercased()
@@ -87,28 +91,29 @@ public struct WorkspacePath: Hashable, Sendable {
         return folded.composed
     }
 
-    /// A text as messages show it: in one line and bounded.
+    /// Returns a text for messages: on one line, and of limited length.
     private static func shown(_ text: String) -> String {
         let start = text.unicodeScalars.prefix(80)
         return start.reduce(into: "'") { $0 += $1.escaped(asASCII: false) } + (start.count < 80 ? "'" : "…'")
     }
 
-    /// Bytes of all names with the `/` between them: what all systems take with a root before it.
+    /// The maximum number of bytes of a path. With a root before it, the path is still valid on all systems.
     static let longest = 1_000
 
-    /// Each folder on the way to a file is open while that is: a device lets a program have few.
+    /// The maximum number of names. All parent folders of a file are open while it is, and some devices allow few
+    /// descriptors.
     private static let deepest = 64
 }
 
 extension WorkspacePath: CustomStringConvertible {}
 
 extension WorkspacePath: Comparable {
-    /// Whether one path's bytes come before the other's.
+    /// Whether the bytes of one path come before those of the other.
     public static func < (left: WorkspacePath, right: WorkspacePath) -> Bool {
         left.description.precedesByBytes(right.description)
     }
 
-    /// Whether the bytes are the same.
+    /// Whether two paths have the same bytes.
     public static func == (left: WorkspacePath, right: WorkspacePath) -> Bool {
         left.description.hasSameBytes(as: right.description)
     }
@@ -120,13 +125,13 @@ extension WorkspacePath: Comparable {
 }
 
 extension WorkspacePath: Codable {
-    /// Reads a path from its text; the empty text is the root.
+    /// Creates a path from its text. The empty text is the root.
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
         self = try text.isEmpty ? .root : WorkspacePath(text)
     }
 
-    /// Writes the path as its text.
+    /// Encodes the path as its text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -134,14 +139,16 @@ extension WorkspacePath: Codable {
 }
 
 extension String {
-    /// Whether the text has but one form.
+    /// Whether all characters are ASCII, so that the text has only one normalization form.
     var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 
     /// The text in composed form (NFC).
     var composed: String { isOfComposedBlocks ? self : precomposedStringWithCanonicalMapping }
 
-    /// Whether all characters are of blocks in which each is composed and none combines with one before it: most texts, for which
-    /// this is much faster than composing them. (Quick check of UAX #15, 9.)
+    /// Whether all characters are from ranges of composed characters without combining marks (quick check of UAX
+    /// #15, 9).
+    ///
+    /// True of most texts, and much faster than composing them.
     var isOfComposedBlocks: Bool {
         unicodeScalars.allSatisfy { scalar in
             switch scalar.value {

@@ -1,25 +1,26 @@
-/// The name before a `:` or `=`, if it is one under which credentials are kept: `password`, `API_KEY`, `"clientSecret"`, `API key`.
+/// A name for credentials before a `:` or `=`: `password`, `API_KEY`, `"clientSecret"`, `API key`.
 ///
-/// Read backwards from the sign, without copying: every sign of a text is looked at.
+/// Matched backwards from the operator and without copying, because this runs for every operator of a text.
 struct CredentialName {
     enum Kind {
-        /// A header that carries credentials.
+        /// A header with credentials.
         case authorization
-        /// What is assigned is a credential, in words.
+        /// A credential, with its description.
         case assigned(String)
-        /// A lone `token`, which is also a word of other trades: a credential only in quotes or behind `=`.
+        /// A lone `token`, also a common word: a credential only in quotes or after `=`.
         case token
     }
 
     let kind: Kind
-    /// Where the name begins.
+    /// The position of the name.
     let start: Int
 
-    /// The name that ends before a place; `nil` where it is another, or none.
+    /// Creates a name from the text before a position; `nil` if no name for credentials ends there.
     init?(endingAt end: Int, in bytes: UnsafePointer<UInt8>) {
         let limit = max(0, end - 48)
         var place = end
-        // What may stand between a name and its sign: blanks, a closing quote, escaped too, or bracket, Markdown's marks, a number.
+        // Skips characters between a name and its operator: blanks, a closing quote, escaped or not, a bracket,
+        // Markdown marks, digits.
         while place > limit {
             let width = Self.widthOfBlank(endingAt: place, notBefore: limit, in: bytes)
             guard width > 0 else { break }
@@ -38,7 +39,8 @@ struct CredentialName {
         return nil
     }
 
-    /// The width in bytes of a blank or mark between a name and its sign; 0 for other text. French has a no-break space before a colon.
+    /// Returns the width in bytes of a blank or mark between a name and its operator; 0 for other text. French has
+    /// a no-break space before a colon.
     private static func widthOfBlank(endingAt end: Int, notBefore limit: Int, in bytes: UnsafePointer<UInt8>) -> Int {
         if between.contains(bytes[end - 1]) { return 1 }
         let blank = noBreakSpaces.first { blank in
@@ -47,7 +49,8 @@ struct CredentialName {
         return blank?.count ?? 0
     }
 
-    /// Where a name begins that ends at a place, in whatever case, with `_`, `-` or up to two blanks between its letters.
+    /// Returns the start of a name ending at a position. The comparison ignores the case of ASCII letters, and
+    /// allows `_`, `-` or up to two blanks between letters.
     private static func start(
         of backwards: [UInt8], endingAt end: Int, notBefore limit: Int, in bytes: UnsafePointer<UInt8>
     ) -> Int? {
@@ -80,8 +83,8 @@ struct CredentialName {
         [
             (["authorization"], Kind.authorization, false),
             (["password", "passwd", "passphrase", "passwort", "kennwort", "pwd"], .assigned("a password"), false),
-            // French, Spanish, Portuguese, Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech and Slovak, Hungarian, Russian,
-            // Ukrainian, Chinese, Japanese, Korean.
+            // French, Spanish, Portuguese, Dutch, Swedish, Danish and Norwegian, Finnish, Polish, Czech and Slovak,
+            // Hungarian, Russian, Ukrainian, Chinese, Japanese, Korean.
             (
                 [
                     "motdepasse", "contraseña", "contrasen\u{303}a", "contrasena", "senha",

@@ -1,10 +1,10 @@
-/// Credentials in base64: texts that hold one, and private keys without the line above them.
+/// Credentials in base64: encoded texts with a credential, and private keys without their header line.
 extension CredentialScan {
-    /// The credential that is in a run of base64, and in the lines below that belong to it.
+    /// Returns the credential in a run of base64, including its continuation on the lines below.
     ///
-    /// Only what decodes to plain text is looked through, and what does not is left at its first other byte: pictures and hashes cost
-    /// little. What was encoded twice, or in the alphabet of URLs, is not decoded.
-    /// - Parameter endOfDecoded: Where what was decoded already ends.
+    /// Only runs of plain text are searched. Decoding stops at the first other byte, so images and hashes cost
+    /// little. Text encoded twice, or in the URL alphabet, is not decoded.
+    /// - Parameter endOfDecoded: The end of the text already decoded.
     func encoded(from start: Int, to end: Int, _ endOfDecoded: inout Int) -> (name: String, place: Int)? {
         guard end - start >= Self.shortest, start >= endOfDecoded, !isDecoded else { return nil }
         if isPrivateKeyBody(at: start) { return ("a private key", start) }
@@ -16,11 +16,11 @@ extension CredentialScan {
         return found.map { ($0.name + " in base64", start) }
     }
 
-    /// What a shorter run holds is no key.
+    /// A shorter run is too short for a key.
     private static let shortest = 24
 
-    /// The bytes that a run of base64 stands for, over the ends of lines; of a run that holds another byte only what stands in whole
-    /// lines before it.
+    /// Decodes a run of base64 across line ends. At a refused byte, returns only the content of the whole lines
+    /// before it.
     private func decoded(
         at start: Int, atMost limit: Int, _ belongs: (UInt8) -> Bool
     ) -> (bytes: [UInt8], end: Int) {
@@ -51,7 +51,8 @@ extension CredentialScan {
         return (bytes, place)
     }
 
-    /// Where a line begins, past its indentation, if the one before it ends at a place; else the end of the text.
+    /// Returns the start of the line below a line's end, after its indentation; the end of the text if the position
+    /// is not at a line's end.
     private func startOfNextLine(at place: Int) -> Int {
         var next = place
         if bytes[next] == UInt8(ascii: "\r") { next += 1 }
@@ -59,8 +60,8 @@ extension CredentialScan {
         return endOfRun(from: next + 1, atMost: 64) { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
-    /// The beginnings of the formats in which private keys are kept (PKCS #1 and #8, SEC 1, OpenSSH): a sequence that has the version 0
-    /// or 1 in front, which neither certificates and public keys have nor signatures.
+    /// Whether a run begins like a private key (PKCS #1, PKCS #8, SEC 1, OpenSSH): with a sequence and the version
+    /// 0 or 1. Certificates, public keys and signatures begin differently.
     private func isPrivateKeyBody(at place: Int) -> Bool {
         let (bytes, _) = decoded(at: place, atMost: 16) { _ in true }
         if bytes.starts(with: "openssh-key-v1".utf8) { return true }
@@ -84,7 +85,7 @@ extension CredentialScan {
 
     private static let noValue: UInt8 = 0xFF
 
-    /// What each character of base64 stands for.
+    /// The value of each base64 character.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: noValue, count: 256)
         let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8

@@ -1,13 +1,13 @@
-/// The keys that services give, private key blocks and signed tokens.
+/// Keys of services, private key blocks and signed tokens.
 extension CredentialScan {
-    /// How the keys of a service look: what they begin with, and how many characters of which kind follow.
+    /// The form of a service's keys: a prefix, and the number and kind of the following characters.
     private struct Shape {
         let name: String
         let prefix: [UInt8]
         let lengths: ClosedRange<Int>
-        /// Whether `-` and `_` are among them.
+        /// Whether the following characters include `-` and `_`.
         let isDashed: Bool
-        /// Whether other things begin so, a class in a style sheet for instance.
+        /// Whether other words have the same prefix, such as style sheet classes.
         let isAlsoWord: Bool
 
         init(
@@ -22,7 +22,7 @@ extension CredentialScan {
         }
     }
 
-    /// A longer prefix stands before its beginning.
+    /// The shapes of all services. A longer prefix comes before a prefix of itself.
     private static let shapes = [
         Shape("an API key of Anthropic", "sk-ant-", 20...400, isDashed: true),
         Shape("an API key of OpenAI", "sk-proj-", 20...400, isDashed: true),
@@ -49,12 +49,12 @@ extension CredentialScan {
         Shape("a key of Stripe", "sk_test_", 16...300), Shape("a key of Stripe", "rk_test_", 16...300),
     ]
 
-    /// The first two bytes of all of these, of private key blocks and of signed tokens.
+    /// The first two bytes of all prefixes, of private key blocks and of signed tokens.
     private static let beginnings = Set((shapes.map(\.prefix) + [begin, object]).map { pair($0[0], $0[1]) })
 
     private static func pair(_ first: UInt8, _ second: UInt8) -> UInt16 { UInt16(first) << 8 | UInt16(second) }
 
-    /// The name of what begins at a place, if that is a key.
+    /// Returns the description of a key at this position; `nil` without one.
     func key(at place: Int) -> String? {
         guard place + 1 < count, Self.beginnings.contains(Self.pair(bytes[place], bytes[place + 1])) else { return nil }
         switch bytes[place] {
@@ -75,7 +75,7 @@ extension CredentialScan {
         return nil
     }
 
-    /// Whether a sample was cut: `sk-abc…`.
+    /// Whether the text continues as an abbreviated sample: `sk-abc…`.
     func isCutShort(at end: Int) -> Bool {
         has(Self.dots, at: end) || has(Self.ellipsis, at: end) || has(Self.stars, at: end)
     }
@@ -84,13 +84,13 @@ extension CredentialScan {
     private static let ellipsis = Array("…".utf8)
     private static let stars = Array("**".utf8)
 
-    /// A block that begins `-----BEGIN … PRIVATE KEY` and has a key in it.
+    /// Whether a block with a key begins here: `-----BEGIN … PRIVATE KEY`.
     private func isPrivateKey(at place: Int) -> Bool {
         guard has(Self.begin, at: place) else { return false }
         let start = place + Self.begin.count
         let end = endOfRun(from: start, atMost: 40) { $0 == UInt8(ascii: " ") || Self.isUpper($0) }
         guard (start..<end).contains(where: { has(Self.privateKey, at: $0) }) else { return false }
-        // Past the headers, if it has any, comes a line of the key.
+        // A line of the key follows the headers, if there are any.
         var place = end
         while place < min(count, end + 600) {
             let run = endOfRun(from: place, atMost: 200) { Self.kinds[Int($0)] & Self.isBase64 != 0 }
@@ -103,7 +103,7 @@ extension CredentialScan {
     private static let begin = Array("-----BEGIN ".utf8)
     private static let privateKey = Array("PRIVATE KEY".utf8)
 
-    /// Three parts in the alphabet of URLs, of which two begin as JSON does.
+    /// Whether three parts in the URL alphabet of base64 follow, the first two of them encoded JSON objects.
     private func isSignedToken(at place: Int) -> Bool {
         var start = place
         for part in 0..<3 {

@@ -1,12 +1,12 @@
-/// Values that stand alone on a line below their name: blocks of YAML, texts of several lines, keys under their heading.
+/// Values alone on a line below their name: YAML blocks, multiline strings, keys under a heading.
 extension CredentialScan {
-    /// Whether the line that ends behind a sign has a credential below it.
+    /// Whether the line below the one ending after an assignment operator has a credential.
     func isSecretOnLineBelow(_ sign: Int) -> Bool {
         var line = endOfRun(from: sign + 1, atMost: 8) { Self.marks.contains($0) }
-        // Without a mark that says so, what is below a name need not be its value.
+        // Without such a mark, a line below a name is not necessarily its value.
         var isMarked = (sign + 1..<line).contains { Self.tellingMarks.contains(bytes[$0]) }
         let quotes = (sign + 1..<line).count { Self.kinds[Int(bytes[$0])] & Self.isQuote != 0 }
-        // Two are an empty text.
+        // Two quotes are an empty string.
         guard quotes != 2, var place = startOfLine(below: line) else { return false }
         for _ in 0..<2 {
             line = endOfRun(from: place, atMost: 16) { $0 == UInt8(ascii: "`") || Self.isAlphanumeric($0) }
@@ -23,14 +23,15 @@ extension CredentialScan {
         let end = endOfRun(from: place, atMost: 512) { $0 > 0x20 && Self.kinds[Int($0)] & Self.isQuote == 0 }
         let rest = endOfRun(from: end, atMost: 8) { Self.closing.contains($0) }
         guard rest == count || startOfLine(below: rest) != nil, !isCutShort(at: end) else { return false }
-        // A line that assigns something itself is the next one.
+        // A line with an assignment of its own is not a value.
         let firstSign = endOfRun(from: place, atMost: end - place) { Self.kinds[Int($0)] & Self.parts == 0 }
         guard endOfRun(from: firstSign, atMost: 3, { $0 == UInt8(ascii: "=") }) == end else { return false }
         let value = CredentialValue(start: bytes + place, count: end - place)
         return value.isSecret(isQuoted: false) && (isMarked || value.count >= 16 && value.isKey)
     }
 
-    /// Where the text of a line begins, past its indentation and the mark of a list, if the one above it ends at a place.
+    /// Returns the start of the line below a line's end, after its indentation and a list mark; `nil` if the
+    /// position is not at a line's end.
     private func startOfLine(below place: Int) -> Int? {
         var next = place
         if next < count, bytes[next] == UInt8(ascii: "\r") { next += 1 }
@@ -39,7 +40,8 @@ extension CredentialScan {
         return has(Self.item, at: next) || has(Self.quotation, at: next) ? next + 2 : next
     }
 
-    /// What may stand between the sign and the end of its line: Markdown's and YAML's marks, an opening quote, a continuation.
+    /// The characters allowed between the operator and the end of its line: marks of Markdown and YAML, opening
+    /// quotes, continuations.
     private static let marks = Array(" \t*|>+-\\\"'`".utf8)
     private static let tellingMarks = Array("|>\\\"'`".utf8)
     private static let closing = Array("\"'`,; \t".utf8)

@@ -1,10 +1,10 @@
-/// Looks through a text once for what begins like a credential, and looks at each such place within bounds.
+/// A search of a text for credentials, in one pass, with bounded work at each candidate.
 ///
-/// The bytes must outlive it.
+/// The bytes must outlive the value.
 struct CredentialScan {
     let bytes: UnsafePointer<UInt8>
     let count: Int
-    /// Whether the text was in base64 itself.
+    /// Whether the text was decoded from base64.
     let isDecoded: Bool
 
     init(bytes: UnsafePointer<UInt8>, count: Int, isDecoded: Bool = false) {
@@ -13,11 +13,11 @@ struct CredentialScan {
         self.isDecoded = isDecoded
     }
 
-    /// The first credential: what it is, and where it begins.
+    /// Returns the description and the position of the first credential.
     func first() -> (name: String, place: Int)? {
         Self.kinds.withUnsafeBufferPointer { kinds in
             var isInWord = false
-            // Where a run of base64 began, and where what was decoded already ends.
+            // The start of the current run of base64, and the end of the text already decoded.
             var (run, endOfDecoded) = (0, 0)
             for place in 0..<count {
                 let kind = kinds[Int(bytes[place])]
@@ -38,9 +38,9 @@ struct CredentialScan {
         }
     }
 
-    // MARK: Values behind a name
+    // MARK: Values after a name
 
-    /// A credential after `:` or `=`.
+    /// Returns a credential after `:` or `=`.
     private func value(after place: Int, ofNameBefore end: Int? = nil) -> (name: String, place: Int)? {
         if has(Self.authority, at: place) { return passwordOfAddress(after: place) }
         guard let name = CredentialName(endingAt: end ?? place, in: bytes) else { return nil }
@@ -51,7 +51,7 @@ struct CredentialScan {
         }
     }
 
-    /// A scheme and what it carries: `Bearer …`.
+    /// Whether an authorization scheme with its credential follows: `Bearer …`.
     private func isAuthorization(after place: Int) -> Bool {
         let start = startOfValue(after: place).start
         let scheme = endOfRun(from: start, atMost: 16) { Self.isAlphanumeric($0) }
@@ -63,7 +63,7 @@ struct CredentialScan {
         return value.count >= 12 && value.isKey && !isCutShort(at: end)
     }
 
-    /// A value that is a credential, if what it is assigned to is to hold one.
+    /// Whether the value after a credential's name is a credential.
     private func isSecret(after place: Int, isNamedLoosely: Bool = false) -> Bool {
         var (start, quote) = startOfValue(after: place)
         if bytes[place] == UInt8(ascii: ":"), quote == nil, let assigned = startOfAssignedValue(pastTypeAt: start) {
@@ -76,8 +76,8 @@ struct CredentialScan {
         return !isNamedLoosely && isSecretOnLineBelow(place)
     }
 
-    /// Where a value begins, past blanks, what else belongs to the sign of assignment, Markdown's marks, and an opening quote, escaped or
-    /// not.
+    /// Returns the start of a value, after blanks, the rest of the assignment operator, Markdown marks, and an
+    /// opening quote, escaped or not.
     private func startOfValue(after place: Int) -> (start: Int, quote: UInt8?) {
         var start = place + 1
         let limit = min(count, start + 16)
@@ -88,7 +88,7 @@ struct CredentialScan {
         return (quote + 1, bytes[quote])
     }
 
-    /// Where the value of `name: Type = value` begins; `nil` where there is no such thing.
+    /// Returns the start of the value in `name: Type = value`; `nil` for any other text.
     private func startOfAssignedValue(pastTypeAt start: Int) -> (start: Int, quote: UInt8?)? {
         var place = endOfRun(from: start, atMost: 40) { Self.isAlphanumeric($0) || $0 == UInt8(ascii: "?") }
         guard place > start else { return nil }
@@ -100,16 +100,16 @@ struct CredentialScan {
     private func endOfValue(from start: Int, quote: UInt8?) -> Int {
         if let quote { return endOfRun(from: start, atMost: 512) { $0 != quote && $0 >= 0x20 } }
         var end = endOfRun(from: start, atMost: 512) { Self.kinds[Int($0)] & Self.endsValue == 0 && $0 > 0x20 }
-        // The end of a sentence.
+        // Punctuation at the end of a sentence is not part of the value.
         while end > start, bytes[end - 1] == UInt8(ascii: ".") || bytes[end - 1] == UInt8(ascii: "!") { end -= 1 }
         return end
     }
 
-    /// The colon of Chinese and Japanese.
+    /// The full-width colon of Chinese and Japanese.
     private static let wideColon = Array("\u{FF1A}".utf8)
     private static let authority = Array("://".utf8)
 
-    /// The password of `scheme://user:password@host`.
+    /// Returns the password of `scheme://user:password@host`.
     private func passwordOfAddress(after place: Int) -> (name: String, place: Int)? {
         let user = place + Self.authority.count
         let colon = endOfRun(from: user, atMost: 128) { $0 > 0x20 && !":/@?#\"'`<>".utf8.contains($0) }
@@ -154,7 +154,7 @@ struct CredentialScan {
     static let isQuote: UInt8 = 64
     static let isEncoded: UInt8 = 128
 
-    /// What each byte may be.
+    /// The classes of each byte.
     static let kinds: [UInt8] = (0...255).map { (byte: UInt8) in
         func flag(_ flag: UInt8, _ members: String) -> UInt8 { members.utf8.contains(byte) ? flag : 0 }
         return (isAlphanumeric(byte) ? isWord | isBase64 | isEncoded : 0) | flag(isWord, "_") | flag(isBase64, "+/=")

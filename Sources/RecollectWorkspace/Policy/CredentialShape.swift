@@ -1,21 +1,21 @@
 import RecollectCore
 
-/// What credentials look like, so that they are not written where all of a user's devices and a cloud get them.
+/// Detection of credentials, so that they are not written to a folder synced to other devices and to a cloud.
 ///
-/// It knows shapes, not secrets: keys with the prefixes of their services, private key blocks, signed tokens, authorization headers,
-/// passwords in connection strings, and assignments to a name such as `password` or `api_key`, also of a value on the line below; and
-/// all of these in base64. What stands for a value in a sample (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a variable), prose about
-/// passwords, hashes and ids are none of them. Something that is missed is written as any other text: this guards against accidents,
-/// not against intent.
+/// Detects forms, not actual secrets: keys with the prefixes of their services, private key blocks, signed tokens,
+/// authorization headers, passwords in connection strings, and values of names such as `password` or `api_key`,
+/// also on the line below; all of these also in base64. Sample values (`YOUR_API_KEY`, `<token>`, `xxx`, a call, a
+/// variable), prose about passwords, hashes and IDs are not credentials. An undetected credential is written like
+/// any other text. The detection prevents accidents, not intent.
 public enum CredentialShape {
-    /// A credential's kind, and where it stands.
+    /// A detected credential.
     public struct Kind: Hashable, Sendable {
-        /// What it is, in words: `an AWS access key`.
+        /// The kind of credential, in words: `an AWS access key`.
         public let name: String
-        /// The line that it begins on, from 1.
+        /// The number of the credential's first line, from 1.
         public let line: Int
 
-        /// Why the text is refused and what to do instead; never holds any of the text.
+        /// The reason for a refusal and the remedy, without any of the text.
         public var reason: String {
             """
             line \(line) looks like \(name), and this file may be synced to other devices and services: keep it in \
@@ -24,9 +24,9 @@ public enum CredentialShape {
         }
     }
 
-    /// The first credential in a text; `nil` where there is none.
+    /// Returns the first credential in a text; `nil` if there is none.
     ///
-    /// Blocks for a time that is linear in the text's length.
+    /// Blocks, for a time linear in the length of the text.
     public static func found(in text: String) -> Kind? {
         var text = text
         return text.withUTF8 { bytes in
@@ -36,15 +36,15 @@ public enum CredentialShape {
         }
     }
 
-    /// Refuses a text that holds a credential in any line that the text which it replaces has not: what somebody else wrote into a
-    /// file keeps nobody from adding to it.
-    /// - Throws: `credential`, with the kind, the line and the safer place.
+    /// Throws if a text has a credential on a line missing in the replaced text. Credentials already in a file do
+    /// not prevent other changes.
+    /// - Throws: `credential`, with the kind, the line and a safer place.
     static func refuse(_ text: String, replacing old: String = "", at path: WorkspacePath) throws {
         guard found(in: text) != nil, let kind = found(in: emptying(text, of: old)) else { return }
         throw RecollectError(.credential, "\(path.names.joined(separator: "/")) was not written: \(kind.reason)")
     }
 
-    /// A text with the lines that another one has emptied, so that those that are left keep their numbers.
+    /// Returns a text with the lines of another text emptied, so that the remaining lines keep their numbers.
     private static func emptying(_ text: String, of old: String) -> String {
         func lines(_ text: String) -> [Substring.UTF8View] {
             text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { $0 }

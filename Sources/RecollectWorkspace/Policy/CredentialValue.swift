@@ -1,6 +1,6 @@
-/// What stands where a credential would, and whether it is one or a stand-in for one.
+/// A possible credential, and the tests to tell it from a sample.
 ///
-/// The bytes must outlive it.
+/// The bytes must outlive the value.
 struct CredentialValue {
     let count: Int
     private let bytes: UnsafeBufferPointer<UInt8>
@@ -10,14 +10,15 @@ struct CredentialValue {
         bytes = UnsafeBufferPointer(start: start, count: count)
     }
 
-    /// Whether it is random enough for a key that a service made: letters and digits mixed, or letters of both cases, no words.
+    /// Whether the value is random enough for a generated key: mixed letters and digits, or letters of both cases,
+    /// and no sample words.
     var isKey: Bool {
         let classes = Classes(bytes)
         guard classes.digits > 0 && classes.letters > 0 || classes.upper > 1 && classes.lower > 1 else { return false }
         return isVaried && !isSample
     }
 
-    /// Whether it is what a person or a program uses as a password: not too short, mixed, no sample, and no code.
+    /// Whether the value is likely a password: long enough, mixed, not a sample, and not code.
     func isSecret(isQuoted: Bool) -> Bool {
         guard count >= 8, count < 512, !bytes.contains(where: { $0 == 0x20 || $0 >= 0x80 }) else { return false }
         let classes = Classes(bytes)
@@ -27,7 +28,8 @@ struct CredentialValue {
         return isMixed && isVaried && !isCode(isQuoted: isQuoted) && !isSample
     }
 
-    /// Whether it has enough different characters, and not mostly runs such as `1234` or `abcd`.
+    /// Whether the value has enough different characters, and does not consist mostly of runs such as `1234` or
+    /// `aaaa`.
     var isVaried: Bool {
         var seen: (UInt64, UInt64) = (0, 0)
         var steps = 0
@@ -38,12 +40,12 @@ struct CredentialValue {
         return seen.0.nonzeroBitCount + seen.1.nonzeroBitCount >= min(10, max(6, count / 3)) && steps * 2 < count
     }
 
-    /// Whether it is made of short parts between dashes, as names are.
+    /// Whether the value consists of short parts between `-` or `_`, like a name.
     var isOfShortParts: Bool {
         bytes.split { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") }.allSatisfy { $0.count < 12 }
     }
 
-    /// A variable, a call, a template, a path, an address, the name of a resource, a date.
+    /// Whether the value is a variable, a call, a template, a path, an address, a resource name or a date.
     private func isCode(isQuoted: Bool) -> Bool {
         guard let first = bytes.first else { return true }
         if "$<{%~/".utf8.contains(first) || bytes.suffix(1).elementsEqual(">".utf8) { return true }
@@ -64,7 +66,7 @@ struct CredentialValue {
         return areNames && (parts.count > 1 || digits == 1 && bytes.last.map { $0 >= 0x30 && $0 <= 0x39 } ?? false)
     }
 
-    /// Whether it holds a word of those that stand for a value.
+    /// Whether the value has a word for samples.
     private var isSample: Bool {
         Self.stand.contains { contains($0) } || Self.standAlone.contains { contains($0, alone: true) }
     }
@@ -76,10 +78,11 @@ struct CredentialValue {
         "foobar", "function", "undefined", "required", "optional", "...", "***",
     ]
 
-    /// Short words, which random text holds now and then.
+    /// Short words, common in random text, and therefore matched only alone.
     private static let standAlone = ["your", "here", "todo", "fake", "mock", "demo", "test", "key"]
 
-    /// Whether it holds a word, in whatever case; `alone`: with no letter or digit next to it.
+    /// Whether the value contains a word, in any case.
+    /// - Parameter alone: Whether letters and digits next to the word prevent a match.
     private func contains(_ word: String, alone: Bool = false) -> Bool {
         let word = Array(word.utf8)
         guard count >= word.count else { return false }
@@ -100,7 +103,7 @@ struct CredentialValue {
 
     private static func isLetter(_ byte: UInt8) -> Bool { byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A || byte == 0x5F }
 
-    /// How many characters of which kind.
+    /// The numbers of uppercase letters, lowercase letters and digits.
     private struct Classes {
         var upper = 0
         var lower = 0

@@ -1,27 +1,29 @@
 import Foundation
 import RecollectCore
 
-/// How often files are written: a synced folder is not made for files that change all the time.
+/// Counters for the writes of each file, because sync services are unsuitable for frequent changes.
 ///
-/// Counts what this instance wrote. Keeps the latest 512 files and of each the moments of a minute, at most 1,024.
+/// Counts the writes of one instance. Has the 512 files written last, and for each file the dates of the last
+/// minute, at most 1,024.
 final class WriteCounters: Sendable {
-    /// How often one file was written.
+    /// The number of writes of one file.
     struct WriteCount: Hashable, Sendable {
-        /// Since it was first counted here.
+        /// The number of writes since the first one counted.
         var total: Int
-        /// In the minute before the moment that was asked about.
+        /// The number of writes in the minute before the requested date.
         var lastMinute: Int
-        /// The last write.
+        /// The date of the last write.
         var last: Date
     }
 
     private struct Writes {
         var total = 0
-        /// Those of the last minute, oldest first.
+        /// The dates in the last minute, oldest first.
         var moments: [Date] = []
         var last: Date
 
-        /// A clock that was set back leaves moments in the future: they count until it has caught up, and are not kept beyond that.
+        /// Returns the dates less than a minute from a date. After a clock is set back, this includes dates in the
+        /// future.
         func recent(at moment: Date) -> [Date] {
             moments.filter { abs(moment.timeIntervalSince($0)) < 60 }
         }
@@ -32,11 +34,11 @@ final class WriteCounters: Sendable {
 
     private let files = Locked<[WorkspacePath: Writes]>([:])
 
-    /// Counts a write, and tells how many there were of that file in the last minute, this one too.
+    /// Counts a write, and returns the number of writes of the file in the last minute, including this one.
     func count(_ path: WorkspacePath, at moment: Date) -> Int {
         files.withLock { files in
             if files[path] == nil, files.count >= Self.mostFiles {
-                // The one that rests longest is forgotten.
+                // The file with the oldest last write is dropped.
                 files.min { $0.value.last < $1.value.last }.map { files[$0.key] = nil }
             }
             var writes = files[path] ?? Writes(last: moment)
@@ -48,7 +50,7 @@ final class WriteCounters: Sendable {
         }
     }
 
-    /// All counts as they are at a moment.
+    /// Returns all counts at a date.
     func snapshot(at moment: Date = Date()) -> [WorkspacePath: WriteCount] {
         files.withLock { files in
             files.mapValues {

@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// What the tools do.
+/// The implementation of the tools.
 extension WorkspaceTools {
     @Sendable func list(_ arguments: ToolArguments) async throws -> JSONValue {
         let folder = try arguments.text("folder").map { try WorkspacePath($0) } ?? .root
@@ -41,7 +41,7 @@ extension WorkspaceTools {
         return .object(told(file, from: offset))
     }
 
-    /// Refuses to add text to a picture.
+    /// Throws for a file other than text, such as an image, so that no text is appended to it.
     private func refuseBytes(at path: WorkspacePath) async throws {
         do {
             guard try await workspace.read(path, download: download).bytes.isText else {
@@ -62,7 +62,7 @@ extension WorkspaceTools {
         }
     }
 
-    /// The content that a version names, which must be there still.
+    /// Returns the current version of a file, if a version from the model names it.
     private func replaced(_ version: String, at path: WorkspacePath) async throws -> ContentHash {
         let current: WorkspaceFile
         do {
@@ -148,14 +148,15 @@ extension WorkspaceTools {
         ]
     }
 
-    /// A page of a file: as many whole lines from a byte on as fit, of a longer line as many characters.
+    /// Returns a page of a file: as many whole lines from an offset as fit, or the fitting characters of a longer
+    /// line.
     private func told(_ file: WorkspaceFile, from offset: Int) -> [String: JSONValue] {
         let page = file.bytes.page(from: min(offset, file.bytes.count), costing: Self.mostBytesOfText)
         var result: [String: JSONValue] = [
             "path": .string(file.path.description), "text": .string(String(decoding: file.bytes[page], as: UTF8.self)),
             "bytes": .integer(Int64(file.bytes.count)),
         ]
-        // Who has seen a part of a file does not get to replace all of it.
+        // A model with only a part of a file cannot replace it.
         if page.upperBound < file.bytes.count {
             result["note"] = .string(
                 "There is more, and the version comes with the end of the file: read on with offset = \(page.upperBound)"
@@ -166,7 +167,7 @@ extension WorkspaceTools {
         return result
     }
 
-    /// As much of a version as a model has to hand back.
+    /// Returns the part of a version shown to the model, long enough for a later write.
     private func shown(_ version: ContentHash) -> String { String(version.rawValue.prefix(Self.versionLength)) }
 
     private static let newFile = "new"
@@ -175,13 +176,13 @@ extension WorkspaceTools {
     private static let mostBytesToWrite = 256_000
 }
 
-/// What fits into one result.
+/// A list limited to the size of one result.
 private struct BoundedList {
     private(set) var elements: [JSONValue] = []
     private(set) var isFull = false
     private var bytes = 0
 
-    /// Takes an element in, if it fits.
+    /// Appends an element, if it fits, and returns whether it did.
     mutating func add(_ element: JSONValue) -> Bool {
         bytes += element.jsonString.utf8.count + 1
         isFull = bytes > Self.mostBytes
@@ -193,8 +194,8 @@ private struct BoundedList {
 }
 
 extension [UInt8] {
-    /// The bytes of a text from a character on that cost no more than a budget when written as JSON: up to the end of a line where
-    /// that leaves more than half, else to the end of a character.
+    /// Returns the range of a page from an offset on, within a budget of bytes as JSON. It begins at a character,
+    /// and ends at the last line end if the page stays over half as long, or else at a character.
     func page(from offset: Int, costing budget: Int) -> Range<Int> {
         var start = offset
         while start > 0, start < count, isInsideCharacter(start) { start -= 1 }

@@ -1,26 +1,27 @@
 import Foundation
 import RecollectCore
 
-/// Tools with which a model works in the workspace that its user and it share: `list_files`, `read_file`, `write_file`, `append_file`
-/// and `search_files`.
+/// Tools for a model to use the workspace it shares with a user: `list_files`, `read_file`, `write_file`,
+/// `append_file` and `search_files`.
 ///
-/// No path leaves the workspace, and nothing is overwritten that the model has not read: a write names the version that it read, and
-/// where somebody else wrote meanwhile the model is given what is there, to merge and try again. Every write says which
-/// agent made it. Results are bounded, at most 16 KB; they say how to read on. What a model can do something about is told in
-/// words: arguments that make no sense, paths that are none, files that are not there or not on this device, text in the shape of
-/// a credential. None of these words says where the workspace lies. Other failures of the workspace are thrown.
+/// No path leaves the workspace. A write must name the current version of the file, as given with the end of the
+/// file. If the file has another version, the model receives the current content to merge. Each write records the
+/// agent as its author. Results are at most 16 KB, with a note on how to continue. Failures a model can correct, or
+/// report to its user, are returned in words: among them invalid arguments and paths, missing files, files not
+/// local, and texts resembling a credential. These messages do not have the location of the workspace. Other
+/// failures are thrown.
 public struct WorkspaceTools: Sendable {
     let workspace: SharedWorkspace
     let agentId: String
     let download: DownloadPolicy
     let calendar: Calendar
 
-    /// Makes the tools.
+    /// Creates the tools.
     /// - Parameters:
-    ///   - workspace: where they work.
-    ///   - agentId: which agent has them; kept with every version that it writes.
-    ///   - download: what becomes of reading a file that is not on this device; by default the model is told at once to try later.
-    ///   - calendar: the time zone in which moments are told.
+    ///   - workspace: The workspace.
+    ///   - agentId: The ID of the agent, recorded with each version it writes.
+    ///   - download: The behavior for files that are not local. With `.ask`, the model is asked to try again later.
+    ///   - calendar: The calendar, with its time zone, for dates in results.
     public init(
         workspace: SharedWorkspace, agentId: String, download: DownloadPolicy = .ask, calendar: Calendar = .current
     ) {
@@ -30,10 +31,10 @@ public struct WorkspaceTools: Sendable {
         self.calendar = calendar
     }
 
-    /// All of them.
+    /// All tools.
     public var all: [AgentTool] { [listFiles, readFile, writeFile, appendFile, searchFiles] }
 
-    /// `list_files`: what lies in a folder, as much as fits 16 KB.
+    /// `list_files`: lists the content of a folder, up to 16 KB.
     public var listFiles: AgentTool {
         tool(
             "list_files",
@@ -49,7 +50,7 @@ public struct WorkspaceTools: Sendable {
             required: [], list)
     }
 
-    /// `read_file`: a file's text by pages that fit 16 KB, and its version.
+    /// `read_file`: returns the text of a file in pages of up to 16 KB, and its version.
     public var readFile: AgentTool {
         tool(
             "read_file",
@@ -66,7 +67,7 @@ public struct WorkspaceTools: Sendable {
             required: ["path"], read)
     }
 
-    /// `write_file`: gives a file new text if it is still the version that the model read.
+    /// `write_file`: replaces the text of a file, if it has the version read by the model.
     public var writeFile: AgentTool {
         tool(
             "write_file",
@@ -86,7 +87,7 @@ public struct WorkspaceTools: Sendable {
             required: ["path", "text", "version"], write)
     }
 
-    /// `append_file`: adds text at the end of a file, which is made if there is none.
+    /// `append_file`: appends text to a file, and creates the file if it is missing.
     public var appendFile: AgentTool {
         tool(
             "append_file",
@@ -98,7 +99,7 @@ public struct WorkspaceTools: Sendable {
             required: ["path", "text"], append)
     }
 
-    /// `search_files`: files by words in their paths and texts, with the lines that have them.
+    /// `search_files`: finds files by words in their paths and texts, with the matching lines.
     public var searchFiles: AgentTool {
         tool(
             "search_files",
@@ -126,7 +127,7 @@ public struct WorkspaceTools: Sendable {
             do {
                 return try await run(arguments)
             } catch let error as RecollectError where Self.forModel.contains(error.code) {
-                // What an argument is refused for quotes it as the model wrote it.
+                // The error message quotes the invalid argument as written by the model.
                 let isQuoted = error.code == .invalidArgument
                 throw ToolArguments.Failure(message: isQuoted ? error.message : withoutRoot(error.message))
             } catch let error as UnconfirmedChangeError {
@@ -139,15 +140,15 @@ public struct WorkspaceTools: Sendable {
         }
     }
 
-    /// A message with paths as the model knows them: where the workspace and its archive lie on this machine is nothing for a model's
-    /// server.
+    /// Returns a message with paths relative to the workspace. The location of the workspace and its archive on
+    /// this machine must not reach a model's server.
     private func withoutRoot(_ message: String) -> String {
         let root = workspace.rootURL.path
         return message.replacingOccurrences(of: workspace.archive.path, with: "the workspace's archive")
             .replacingOccurrences(of: root + "/", with: "").replacingOccurrences(of: root, with: "the workspace")
     }
 
-    /// Failures that a model can do something about, or tell its user.
+    /// Errors a model can correct, or report to its user.
     private static let forModel: Set<RecollectError.Code> = [
         .invalidArgument, .notFound, .tooLarge, .notLocal, .timedOut, .credential, .foreignStore, .unavailable, .busy,
         .readOnly, .conflict,

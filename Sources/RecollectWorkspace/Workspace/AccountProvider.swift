@@ -1,9 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// The files of one account: every call is refused while another account is signed in, or none, or any where these are nobody's.
+/// A provider for the files of one account, or of no account. Its calls throw `unavailable` unless the same account
+/// is signed in.
 ///
-/// A container's folder is opened when it is first needed, and again until it can be.
+/// A container's folder is opened on first use. After a failure, the next call tries again.
 final class AccountProvider: WorkspaceProvider {
     let rootURL: URL
     let container: any WorkspaceContainer
@@ -12,8 +13,9 @@ final class AccountProvider: WorkspaceProvider {
     private let opened = Locked<(any WorkspaceProvider)?>(nil)
     private let open: @Sendable () throws -> any WorkspaceProvider
 
-    /// The remembered folder of the account that is signed in, else its replica, or nobody's.
-    /// - Parameter configuration: Its state folder is the container's; afterwards it is the one of that folder.
+    /// Creates a provider for the container's known folder, else for the offline replica, of the current account.
+    /// - Parameter configuration: On entry, with the container's state folder; on return, with the state folder of
+    ///   the chosen root.
     convenience init(in container: any WorkspaceContainer, _ configuration: inout WorkspaceConfiguration) throws {
         let account = RememberedContainer(token: container.accountToken(), state: configuration.stateURL)
         try account.adoptNobodys()
@@ -23,7 +25,8 @@ final class AccountProvider: WorkspaceProvider {
         } else {
             let replica = account.replica
             configuration.stateURL = replica.state
-            // Made now: later it could be made again in the place of one that another account took over.
+            // The folder is created now. Later, it could be created again in place of a replica taken over by
+            // another account.
             let files = try FolderProvider(root: replica.files)
             self.init(files.rootURL, of: account, in: container) { files }
         }
@@ -39,7 +42,7 @@ final class AccountProvider: WorkspaceProvider {
         self.open = open
     }
 
-    /// - Throws: `unavailable` where the account is not the one that is signed in.
+    /// - Throws: `unavailable` if the signed-in account is not the one of these files.
     func checkAccount() throws {
         guard account.isCurrent(in: container) else {
             throw RecollectError(
@@ -113,11 +116,11 @@ final class AccountProvider: WorkspaceProvider {
         try provider().writeLineageFile(name, bytes)
     }
 
-    /// Wakes when the account changes, too.
+    /// Returns the wakes of the provider, and of changes of the account.
     func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let changes = container.accountChanges()
-        // Listening begins now, where it can; what happens before the task runs is not missed.
+        // Observation begins now, if possible, so no event before the start of the task is missed.
         let first = try? provider().wakes()
         let task = Task { [self] in
             await withTaskGroup(of: Void.self) { group in

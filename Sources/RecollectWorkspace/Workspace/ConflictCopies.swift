@@ -1,13 +1,15 @@
 import Foundation
 import RecollectCore
 
-/// Which files are copies that a sync service made because two devices changed one file, or made one folder.
+/// Detection of conflict copies: files made by a sync service because two devices changed one file or created one
+/// folder.
 ///
-/// A name that only a service gives says so anywhere. A name that people give too (`notes 2.md`) says so only where the name of the
-/// original is not theirs to choose: `context.md`, the days of the journal, and what stands for an id, for `PlaceName` gives no id
-/// such a name.
+/// A name in an unambiguous form is a conflict copy anywhere. A name also given by people (`notes 2.md`) is one
+/// only if Recollect gives the original's name, such as `context.md`, the days of the journal, and encoded IDs.
+/// `PlaceName` encodes no ID to the name of a conflict copy.
 enum ConflictCopies {
-    /// The file that a copy contradicts, or in whose folder it belongs; `nil` for what may be a file of its own.
+    /// Returns the original of a conflict copy, or the path in the original folder for a file in a duplicate
+    /// folder; `nil` for a possibly independent file.
     static func original(of path: WorkspacePath) -> WorkspacePath? {
         var names = path.names
         var isCopy = false
@@ -20,16 +22,16 @@ enum ConflictCopies {
         return isCopy ? try? WorkspacePath(names.joined(separator: "/")) : nil
     }
 
-    /// The file beside a file with a name like a copy's, whether or not people give such names, too.
+    /// Returns the path of the original beside a file with a name like a conflict copy's, ambiguous or not.
     static func possibleOriginal(of path: WorkspacePath) -> WorkspacePath? {
         guard let parent = path.parent, let name = ConflictName(path.name) else { return nil }
         return try? parent.appending(name.original)
     }
 
-    /// The copies among some items, with the file that each contradicts.
+    /// Returns the conflict copies among some items, with the original of each.
     ///
-    /// Where a service takes names that differ in case alone for one, it gives the second of them a copy's name, and the file that it
-    /// stands against has the other spelling.
+    /// A service without distinction of case gives the second of two such names a conflict copy's name. The
+    /// original is then the file with the other spelling.
     static func originals(among items: [WorkspaceItem]) -> [WorkspacePath: WorkspacePath] {
         var originals: [WorkspacePath: WorkspacePath] = [:]
         for item in items where !item.isFolder {
@@ -46,7 +48,7 @@ enum ConflictCopies {
         return originals
     }
 
-    /// A copy's original, read down from copies of copies; `nil` for what may be a name of its own.
+    /// Returns the original of a copy, or of a copy of a copy; `nil` for a possibly independent name.
     private static func original(of name: String, in folder: ArraySlice<String>, isFile: Bool) -> String? {
         var rest = name
         while let copy = ConflictName(rest) {
@@ -56,14 +58,14 @@ enum ConflictCopies {
         return nil
     }
 
-    /// The folder that was made twice; `nil` for what may be a folder of its own.
+    /// Returns the original of a duplicate folder; `nil` for a possibly independent folder.
     static func originalFolder(of path: WorkspacePath) -> WorkspacePath? {
-        // As of a file in it: a folder's name is read as one.
+        // The rules for folders apply to the path of a file inside.
         guard let inside = try? path.appending("x"), let original = original(of: inside) else { return nil }
         return original.parent
     }
 
-    /// Whether an original's name at a place is one that Recollect gave, and the copy's is not.
+    /// Whether Recollect gives this original name in the folder, and does not give the copy's name.
     private static func isOurs(_ name: String, as copy: String, in folder: ArraySlice<String>, isFile: Bool) -> Bool {
         switch (folder.first, folder.count) {
         case (nil, _):
@@ -85,7 +87,7 @@ enum ConflictCopies {
         }
     }
 
-    /// Whether a name ends with a hyphen, eight digits of a hash and `.md`, as those that `ResearchPlace` gives do.
+    /// Whether a name ends with a hyphen, eight hash digits and `.md`, the form of `ResearchPlace`.
     private static func isSource(_ name: String) -> Bool {
         guard name.hasSuffix(".md") else { return false }
         let stem = name.utf8.dropLast(3)

@@ -1,50 +1,51 @@
-/// What became of a conflict.
+/// A conflict, with the outcome of its resolution.
 public struct FoldedConflict: Hashable, Sendable {
-    /// How it ended; new ways may come with new versions.
+    /// The outcome of a conflict. Later versions may add outcomes.
     public struct Outcome: RawRepresentable, Hashable, Sendable {
         /// The outcome's name, stable across versions.
         public let rawValue: String
 
-        /// Makes an outcome from its name.
+        /// Creates an outcome from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
         /// All versions were the same.
         public static let identical = Outcome(rawValue: "identical")
-        /// The file itself was not there: what its copies hold has its name now.
+        /// The file was missing and now has the content of its conflict copies.
         public static let restored = Outcome(rawValue: "restored")
-        /// One version was written by somebody who knew all others.
+        /// One version was a descendant of all others.
         public static let superseded = Outcome(rawValue: "superseded")
         /// The versions were merged.
         public static let merged = Outcome(rawValue: "merged")
-        /// What could not be merged lies beside the file, under `kept`.
+        /// Some versions could not be merged and are now the kept copies in `kept`.
         public static let keptBoth = Outcome(rawValue: "keptBoth")
-        /// The copy is what the file is, and what it lost against may be on its way here: the copy stays for some minutes.
+        /// The copy equals the file, and the winning content may not have arrived yet. The copy stays for up to ten
+        /// minutes.
         public static let waiting = Outcome(rawValue: "waiting")
-        /// A version is not on this device yet; the download was asked for.
+        /// A version is not local. Its download was requested.
         public static let notLocal = Outcome(rawValue: "notLocal")
-        /// Others wrote in the meantime, again and again.
+        /// Other writers changed the versions repeatedly.
         public static let busy = Outcome(rawValue: "busy")
-        /// A version is too large, cannot be read or may not be written: `reason` says which.
+        /// A version is too large, unreadable or not writable; see `reason`.
         public static let failed = Outcome(rawValue: "failed")
 
-        /// Whether nothing of the conflict is left.
+        /// Whether the conflict has ended.
         public var isResolved: Bool { ![.waiting, .notLocal, .busy, .failed].contains(self) }
     }
 
-    /// The file that two devices changed.
+    /// The path of the conflicted file.
     public let path: WorkspacePath
-    /// The copies that were found beside it; empty where the provider keeps versions apart.
+    /// The conflict copies; empty if only the provider has the other versions.
     public let copies: [WorkspacePath]
-    /// How it ended.
+    /// The outcome of the resolution.
     public let outcome: Outcome
-    /// The files that hold what could not be merged.
+    /// The kept copies, with the contents not merged into the file.
     public let kept: [WorkspacePath]
-    /// The lines of the versions that are not in the merged file, because the versions came from a text that has them and one of them has
-    /// not; each once, without its line end. Every version is in the archive (`SharedWorkspace.versions(of:)`).
+    /// The lines assumed deleted, each once, without its line end. These lines are in the merge base and missing in
+    /// a version and in the merged file. Every version is in the archive (`SharedWorkspace.versions(of:)`).
     public let assumedDeleted: [String]
-    /// Why it failed, for people; `nil` where it did not.
+    /// The reason of a failure, in words; `nil` without a failure.
     public let reason: String?
 
     init(

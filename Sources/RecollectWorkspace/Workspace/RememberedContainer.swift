@@ -2,18 +2,18 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// What this device remembers of a container for one account, or for nobody: where the container's folder lies, and the replicas that
-/// were written while it could not be reached.
+/// The record on this device of a container for one account, or for no account: the location of the container's
+/// folder, and the offline replicas.
 ///
 /// ```
-/// <state>/<hash of the account's token>/container     the folder's URL, once a look-up found it
+/// <state>/<hash of the account's token>/container     the folder's URL, after a successful lookup
 ///                                      /state         the archive of that folder
-///                                      /replica       files, and the archive of them
-///                                      /replica-…     nobody's replica, when this account was the first to come
+///                                      /replica       the current replica: files, and their archive
+///                                      /replica-…     replicas taken over from `nobody`
 /// <state>/nobody/replica
 /// ```
 struct RememberedContainer: Sendable {
-    /// A folder that stands in for the container.
+    /// An offline replica, with its archive.
     struct Replica: Sendable {
         let url: URL
 
@@ -24,7 +24,8 @@ struct RememberedContainer: Sendable {
     private let base: URL
     private let account: String?
 
-    /// - Parameter state: The folder that a configuration asks for; else one in Application Support.
+    /// Creates the record for the account of a token, or for no account.
+    /// - Parameter state: The state folder of the configuration; `nil` for one in Application Support.
     init(token: Data?, state: URL?) {
         base =
             state
@@ -32,20 +33,20 @@ struct RememberedContainer: Sendable {
         account = Self.account(of: token)
     }
 
-    /// Whether it is the account that a container has now.
+    /// Whether a container has the same account now.
     func isCurrent(in container: any WorkspaceContainer) -> Bool {
         Self.account(of: container.accountToken()) == account
     }
 
     var isNobodys: Bool { account == nil }
 
-    /// The archive of the container's folder.
+    /// The state folder for the container's folder, with its archive.
     var state: URL { folder.appendingPathComponent("state", isDirectory: true) }
 
-    /// The replica that is written to.
+    /// The current replica, for new writes.
     var replica: Replica { Replica(url: folder.appendingPathComponent(Self.replicaName, isDirectory: true)) }
 
-    /// All replicas that there are, in a fixed order.
+    /// Returns all existing replicas, sorted by name.
     func replicas() throws -> [Replica] {
         try explaining("list", folder.path) {
             let names = try ifThere { try OpenFolder(path: folder.path).names() } ?? []
@@ -55,7 +56,7 @@ struct RememberedContainer: Sendable {
         }
     }
 
-    /// Where the container's folder lay when it was last looked up; `nil` where it never was.
+    /// Returns the container's folder as of the last lookup; `nil` without an account or a lookup.
     func url() throws -> URL? {
         guard account != nil else { return nil }
         return try explaining("read", folder.path) {
@@ -67,7 +68,7 @@ struct RememberedContainer: Sendable {
         }
     }
 
-    /// Remembers where it lies; it is on the disk when this returns.
+    /// Saves the location of the container's folder, durably.
     func remember(_ url: URL) throws {
         guard account != nil, try self.url() != url else { return }
         try explaining("write", folder.path) {
@@ -76,8 +77,8 @@ struct RememberedContainer: Sendable {
         }
     }
 
-    /// Takes over what was written while nobody was signed in, if an account is and no other one took it before. In one step, so of
-    /// two processes one does.
+    /// Moves the replica without an account to the signed-in account, unless another account took it before. The
+    /// rename is atomic: of two processes, one succeeds.
     func adoptNobodys() throws {
         let nobodys = RememberedContainer(token: nil, state: base).replica
         guard account != nil, FileManager.default.fileExists(atPath: nobodys.url.path) else { return }
@@ -88,7 +89,7 @@ struct RememberedContainer: Sendable {
             try FileManager.default.moveItem(
                 at: nobodys.url, to: folder.appendingPathComponent(name, isDirectory: true))
         } catch {
-            // Another process was quicker.
+            // Another process moved it first.
             guard FileManager.default.fileExists(atPath: nobodys.url.path) else { return }
             throw RecollectError(.inputOutput, "cannot move \(nobodys.url.path) to \(folder.path)", cause: error)
         }

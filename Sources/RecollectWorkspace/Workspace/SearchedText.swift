@@ -1,9 +1,9 @@
 import Foundation
 
-/// Words that are looked for in texts, whatever their case and accents.
+/// Words to find in texts, regardless of case and accents.
 struct SearchedWords {
     private let words: [String]
-    /// Each word that is ASCII as bytes: a line of ASCII is searched without folding it, and has no other word.
+    /// The UTF-8 of each ASCII word. An ASCII line is searched without folding, and can contain no other word.
     private let bytes: [[UInt8]?]
 
     init(_ text: String) {
@@ -14,23 +14,23 @@ struct SearchedWords {
     var isEmpty: Bool { words.isEmpty }
     var count: Int { words.count }
 
-    /// The words that stand in a text, by their numbers.
+    /// Returns the indexes of the words contained in a text.
     func found(in text: String) -> Set<Int> {
         let folded = Self.folded(text)
         return Set(words.indices.filter { folded.contains(words[$0]) })
     }
 
-    /// The same for a line as bytes.
+    /// Returns the indexes of the words contained in a line of UTF-8.
     func found(in line: ArraySlice<UInt8>) -> Set<Int> {
         guard line.allSatisfy({ $0 < 0x80 }) else { return found(in: String(decoding: line, as: UTF8.self)) }
         let lowercased = line.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         return Set(bytes.indices.filter { bytes[$0].map { lowercased.hasRun($0) } ?? false })
     }
 
-    /// A line as it is shown: around the first word that stands in it, where it is long.
+    /// Returns a line for display. A long line is shortened to the text around the first word found.
     func excerpt(of line: ArraySlice<UInt8>) -> String {
         let text = String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
-        // A single character may have any number of marks.
+        // The limit counts scalars, because a single character may have any number of combining marks.
         let scalars = text.unicodeScalars
         guard scalars.count > Self.excerptLength else { return text }
         let options: String.CompareOptions = [.caseInsensitive, .diacriticInsensitive]
@@ -49,7 +49,7 @@ struct SearchedWords {
 }
 
 extension [UInt8] {
-    /// Whether some bytes stand in these, one after the other.
+    /// Whether the array contains these bytes in sequence.
     fileprivate func hasRun(_ run: [UInt8]) -> Bool {
         guard let first = run.first, run.count <= count else { return run.isEmpty }
         return withUnsafeBufferPointer { bytes in

@@ -2,16 +2,18 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// What becomes different from now on, own changes and others'; ends when the task that iterates it is cancelled.
+    /// Returns the changes of files from now on, by this device and by others. The stream ends when the iterating
+    /// task is canceled.
     ///
-    /// Begins with what became different since anybody last looked, also while no program ran: of a folder that nobody looked at, every
-    /// file is new. Changes that come together are looked at together, and of several changes of one file the last one is told,
-    /// in the order of the paths. What is known is read by this call, from a file of this device; all looking is done off the
-    /// cooperative pool. While so much is missing that it is not taken at its word, one `vanished` is told and no removal.
+    /// The first changes are those since the last scan by any process, also while no program ran. In a folder never
+    /// scanned, every file is new. Simultaneous wakes cause a single scan. Changes are sorted by path, and several
+    /// changes of a file's content between two scans count as one. This call reads the last known state from the
+    /// archive on this device; scans run off the cooperative pool. A mass deletion causes one `vanished` change and
+    /// no removals.
     public func changes() -> AsyncStream<WorkspaceChange> {
         let own = ownChanges.stream()
         let provided = provider.wakes()
-        // What cannot be read now is told by the first look, as new.
+        // If the known state is unreadable, the first scan reports every file as new.
         let known = (try? knownFiles()) ?? [:]
         return AsyncStream { stream in
             let task = Task {
@@ -22,7 +24,7 @@ extension SharedWorkspace {
                 async let ours: Void = Self.pass(own, to: wakes)
                 var told = ToldFiles(files: known)
                 for await _ in merged {
-                    // A look that fails is made again at the next wake.
+                    // After a failed scan, the next wake causes another one.
                     guard let look = try? await self.reading({ try self.look() }) else { continue }
                     for change in told.changes(to: look) { stream.yield(change) }
                 }
@@ -38,12 +40,12 @@ extension SharedWorkspace {
     }
 }
 
-/// What a listener knows of a workspace.
+/// The state of the files reported to one listener.
 private struct ToldFiles {
     var files: [WorkspacePath: WorkspaceLook.File]
     var isVanished = false
 
-    /// What a listener must be told to know what a look found.
+    /// Returns the changes between the reported state and a scan, and updates the state.
     mutating func changes(to look: WorkspaceLook) -> [WorkspaceChange] {
         defer { isVanished = look.isVanished }
         var changes: [WorkspaceChange] = []

@@ -1,10 +1,10 @@
 import RecollectCore
 
-/// Changes that were made and could not be brought onto the disk for certain: whoever makes one of them again is told that it is made, once
-/// that is so.
+/// Confirmation of changes made but possibly not synced to the disk. A repetition of such a change syncs
+/// it again, and does not make it twice.
 extension SharedWorkspace {
-    /// Whether a change of a file is the one that was last made and is in doubt since, so that it is not made twice. Blocks.
-    /// - Parameter change: Gives the new content for an old one.
+    /// Whether a change repeats the file's last change while that one is unconfirmed. Blocks.
+    /// - Parameter change: Returns the new content for an old one.
     func isInDoubt(
         _ change: (WorkspaceFile?) throws -> [UInt8], of file: WorkspaceFile?, by author: WorkspaceAuthor
     ) throws -> Bool {
@@ -16,12 +16,11 @@ extension SharedWorkspace {
         return try change(WorkspaceFile(path: file.path, bytes: bytes)) == file.bytes
     }
 
-    /// Brings the content of a file onto the disk that was written by a change which is in doubt, if that is the one that is to be made.
-    /// Blocks.
+    /// Makes the unconfirmed content of a file durable, if the requested write repeats the unconfirmed one. Blocks.
     /// - Parameters:
-    ///   - file: What is to be written.
-    ///   - replacing: What that is to replace.
-    /// - Returns: Whether it is there, and on the disk.
+    ///   - file: The content to write.
+    ///   - replacing: The expected version of the requested write.
+    /// - Returns: `true` if the content is in place and durable.
     func confirm(_ file: WorkspaceFile, replacing: ContentHash?, as kind: WorkspaceVersion.Kind) throws -> Bool {
         guard let doubtful = try archive.inDoubt(at: file.path), doubtful.version.hash == file.version,
             replacing == file.version
@@ -29,7 +28,7 @@ extension SharedWorkspace {
             try fileIfThere(at: file.path)?.version == file.version
         else { return false }
         do {
-            // A sync that failed is not to be trusted when it succeeds later: the bytes are written anew.
+            // After a failed sync, a later success proves nothing, so the bytes are written again.
             try provider.write(file.bytes, to: file.path, replacing: file.version)
         } catch is ContentMismatch {
             return false
@@ -41,7 +40,7 @@ extension SharedWorkspace {
         return true
     }
 
-    /// Forgets that the last change of a file is in doubt. Blocks.
+    /// Removes the record of a file's unconfirmed change. Blocks.
     func settleDoubt(at path: WorkspacePath) {
         do {
             try archive.setInDoubt(nil, at: path)

@@ -2,31 +2,34 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Folds the versions of each conflicted file into one, and removes the copies.
+    /// Resolves all conflicts: merges the versions of each conflicted file, and removes the conflict copies.
     ///
-    /// Contents lost by a sync service and archived on this device are folded, too. Each version is archived before it
-    /// is replaced or removed. The first case to apply decides:
+    /// Lost versions with archived contents are included. Each version is archived before it is replaced or
+    /// removed. The first case to apply decides:
     ///
     /// - All versions are the same: one stays.
     /// - One version descends from all others: it stays.
-    /// - The versions can be merged (`WorkspaceMerge`), against a common ancestor if the devices' lineage logs prove
-    ///   one. Different texts at one place are kept in a labelled block.
-    /// - Otherwise: one version stays, and the others are kept in files beside it.
+    /// - The versions can be merged (`WorkspaceMerge`), against a merge base if the devices' lineage logs prove
+    ///   one. Different texts at one position become the alternatives of a conflict block.
+    /// - Otherwise: one version stays, and the others become kept copies.
     ///
-    /// The result depends only on the contents and their known lineage, from the logs and the archive. So devices with
-    /// the same logs and archive write the same bytes.
+    /// The result depends only on the contents and their known lineage, from the logs and the archive. So devices
+    /// with the same logs and archive write the same bytes.
     ///
-    /// Each conflict is folded with its own compare-and-swap writes. If the process is killed, or another writer
-    /// interferes, no version is lost, and the next call continues. A failed conflict does not stop the others.
+    /// Each conflict is resolved with its own compare-and-swap writes. If the process is killed, or another writer
+    /// interferes, no version is lost, and the next call continues. An error of a single file does not stop the
+    /// others.
     /// - Returns: The outcome of each conflict, sorted by path.
-    /// - Throws: `unavailable` if the folder or most of its files are missing.
+    /// - Throws: `unavailable` if the folder is missing, or during a mass deletion; errors of the whole disk, such
+    ///   as `diskFull`.
     @discardableResult
     public func resolveConflicts() async throws -> [FoldedConflict] {
         try await folding(isPreview: false)
     }
 
     /// Returns the outcomes of `resolveConflicts()` for the current files, without any change to them.
-    /// - Returns: The outcome of each conflict, sorted by path. `kept` has the files to be created.
+    /// - Returns: The outcome of each conflict, sorted by path. `kept` has the preferred paths of new
+    ///   kept copies.
     /// - Throws: As `resolveConflicts()`.
     public func previewConflicts() async throws -> [FoldedConflict] {
         try await folding(isPreview: true)
@@ -59,7 +62,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// The conflicted files with their copies. A file with other versions at the provider may have no copies.
+    /// Returns the conflicted files with their conflict copies. A file with other versions at the provider may have
+    /// no copies.
     private func conflicts(in listing: WorkspaceListing) throws -> [WorkspacePath: [WorkspacePath]] {
         var copies: [WorkspacePath: [WorkspacePath]] = [:]
         if !listing.originals.isEmpty {
@@ -71,13 +75,13 @@ extension SharedWorkspace {
         }
         for item in listing.items
         where !item.isFolder && listing.conflicted.contains(item.path) && copies[item.path] == nil {
-            // Folding reports any error.
+            // The resolution reports any error.
             if (try? provider.conflictVersions(of: item.path))?.isEmpty != true { copies[item.path] = [] }
         }
         return copies
     }
 
-    /// The contents of a file lost by a sync service and archived on this device.
+    /// Returns the archived lost versions of a file.
     private func lost(
         _ overwritten: [VersionIndex.File.Overwritten], replacedBy current: ContentHash?, at path: WorkspacePath,
         _ logs: LineageLogs
@@ -101,7 +105,7 @@ extension SharedWorkspace {
             do {
                 try provider.removeFolder(item.path)
             } catch let error as RecollectError where error.isOfOneFile {
-                // The folder stays, empty.
+                // The empty folder stays.
             }
         }
     }
@@ -121,7 +125,7 @@ extension SharedWorkspace {
             } catch is FileChangedError {
                 continue
             } catch let error as RecollectError where error.code == .notLocal {
-                // If a request fails, the next folding repeats it. The conflict waits until then.
+                // If a request fails, the next resolution repeats it. The conflict waits until then.
                 for path in [path] + copies { try? provider.requestDownload(of: path) }
                 return FoldedConflict(path: path, copies: copies, outcome: .notLocal)
             } catch let error as RecollectError where error.isOfOneFile {
@@ -145,7 +149,7 @@ extension SharedWorkspace {
         let lost = try file.map { try self.lost($0.overwritten, replacedBy: $0.content, at: path, logs) } ?? []
         let earlier = try files.flatMap { try contentsBefore($0) } + lost.compactMap { try archive.wholeBytes(of: $0) }
         let contents = Set(([main].compactMap { $0 } + files).map(\.bytes) + all.map(\.bytes) + earlier)
-        // The content of a twin with another spelling does not descend from this file's versions.
+        // A file with another spelling does not descend from this file's versions.
         let isTwin = copies.contains { ConflictCopies.original(of: $0) != path }
         let fold =
             try isFolder
@@ -169,10 +173,10 @@ extension SharedWorkspace {
             if let whole = fold.whole, whole != main?.bytes {
                 _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .folded, parents: parents)
             } else if let main, !lost.isEmpty {
-                // Otherwise the next folding would find the same contents lost.
+                // Otherwise the next resolution would find the same lost versions.
                 try archive.folded(path, into: main.version, parents: parents, now: configuration.now())
             }
-            // Only a copy with the folded content is removed. A copy changed since stays.
+            // A copy is removed only with the resolved content. A copy changed since stays.
             for file in files { try discard(file.path, file, by: .recollect) }
             try provider.resolve(versions, of: path)
             return kept
@@ -183,22 +187,22 @@ extension SharedWorkspace {
 }
 
 extension SharedWorkspace {
-    /// The earlier contents of a copy, since there was no file of its name. Services name copies by the second, and may
-    /// overwrite one copy with another. Contents missing in the archive are left out.
+    /// Returns the earlier contents of a copy, since its name was last free. Services name copies by the second,
+    /// and may overwrite one copy with another. Contents missing in the archive are left out.
     private func contentsBefore(_ copy: WorkspaceFile) throws -> [[UInt8]] {
         let versions = try archive.index().files[copy.path]?.versions ?? []
         let since = versions.reversed().prefix { !$0.kind.isAbsence }
         return try Set(since.map(\.hash)).subtracting([copy.version]).compactMap { try archive.wholeBytes(of: $0) }
     }
 
-    /// Restores the versions of the last fold of a file on this device, as files beside it. The file itself does not
-    /// change.
+    /// Restores the versions of the last resolved conflict of a file on this device, as files beside it. The file
+    /// itself does not change.
     ///
-    /// A version already restored, or equal to the file's content, is not written again. If the call is interrupted,
-    /// some of the files exist, and the next call continues.
+    /// A version already restored, or equal to the file's content, is not written again. If the call is
+    /// interrupted, some of the files exist, and the next call continues.
     /// - Returns: The files, in the order of their contents' hashes.
-    /// - Throws: `notFound` if the file was not folded on this device, or a version is missing in the archive; errors
-    ///   of the disk.
+    /// - Throws: `notFound` if no conflict of the file was resolved on this device, or a version is missing in the
+    ///   archive; errors of the disk.
     @discardableResult
     public func restoreConflict(
         _ path: WorkspacePath, by author: WorkspaceAuthor = .user
@@ -223,9 +227,9 @@ extension SharedWorkspace {
         }
     }
 
-    /// Writes a content beside its file, and returns the path. Blocks.
-    /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if each
-    ///   possible name has another content.
+    /// Writes a content beside its file as a kept copy, and returns the path. Blocks.
+    /// - Throws: `notLocal` if the file at the path is not local; its download is requested. `FileChangedError` if
+    ///   each possible name has another content.
     func keep(
         _ bytes: [UInt8], beside path: WorkspacePath, by author: WorkspaceAuthor = .recollect,
         as kind: WorkspaceVersion.Kind = .folded
@@ -244,7 +248,7 @@ extension SharedWorkspace {
                 let parents = kind == .folded ? [hash] : []
                 return try put(bytes, to: place, replacing: nil, by: author, as: kind, parents: parents).path
             }
-            // The content is the same if another device folded this conflict, and different if the kept file was
+            // The content is the same if another device resolved this conflict, and different if the kept copy was
             // edited.
             if there.version == hash { return place }
             taken = FileChangedError(path: place, current: there)
@@ -278,11 +282,11 @@ extension SharedWorkspace {
 }
 
 extension WorkspaceAuthor {
-    /// Recollect itself, as the author of folds and published chats.
+    /// Recollect itself, as the author of merges and published chats.
     public static let recollect = WorkspaceAuthor.agent("recollect")
 }
 
-/// The result of a conflict, decided only from the contents and their lineage known to this device.
+/// The resolution of a conflict, decided only from the contents and their lineage known to this device.
 struct ConflictFold {
     /// The file's new content.
     let whole: [UInt8]?
@@ -292,7 +296,8 @@ struct ConflictFold {
     /// The lines assumed deleted.
     let deleted: [String]
 
-    /// For a file on this device and a folder of the same name on another: all contents are kept beside the folder.
+    /// Creates the resolution for a file on this device and a folder of the same name on another. All contents are
+    /// kept beside the folder.
     init(apart contents: Set<[UInt8]>) {
         whole = nil
         apart = Self.ordered(contents)

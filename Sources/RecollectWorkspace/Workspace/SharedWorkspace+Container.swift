@@ -2,17 +2,18 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Opens the workspace of the account that is signed in to a cloud. Returns at once: the cloud is not asked for its folder.
+    /// Creates a workspace for the signed-in account of a cloud. Returns at once, without a request to the cloud.
     ///
-    /// The root is the container's folder, where an earlier `lookUpContainer()` found it for this account; else this account's local
-    /// replica, or nobody's. It stays that for the life of the instance, and once another account is signed in every call throws
-    /// `unavailable`: open another instance then. So no look-up that fails for a moment parts the files, and nothing is written across
-    /// accounts. What was written while nobody was signed in goes to the first account that comes.
+    /// The root is the container's folder, if an earlier `lookUpContainer()` found it for this account; otherwise
+    /// the offline replica of the account, or the one without an account. The root never changes. Once another
+    /// account is signed in, every call throws `unavailable`: create a new instance then. So a temporary lookup
+    /// failure does not split the files, and nothing is written across accounts. The first account to sign in takes
+    /// over the files written without an account.
     /// - Parameters:
-    ///   - container: The cloud's place for this app.
-    ///   - configuration: How it is kept. In the state folder are, for each account, the archive, the replica and where the container lies;
-    ///     without one it is `Recollect/Container` in Application Support.
-    /// - Throws: what a disk throws; `newerSchema` for an archive of a newer version.
+    ///   - container: The app's container in the cloud.
+    ///   - configuration: The configuration. The state folder has the archive, the offline replica and the
+    ///     container's location for each account. Its default is `Recollect/Container` in Application Support.
+    /// - Throws: `newerSchema` for an archive of a newer version; errors of the disk.
     public convenience init(
         container: any WorkspaceContainer, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
@@ -21,18 +22,20 @@ extension SharedWorkspace {
         try self.init(provider: provider, configuration: configuration)
     }
 
-    /// Asks the container where its folder lies, and remembers that for the next instance. The root of this one stays.
+    /// Looks up the container's folder and saves its location for the next instance. The root of this instance
+    /// stays the same.
     ///
-    /// May take long, off the cooperative pool; cancelling does not end it.
-    /// - Returns: The folder; `nil` where there is none now, which may be passing, and for a workspace without a container.
-    /// - Throws: `unavailable` where another account is signed in than when this instance was opened; what a disk throws.
+    /// May take a long time, off the cooperative pool. Cancellation does not end a lookup in progress.
+    /// - Returns: The folder; `nil` for a workspace without a container or an account, or if no folder is found,
+    ///   possibly only for now.
+    /// - Throws: `unavailable` if the signed-in account is not the one of this instance; errors of the disk.
     @discardableResult
     public func lookUpContainer() async throws -> URL? {
         guard let provider = provider as? AccountProvider else { return nil }
         return try await reading {
             try provider.checkAccount()
             guard !provider.account.isNobodys, let url = provider.container.containerURL() else { return nil }
-            // Somebody else may have signed in while this waited.
+            // Another account may have signed in during the lookup.
             try provider.checkAccount()
             try provider.account.remember(url)
             return url

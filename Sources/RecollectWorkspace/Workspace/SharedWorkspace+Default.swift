@@ -2,35 +2,36 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Opens the workspace of this app on this device, as the guide to shared workspaces has it: never blocks on a
-    /// cloud, never throws.
+    /// Creates the app's default workspace on this device, as in the guide to shared workspaces. Never waits for a
+    /// cloud, and never throws.
     ///
-    /// In an app that named a container (`use(_:)`) it is that container's folder, if an earlier instance found it for the account that is
-    /// signed in, else a local replica. Off the main thread it looks the container up for the next instance, and merges into this one what
-    /// was written in a replica; what goes wrong there is tried again by the next instance, and told by `lookUpContainer()` and
-    /// `mergeReplica()`. In any other app it is the folder `Recollect/Workspace` in Application Support.
+    /// After `use(_:)`, the root is the container's folder, if an earlier instance found it for the signed-in
+    /// account, or else an offline replica. A background task then looks the container up for the next instance and
+    /// merges the replicas into this one. The next instance repeats a failed attempt. To receive the errors, call
+    /// `lookUpContainer()` and `mergeReplica(download:)`. Without a container, the root is the folder
+    /// `Recollect/Workspace` in Application Support.
     ///
-    /// Should the folder not open, every call says why.
+    /// If the folder cannot be opened, every call throws the reason.
     public convenience init() {
         let container = Self.container.withLock { $0 }
         self.init(in: container, configuration: WorkspaceConfiguration())
         guard container != nil else { return }
         Task.detached(priority: .utility) { [self] in
-            // Nobody waits for these; who wants to hear of a failure calls them.
+            // Errors are ignored here. An app calls these methods itself to receive them.
             _ = try? await lookUpContainer()
             _ = try? await mergeReplica(download: .ask)
         }
     }
 
-    /// Names the container of `SharedWorkspace()` in this process. Call it once, before the first one is opened; those that are open stay
-    /// where they are.
+    /// Sets the container of `SharedWorkspace()` for this process. Call it once, before the first instance is
+    /// created; existing instances keep their roots.
     public static func use(_ container: any WorkspaceContainer) {
         Self.container.withLock { $0 = container }
     }
 
     private static let container = Locked<(any WorkspaceContainer)?>(nil)
 
-    /// The same in a container, or in none, kept in a way of its own.
+    /// Creates the default workspace with a container, or without one, and with a configuration.
     package convenience init(in container: (any WorkspaceContainer)? = nil, configuration: WorkspaceConfiguration) {
         let root = DefaultDirectory.applicationSupport.appendingPathComponent("Recollect/Workspace", isDirectory: true)
         var configuration = configuration
@@ -51,7 +52,7 @@ extension SharedWorkspace {
     }
 }
 
-/// Stands for a folder that could not be opened: every call says why.
+/// A provider for a folder that could not be opened. Its methods throw the reason.
 private struct ClosedProvider: WorkspaceProvider {
     let rootURL: URL
     let reason: any Error

@@ -1,13 +1,14 @@
 import RecollectCore
 
-/// What a file has beside its content goes with it where it is moved, and comes back with it from the trash. Failures are logged only.
+/// File metadata for moves and for restoring from the trash: permissions, owner, extended attributes and
+/// modification date. Failures are only logged.
 extension SharedWorkspace {
-    /// Keeps what a file has beside its content, for when it is brought back or arrives at another path. Blocks.
+    /// Saves the metadata of a file, for a later restoration or for its new path. Blocks.
     func saveDetails(of path: WorkspacePath) {
         trying("kept") { try provider.saveDetails(of: path, to: archive.detailsURL(of: path)) }
     }
 
-    /// Gives a file what was kept of one at a path. Blocks.
+    /// Applies the saved metadata of one path to the file at another. Blocks.
     func applyDetails(
         of path: WorkspacePath, to newPath: WorkspacePath, holding version: ContentHash, isDated: Bool
     ) {
@@ -18,7 +19,7 @@ extension SharedWorkspace {
         }
     }
 
-    /// Forgets what was kept of a file. Blocks.
+    /// Deletes the saved metadata of a path. Blocks.
     func forgetDetails(of path: WorkspacePath) {
         trying("forgotten") { try archive.removeDetails(of: path) }
     }

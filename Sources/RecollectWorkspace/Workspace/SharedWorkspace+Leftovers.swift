@@ -2,8 +2,9 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Settles what killed writers left in the root and in the folders of a listing: what the archive has of its file is removed, anything
-    /// else becomes a file. One folder in which that fails does not keep the others from it. Blocks.
+    /// Settles the temporary files of killed writers in the root and in the listed folders. Contents known to the
+    /// archive as versions of their files are removed; other contents become files. A failure in one folder does
+    /// not affect the others. Blocks.
     func settleLeftovers(among items: [WorkspaceItem], includingRecent: Bool = false) -> SettledLeftovers {
         var all = SettledLeftovers()
         for folder in [.root] + items.filter({ $0.isFolder && $0.state != .unreadable }).map(\.path) {
@@ -20,7 +21,8 @@ extension SharedWorkspace {
         return all
     }
 
-    /// Whether the archive has a content as one of a file, or of any file, or as what is about to be written there.
+    /// Whether the archive has a content and a log line of it, completed or begun, for the file, or for any file if
+    /// `path` is `nil`.
     private func isKept(_ hash: ContentHash, of path: WorkspacePath?) throws -> Bool {
         let files = try archive.index().files
         let isNamed = path.map { files[$0]?.names(hash) ?? false } ?? files.values.contains { $0.names(hash) }
@@ -29,7 +31,7 @@ extension SharedWorkspace {
 }
 
 extension VersionIndex.File {
-    /// Whether a line of the file has a content.
+    /// Whether a log line of the file has this content.
     fileprivate func names(_ hash: ContentHash) -> Bool {
         versions.contains { $0.hash == hash } || begun.contains { $0.version.hash == hash }
     }

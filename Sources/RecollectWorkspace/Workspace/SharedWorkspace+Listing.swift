@@ -1,20 +1,21 @@
 import RecollectCore
 
 extension SharedWorkspace {
-    /// What lies in a folder, in the order of the paths' bytes.
+    /// Returns the files and folders in a folder, sorted by the bytes of their paths.
     ///
-    /// Files that others contradict, in copies that lie beside them, are `conflicted`; the copies are listed too. Starts no download. A
-    /// folder below, in which this process may not look, is listed as `unreadable` without what lies in it.
+    /// A file with conflict copies beside it has the state `conflicted`; the copies are listed, too. A subfolder
+    /// without read permission has the state `unreadable`, and its content is not listed. Starts no download.
     /// - Parameters:
-    ///   - folder: Which folder.
-    ///   - recursively: Whether what lies in its folders is listed too.
-    /// - Throws: `notFound` where there is no such folder.
+    ///   - folder: The path of the folder.
+    ///   - recursively: Whether the content of subfolders is included.
+    /// - Throws: `notFound` if the folder is missing.
     public func list(_ folder: WorkspacePath = .root, recursively: Bool = false) async throws -> [WorkspaceItem] {
         try await reading { try self.items(in: folder, recursively: recursively) }
     }
 
-    /// One file or folder. A file that was known here and is not there any more is `gone`, of the size that its last content had.
-    /// - Throws: `notFound` where there is none and none was known.
+    /// Returns a file or folder. A missing file with a known version has the state `gone`, and the size of its last
+    /// content.
+    /// - Throws: `notFound` if the path neither exists nor has a known version.
     public func item(at path: WorkspacePath) async throws -> WorkspaceItem {
         try await reading {
             if let item = try self.provider.item(at: path) {
@@ -26,12 +27,12 @@ extension SharedWorkspace {
         }
     }
 
-    /// `list`, blocking.
+    /// Returns the items of `list(_:recursively:)`. Blocks.
     func items(in folder: WorkspacePath, recursively: Bool) throws -> [WorkspaceItem] {
         try listing(of: folder, recursively: recursively).items
     }
 
-    /// `list`, blocking, and what else there is to know of what is listed.
+    /// Returns the items of `list(_:recursively:)` with their conflicts and refused folders. Blocks.
     func listing(of folder: WorkspacePath, recursively: Bool) throws -> WorkspaceListing {
         var items = try provider.items(in: folder)
         var refusals: [WorkspacePath: RecollectError] = [:]
@@ -43,7 +44,7 @@ extension SharedWorkspace {
             do {
                 items += try provider.items(in: item.path)
             } catch let error as RecollectError where error.code == .notFound {
-                // It was removed since it was listed.
+                // The folder was removed after it was listed.
             } catch let error as RecollectError where error.isOfOneFile {
                 items[position] = item.with(.unreadable)
                 refusals[item.path] = error
@@ -56,7 +57,7 @@ extension SharedWorkspace {
         try item.state == .local && isConflicted(item.path) ? item.with(.conflicted) : item
     }
 
-    /// Whether copies that contradict a file lie beside it, or the provider keeps such versions apart.
+    /// Whether a file has conflict copies beside it, or conflicting versions at the provider.
     func isConflicted(_ path: WorkspacePath) throws -> Bool {
         guard let parent = path.parent else { return false }
         let items = try provider.items(in: parent)

@@ -1,25 +1,27 @@
 import Foundation
 import RecollectCore
 
-/// The members that the guide to shared workspaces of iOS apps has, as it has them: they block, and name files by URLs.
+/// The members of the guide to shared workspaces of iOS apps, with its signatures. They block, and use URLs for
+/// files.
 extension SharedWorkspace {
-    /// The folder of a book's research: its full text and its sources.
+    /// Returns the folder of a book's research, with its full text and its sources.
     ///
-    /// Ids that a path gives a meaning, or that some system refuses, are escaped in it (`PlaceName`).
+    /// Characters of the ID with a meaning in paths, or refused by a file system, are escaped (`PlaceName`).
     public func researchPath(for bookId: String) -> URL {
         url(of: ResearchPlace.folder(of: bookId))
     }
 
-    /// The folder of the journals: `user` and `agent` in it, a file for each day.
+    /// Returns the journal folder. Its subfolders `user` and `agent` have one file for each day.
     public func journalPath() -> URL {
         rootURL.appendingPathComponent("Journal")
     }
 
-    /// The text of a file. Blocks, but for no download.
+    /// Returns the text of a file, and records its version for `writeFile(_:to:)`.
     ///
-    /// What was read is remembered: `writeFile(_:to:)` replaces that and nothing else.
-    /// - Throws: `FileNotYetAvailableError` for a file that is not local, whose download is asked for, and for the old placeholders,
-    ///   `.name.icloud`; `unreadable` for a file that is not UTF-8; `invalidArgument` for a URL outside the root; `notFound`, `tooLarge`.
+    /// Blocks, but does not wait for downloads.
+    /// - Throws: `FileNotYetAvailableError` for a file that is not local, also under its old placeholder name
+    ///   `.name.icloud`; its download is requested. `unreadable` for a file that is not UTF-8; `invalidArgument`
+    ///   for a URL outside the root; `notFound`; `tooLarge`.
     public func readFile(at url: URL) throws -> String {
         let path = try path(of: url)
         guard let file = try file(at: path) else {
@@ -31,10 +33,12 @@ extension SharedWorkspace {
         return text
     }
 
-    /// Gives a file new text, atomically and durably, if it still has the content that `readFile(at:)` of this instance gave last, or
-    /// that was written here last; for a file that was never read here, if there is none. Blocks. Who writes is the user.
-    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more: read it, merge,
-    ///   write again; `invalidArgument` for a URL outside the root; as `write`.
+    /// Replaces the text of a file, atomically and durably, with the user as the author.
+    ///
+    /// The expected version is the one last read with `readFile(at:)` or written with this method, by this instance.
+    /// Without one, the file must not exist. Blocks.
+    /// - Throws: `FileChangedError` with the current content if the file has another version or is missing: read
+    ///   it, merge, and write again. `invalidArgument` for a URL outside the root. As `write(_:to:replacing:by:)`.
     public func writeFile(_ content: String, to url: URL) throws {
         let path = try path(of: url)
         let known = lastRead.withLock { $0[path] }
@@ -42,8 +46,10 @@ extension SharedWorkspace {
         lastRead.withLock { $0[path] = file.version }
     }
 
-    /// The folder of the container that this was opened with, asked for now: iCloud Documents, for a workspace that
-    /// `RecollectApple` opened; `nil` without a container, and while it cannot be found. May block: never on the main thread.
+    /// Returns the current folder of this workspace's container, for example of iCloud Documents.
+    ///
+    /// May block for a long time; never call it on the main thread.
+    /// - Returns: `nil` without a container, while the folder cannot be found, or if another account is signed in.
     public func iCloudDocumentsURL() -> URL? {
         guard let provider = provider as? AccountProvider, provider.account.isCurrent(in: provider.container) else {
             return nil
@@ -51,8 +57,8 @@ extension SharedWorkspace {
         return provider.container.containerURL()
     }
 
-    /// The path of a URL in the root.
-    /// - Throws: `invalidArgument` for one outside.
+    /// Returns the path of a URL in the root.
+    /// - Throws: `invalidArgument` for a URL outside the root.
     func path(of url: URL) throws -> WorkspacePath {
         let outside = RecollectError(.invalidArgument, "\(url) is not in the workspace \(rootURL.path)")
         guard url.isFileURL else { throw outside }
@@ -62,7 +68,7 @@ extension SharedWorkspace {
         }
         guard let root = roots.first(where: { names.count > $0.count && names.starts(with: $0) }) else { throw outside }
         var inside = Array(names.dropFirst(root.count))
-        // Systems before macOS 14 put a hidden file in the place of one that is not local.
+        // Systems before macOS 14 have a hidden placeholder instead of a file that is not local.
         if let name = inside.last, name.hasPrefix("."), name.hasSuffix(".icloud"),
             name.utf8.count > ".x.icloud".utf8.count - 1
         {

@@ -1,24 +1,24 @@
 import Foundation
 import RecollectCore
 
-/// What becomes of reading a file whose content is not on this device.
+/// The behavior of a read if the content of the file is not local.
 public enum DownloadPolicy: Sendable {
-    /// The download is asked for, and waited for, at most so long: then `timedOut` is thrown.
+    /// Requests the download and waits for it. After this duration, the read throws `timedOut`.
     case wait(Duration)
-    /// The download is asked for, and `FileNotYetAvailableError` thrown at once.
+    /// Requests the download and throws `FileNotYetAvailableError` at once.
     case ask
 }
 
 extension SharedWorkspace {
-    /// A file's content, and the version that a writer hands back to replace it.
+    /// Returns a file's content, and its version for a later write.
     ///
-    /// Of a file that is not local the download is asked for. A task that is cancelled while it waits ends with `CancellationError`;
-    /// the download goes on.
+    /// Requests the download of a file that is not local. Cancellation during the wait throws `CancellationError`;
+    /// the download continues.
     /// - Parameters:
-    ///   - path: Which file.
-    ///   - download: What is done about a file that is not local.
-    /// - Throws: `notFound`, `tooLarge`; `FileNotYetAvailableError` with `.ask`, `timedOut` with `.wait`; `unavailable` while so much is
-    ///   missing that the folder is not taken at its word (`WorkspaceStatus.isVanished`).
+    ///   - path: The path of the file.
+    ///   - download: The behavior for a file that is not local.
+    /// - Throws: `notFound`; `tooLarge`; `FileNotYetAvailableError` with `.ask`; `timedOut` with `.wait`;
+    ///   `unavailable` for a missing file during a mass deletion (`WorkspaceStatus.isVanished`).
     public func read(
         _ path: WorkspacePath, download: DownloadPolicy = .wait(.seconds(60))
     ) async throws -> WorkspaceFile {
@@ -30,7 +30,7 @@ extension SharedWorkspace {
         return try await downloaded(path, within: time)
     }
 
-    /// A file, blocking; `nil` where its content is not local.
+    /// Returns a file; `nil` if its content is not local. Blocks.
     func file(at path: WorkspacePath) throws -> WorkspaceFile? {
         do {
             return WorkspaceFile(path: path, bytes: try provider.read(path, limit: configuration.largestFile))
@@ -42,13 +42,14 @@ extension SharedWorkspace {
         }
     }
 
-    /// Says `unavailable` of a file that is to be made while most files are missing, or is missing with them: what is written then may be in
-    /// another folder than the one that comes back.
+    /// Throws `unavailable` if the path is missing, or about to be created, during a mass deletion. The folder may
+    /// be unmounted, and a write would go to a different folder.
     ///
-    /// Looks whether they are where the file was known here, so that nobody need have looked before.
+    /// Scans if the file is in the archive's index or the last scan found a mass deletion, so no earlier scan is
+    /// required. Blocks.
     func refuseWhileVanished(_ path: WorkspacePath) throws {
         let isKnown = try archive.index().files[path]?.content != nil
-        // The kept guard is only a reason to look: the files may be back.
+        // The recorded mass deletion is only a reason to scan: the files may be back.
         guard try isKnown || isGuardKept(), try look().isVanished else { return }
         throw RecollectError(
             .unavailable,
@@ -56,12 +57,12 @@ extension SharedWorkspace {
         )
     }
 
-    /// Where a path is, for code that names files by URLs.
+    /// Returns the URL of a path.
     func url(of path: WorkspacePath) -> URL {
         path.names.reduce(rootURL) { $0.appendingPathComponent($1) }
     }
 
-    /// Waits for a download: looks again at every wake of the provider, and every two seconds in case one is missed.
+    /// Waits for a download. Reads at every wake of the provider, and every two seconds in case of a missed wake.
     private func downloaded(_ path: WorkspacePath, within time: Duration) async throws -> WorkspaceFile {
         let again = Wakes()
         return try await withThrowingTaskGroup(of: WorkspaceFile?.self) { group in
@@ -101,7 +102,7 @@ extension SharedWorkspace {
 }
 
 extension RecollectError {
-    /// Whether it keeps from one file or folder alone: the others can be read and written all the same.
+    /// Whether the error concerns a single file or folder. Other files may still be readable and writable.
     var isOfOneFile: Bool {
         [.notFound, .notLocal, .tooLarge, .foreignStore, .permissionDenied, .inputOutput].contains(code)
     }

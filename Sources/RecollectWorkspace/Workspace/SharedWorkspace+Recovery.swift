@@ -1,33 +1,36 @@
 import Foundation
 import RecollectCore
 
-/// What `recover()` found, and what became of it.
+/// The result of `SharedWorkspace.recover()`.
 public struct WorkspaceRecovery: Hashable, Sendable {
-    /// Files that were made of what killed writers left and the archive did not have.
+    /// The files created from temporary files of killed writers, with contents missing in the archive.
     public var files: [WorkspacePath] = []
-    /// How many temporary files of killed writers were removed, because what they held is kept elsewhere, or nobody else had written it.
+    /// The number of removed temporary files of killed writers. Their contents were unfinished writes, or are kept
+    /// elsewhere.
     public var removedLeftovers = 0
-    /// Files of which the archive has contents that its log did not name: those are among the files' versions now. A file that is not there
-    /// is in the trash; of contents of which nothing else is known each is a file of its own, `Recovered/<16 digits>.txt`.
+    /// The files with archived contents missing in the version log. These contents are now among the files'
+    /// versions. A missing file is in the trash. Each content without a known file becomes a trashed file of its
+    /// own, `Recovered/<16 digits>.txt`.
     public var contents: [WorkspacePath] = []
-    /// Logs of versions that were damaged, and stay beside the one that was made of what could be read of them. Remove them when nothing is
-    /// missed.
+    /// The damaged version logs, set aside beside the logs salvaged from them. Remove them once nothing is found
+    /// missing.
     public var damagedLogs: [URL] = []
 
-    /// Makes a result in which nothing was found.
+    /// Creates an empty result.
     public init() {}
 }
 
 extension SharedWorkspace {
-    /// Looks for what crashes and failing disks left, and makes it findable again: contents of the archive that its log does not name, and what
-    /// killed writers left under temporary names in the folder, also if that was only now. A log that is damaged is begun anew with
-    /// what can be read of it, as by any other call that writes; the damaged one stays beside it.
+    /// Recovers contents after crashes and disk failures: archived contents missing in the version log, and
+    /// temporary files of killed writers in the folder, including recent ones.
     ///
-    /// Changes no file and removes no content. Where no writer of ours is at work it may be called at any time, and again: then it finds
-    /// nothing more. Ended in the middle, the next call goes on. Takes as long as a look and a list of the archive's contents. Not cancelled once
-    /// it has begun.
-    /// - Throws: `unavailable` while the folder is gone; `newerSchema` for an archive of a newer version; `busy` where another process has held the
-    ///   archive for too long; what a disk throws.
+    /// A damaged log is replaced by its readable part and set aside, as in every call that writes.
+    ///
+    /// No file is changed and no content removed. The call is safe at any time while no other writer of Recollect
+    /// is active. A second call finds nothing more. After an interruption, the next call continues. Takes as long
+    /// as a scan and a listing of the archive. Cancellation has no effect after the beginning.
+    /// - Throws: `unavailable` if the folder is missing; `newerSchema` for an archive of a newer version; `busy` if
+    ///   another process locked the archive for too long; errors of the disk.
     public func recover() async throws -> WorkspaceRecovery {
         try await writing {
             var recovery = WorkspaceRecovery()
@@ -35,7 +38,7 @@ extension SharedWorkspace {
                 among: self.items(in: .root, recursively: true), includingRecent: true)
             recovery.files = settled.kept.sorted()
             recovery.removedLeftovers = settled.removed
-            // What is in the folder gets its lines first, under its own path.
+            // Contents in the folder get their log lines first, under their own paths.
             _ = try self.look()
             recovery.contents = try self.archive.recover(knowing: self.toldLines())
             recovery.damagedLogs = try self.archive.damagedLogs()
@@ -44,7 +47,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// The lines of all devices' lineage logs, as this device would have written them: what others wrote came from elsewhere.
+    /// Returns the lines of all devices' lineage logs, as seen from this device: versions of other devices are
+    /// observed ones.
     private func toldLines() throws -> [VersionLine] {
         let device = try archive.lineageWriter().device
         let segments = try provider.lineageFiles().compactMap { LineageSegment($0.bytes) }

@@ -2,16 +2,18 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Folds the files that were written while the container was out of reach into this workspace, and takes them from the replica.
+    /// Merges the files of the offline replicas into this workspace, and removes them from the replicas.
     ///
-    /// A file that is not here yet is written; one that is here with another content is merged with it as versions of one file are
-    /// (`WorkspaceMerge`), and what cannot be merged is kept beside it under a name of its own. Only when that is on the disk the
-    /// replica's file goes, to the trash of the replica's archive, and with the last one in it its folder. Ended in the middle, it goes on
-    /// where it is called again, and takes nothing a second time, also what was removed here since; several processes may do it at once.
-    /// - Parameter download: What is done about files here that are not local.
-    /// - Returns: What became of which file; empty for a workspace without a container, or without anything to fold.
-    /// - Throws: `unavailable` where another account is signed in, or the folder is gone; `CancellationError`. What goes wrong with single
-    ///   files is told in the result, and they stay where they are.
+    /// A missing file is written. A file with another content is merged with the replica's file (`WorkspaceMerge`);
+    /// a content that cannot be merged becomes a kept copy. Once the result is durable, the replica's file is
+    /// trashed in the archive of the replica. Folders left empty are removed. An interrupted merge continues with
+    /// the next call, and takes no version twice, even if the file was removed here in the meantime. Several
+    /// processes may merge at once. Cancellation takes effect between files.
+    /// - Parameter download: The behavior for files of this workspace that are not local.
+    /// - Returns: The outcome for each file; empty for a workspace without a container, or without files to merge.
+    /// - Throws: `unavailable` if another account is signed in, or the folder is missing; `CancellationError`;
+    ///   errors of the disk in opening a replica. Errors of single files are in the result, and these files stay in
+    ///   the replica.
     @discardableResult
     public func mergeReplica(download: DownloadPolicy = .wait(.seconds(60))) async throws -> ReplicaMerge {
         var result = ReplicaMerge()
@@ -44,8 +46,8 @@ extension SharedWorkspace {
         return result
     }
 
-    /// Removes the folders in which files lay that were written here, and nothing lies any more, the innermost first. Others, and those
-    /// that cannot be removed, stay.
+    /// Removes empty folders that once had files written by Recollect, innermost first. Other folders stay, and so
+    /// do folders with a failed removal.
     private func removeEmptiedFolders(among items: [WorkspaceItem]) throws {
         let ours = try archive.index().files.filter { file in
             file.value.versions.contains { $0.author != nil && !$0.kind.isAbsence }
@@ -56,14 +58,14 @@ extension SharedWorkspace {
         }
     }
 
-    /// Folds one file, and again while somebody writes it here or in the replica.
+    /// Merges one file. Starts again if the file changes here or in the replica, at most 20 times.
     private func merge(
         _ path: WorkspacePath, of source: SharedWorkspace, download: DownloadPolicy, into result: inout ReplicaMerge
     ) async throws {
         var changed: FileChangedError?
         for _ in 0..<20 {
             do {
-                // Gone where another process does the same.
+                // The file is missing if another process merged it.
                 guard let file = try await source.readIfThere(path, download: .ask) else { return }
                 let mine = try await readIfThere(path, download: download)
                 let kept = try await writing { try self.take(file, of: source, over: mine) }
@@ -87,17 +89,18 @@ extension SharedWorkspace {
 
     // MARK: One content, blocking
 
-    /// Writes a content of the replica here: alone, merged with what is here, or beside it; then it says where.
+    /// Writes a content of the replica here, alone or merged, or as a kept copy, and returns the path of the kept
+    /// copy.
     private func take(
         _ file: WorkspaceFile, of source: SharedWorkspace, over mine: WorkspaceFile?
     ) throws -> WorkspacePath? {
         let path = try provider.spelling(of: file.path)
-        // Now the replica's log knows it, also where another program wrote it.
+        // Archives the content in the replica, also if another program wrote it.
         _ = try source.current(file.path, holding: file.version)
         let (here, there) = try (archive.index(), source.archive.index().files[file.path, default: .init()])
         let author = there.versions.last?.author ?? .user
         let base = here.version(in: mine, at: path, and: file, of: there)
-        // What was taken before and was changed or removed here since stays so.
+        // A version taken earlier, and changed or removed here since, is not written again.
         if mine?.version == file.version || base == file.version { return nil }
         guard let mine else {
             _ = try put(file.bytes, to: path, replacing: nil, by: author)
@@ -110,7 +113,7 @@ extension SharedWorkspace {
         let bytes = try base.flatMap { try source.archive.bytes(of: $0) }
         let versions = [mine.bytes, file.bytes]
         guard let merged = WorkspaceMerge.mergedAndChecked(base: bytes, versions: versions, at: path) else {
-            // What was kept beside it before and was changed or removed there since stays so.
+            // A kept copy from an earlier merge, changed or removed since, is not written again.
             let places = KeptName.places(for: file.version, beside: path)
             if let kept = there.versions.last.flatMap({ last in places.first { here.took(last, to: $0) } }),
                 case .success(let now) = Result(catching: { try fileIfThere(at: kept) }), now?.version != file.version
@@ -130,19 +133,21 @@ extension SharedWorkspace {
 }
 
 extension VersionIndex {
-    /// The newest version that a replica's file came of, itself among them, and that the file here came of too: what is here now, or
-    /// what an earlier merge took and did not come to remove there. `nil` where they have nothing in common.
+    /// Returns the newest common version of a replica's file and the file here: an ancestor of the replica's
+    /// content, or that content itself, equal to the current version here or taken by an earlier, interrupted
+    /// merge. `nil` if there is none.
     fileprivate func version(
         in mine: WorkspaceFile?, at path: WorkspacePath, and file: WorkspaceFile, of there: File
     ) -> ContentHash? {
-        // What was taken before the file was last removed there may have been written again since, and is new then.
+        // A version from before the file's last removal in the replica may have been written again, and is new
+        // then.
         there.versions.reversed().prefix { !$0.kind.isAbsence }.first { version in
             (version.hash == mine?.version || took(version, to: path))
                 && (version.hash == file.version || there.isAncestor(version.hash, of: file.version))
         }?.hash
     }
 
-    /// Whether a version of a replica was written at a path here since, alone or as a part of another content.
+    /// Whether a version of a replica was later written at a path here, alone or as a parent of another version.
     fileprivate func took(_ version: WorkspaceVersion, to path: WorkspacePath) -> Bool {
         files[path, default: .init()].versions.contains {
             $0.author != nil && $0.date > version.date
@@ -151,12 +156,13 @@ extension VersionIndex {
     }
 }
 
-/// What became of the files of a replica.
+/// The result of `SharedWorkspace.mergeReplica(download:)`.
 public struct ReplicaMerge: Sendable {
-    /// Files that were taken, now or before a merge was ended: what is here now has all that they held, but what was removed since.
+    /// The merged files, including those of an interrupted earlier merge. The current files have all their content,
+    /// except parts removed since.
     public internal(set) var merged: [WorkspacePath] = []
-    /// Files that could not be merged, or not completely, and the file here that keeps the rest.
+    /// The files not merged, or merged only in part, with their kept copies.
     public internal(set) var kept: [WorkspacePath: WorkspacePath] = [:]
-    /// Files that stayed in the replica, and why; and folders there into which nobody could look.
+    /// The files remaining in the replica and the unreadable folders there, with the errors.
     public internal(set) var left: [WorkspacePath: any Error] = [:]
 }

@@ -2,17 +2,17 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Finds the files that have all words of a query in their path or their text.
+    /// Returns the files with all words of a query in their path or their text.
     ///
-    /// Reads files on this device only and says how many it could not look into; never starts a download. One file is in memory at a
-    /// time. A cancelled task ends with `CancellationError` after the file that is being searched.
-    /// - Throws: `notFound` for a folder that is not there; `invalidArgument` for a query without words, or of over 1,000 bytes.
+    /// Searches only local files, and starts no download. The result has the numbers of files and folders not
+    /// searched. One file is in memory at a time. Cancellation throws `CancellationError` after the current file.
+    /// - Throws: `notFound` for a missing folder; `invalidArgument` for a query without words, or over 1,000 bytes.
     public func search(_ query: WorkspaceQuery) async throws -> WorkspaceSearchResult {
         let words = SearchedWords(query.text)
         guard !words.isEmpty else {
             throw RecollectError(.invalidArgument, "there is nothing to search for: give a word")
         }
-        // Each line of each file is looked at for each word.
+        // The search compares each line with each word.
         guard query.text.utf8.count <= 1_000 else {
             throw RecollectError(.invalidArgument, "the query is over 1,000 bytes long: give a few words")
         }
@@ -47,8 +47,8 @@ extension SharedWorkspace {
         return result
     }
 
-    /// The words that stand in a file, and its lines with most of them; `nil` for a file that is too large, no text, or gone, or that
-    /// cannot be read.
+    /// Returns the words found in a file, and the lines with most of them; `nil` for a file that is too large, not
+    /// text, missing or unreadable.
     private func searched(
         _ path: WorkspacePath, _ words: SearchedWords, most: Int
     ) throws -> (found: Set<Int>, lines: [WorkspaceMatch.Line])? {
@@ -68,7 +68,7 @@ extension SharedWorkspace {
             found.formUnion(inLine)
             best.append((inLine.count, number + 1, line))
             if best.count > max(0, most) {
-                // The one with fewest words goes, of several the last.
+                // The line with the fewest words is dropped; of several, the last.
                 let worst = best.indices.min { (best[$0].words, -$0) < (best[$1].words, -$1) }
                 if let worst { best.remove(at: worst) }
             }

@@ -2,14 +2,15 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Gives a file another path, if it still has the content that it had when this began, and nothing is at the new path.
+    /// Moves a file to another path, if its content does not change during the call and the new path is free.
     ///
-    /// The file is at the new path, durably, before it goes from the old one: killed in between, it is at both. Folders above the new
-    /// path are made. It takes its rights, its owner, its extended attributes and the date of its last change along, as far as the file
-    /// system and this process can give them to it. A move that fails in the middle is taken back.
-    /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` where somebody wrote the file meanwhile, or of the new
-    ///   path, where a file is there; `notLocal`, `tooLarge`; `conflict` where it could not be taken back, and the file is at both paths;
-    ///   `UnconfirmedChangeError` of the new path where it was moved, and something failed after that.
+    /// The file is durable at the new path before it is removed from the old one. After a kill in between, it is at
+    /// both paths. Missing parent folders are created. Permissions, owner, extended attributes and modification
+    /// date move with the file, as far as the file system and this process allow. A failed move is undone.
+    /// - Throws: `notFound`; `invalidArgument` for a folder; `FileChangedError` if the file changed during the
+    ///   call, or, with the new path, if a file exists there; `notLocal`; `tooLarge`; `conflict` if the move could
+    ///   not be undone and the file is at both paths; `UnconfirmedChangeError` with the new path if the file was
+    ///   moved and a later step failed.
     public func move(_ path: WorkspacePath, to newPath: WorkspacePath, by author: WorkspaceAuthor = .user) async throws
     {
         try await writing {
@@ -39,7 +40,7 @@ extension SharedWorkspace {
                 try self.takeBack(file, from: newPath, because: error.cause) {
                     try self.provider.remove(newPath, holding: file.version)
                 }
-                // Where they cannot be written down as withdrawn, the next look finds that neither was made.
+                // If the withdrawal cannot be recorded, the next scan finds that neither change was made.
                 try? self.archive.withdraw(begun)
                 self.settleDoubt(at: newPath)
                 throw error.cause
@@ -54,7 +55,8 @@ extension SharedWorkspace {
             } catch let error as UnconfirmedChangeError {
                 throw UnconfirmedChangeError(path: newPath, version: file.version, cause: error.cause)
             } catch {
-                // A file still at the old path leaves the new one. If that cannot be read, both stay: one of them may be the only one.
+                // If the file is still at the old path, the new one is removed. If the old path is unreadable, both
+                // stay: the new file may be the only copy.
                 if (try? self.fileIfThere(at: path)) ?? nil != nil {
                     try self.takeBack(file, from: newPath, because: error) {
                         try self.discard(newPath, file, by: author)
@@ -67,8 +69,8 @@ extension SharedWorkspace {
         }
     }
 
-    /// Takes a file away again from where a move brought it, blocking.
-    /// - Throws: `conflict` where it stays there.
+    /// Removes the file at the new path of a failed move. Blocks.
+    /// - Throws: `conflict` if the file remains there.
     private func takeBack(
         _ file: WorkspaceFile, from newPath: WorkspacePath, because failure: any Error, _ removal: () throws -> Void
     ) throws {
@@ -83,9 +85,10 @@ extension SharedWorkspace {
         }
     }
 
-    /// Removes a file that still has the content that its reader knows; the archive keeps it, and `restore` brings it back.
-    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `notLocal`,
-    ///   `tooLarge`; `invalidArgument` for a folder; `UnconfirmedChangeError` where it was removed, and something failed after that.
+    /// Trashes a file, if it has the expected version. The archive keeps its content, and `restore` brings it back.
+    /// - Throws: `FileChangedError` with the current content if the file has another version or is missing;
+    ///   `notLocal`; `tooLarge`; `invalidArgument` for a folder; `UnconfirmedChangeError` if the file was removed
+    ///   and a later step failed.
     public func trash(
         _ path: WorkspacePath, replacing: ContentHash, by author: WorkspaceAuthor = .user
     ) async throws {
@@ -98,7 +101,7 @@ extension SharedWorkspace {
         }
     }
 
-    /// `trash`, blocking, of a file whose content is known.
+    /// Trashes a file with known content. Blocks.
     func discard(_ path: WorkspacePath, _ file: WorkspaceFile, by author: WorkspaceAuthor) throws {
         let change = VersionLine(
             mark: .begun, path: path,
@@ -113,18 +116,21 @@ extension SharedWorkspace {
         finish(begun)
     }
 
-    /// Takes the versions that contradict a file into the archive: they go with it.
+    /// Archives the file's conflicting versions at the provider. They are removed with the file.
     private func keepVersions(of file: WorkspaceFile) throws {
         do {
             try keep(provider.conflictVersions(of: file.path), of: file)
         } catch let error as RecollectError where error.code == .notFound {
-            // So is the file, and its removal says so.
+            // The file is missing, too. Its removal throws the error.
         }
     }
 
-    /// Brings back the last content of a file that is not there any more, whoever removed it. One that was put into the trash on this device
-    /// gets back the rights, the owner and the extended attributes that it had, too, as far as the file system and this process can.
-    /// - Throws: `FileChangedError` with the current content where a file is there; `notFound` where no content is kept.
+    /// Restores the last content of a missing file, however it was removed.
+    ///
+    /// A file trashed on this device also gets back its permissions, owner and extended attributes, as far as the
+    /// file system and this process allow.
+    /// - Throws: `FileChangedError` with the current content if a file exists at the path; `notFound` if no content
+    ///   is archived; `UnconfirmedChangeError` if the file was written and a later step failed.
     @discardableResult
     public func restore(_ path: WorkspacePath, by author: WorkspaceAuthor = .user) async throws -> WorkspaceFile {
         try await writing {
@@ -135,16 +141,17 @@ extension SharedWorkspace {
         }
     }
 
-    /// Gives a file a content again that it had, if it still has the one that its reader knows.
+    /// Restores an earlier content of a file, if the file has the expected version.
     ///
-    /// What it replaces is kept in the archive first, so this can be taken back in the same way.
+    /// The replaced content is archived first, so the restoration can be undone in the same way.
     /// - Parameters:
-    ///   - path: Which file.
-    ///   - version: The content, one of `versions(of:)`.
-    ///   - replacing: The version that was read; `nil` where there is to be no file.
-    ///   - author: Who brings it back.
-    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `notFound` where the
-    ///   file never had that content on this device, or it is not kept; `notLocal`, `tooLarge`.
+    ///   - path: The path of the file.
+    ///   - version: The content to restore, one of `versions(of:)`.
+    ///   - replacing: The expected version; `nil` if the file must not exist.
+    ///   - author: The author of the restoration.
+    /// - Throws: `FileChangedError` with the current content if the file has another version or is missing;
+    ///   `notFound` if the file never had the content on this device, or the content is not archived; `notLocal`;
+    ///   `tooLarge`; `UnconfirmedChangeError` if the file was written and a later step failed.
     @discardableResult
     public func restore(
         _ path: WorkspacePath, to version: ContentHash, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -161,10 +168,10 @@ extension SharedWorkspace {
         }
     }
 
-    /// The files that are not there any more and can be brought back, whoever removed them; what was removed last comes first.
+    /// Returns the missing files with an archived content, however they were removed, most recently removed first.
     ///
-    /// A file that was moved is not among them. Does not look itself: `status()` does.
-    /// - Throws: `newerSchema` for an archive of a newer version; what a disk throws.
+    /// Moved files are not included. Does not scan; call `status()` for a scan.
+    /// - Throws: `newerSchema` for an archive of a newer version; errors of the disk.
     public func trashed() async throws -> [TrashedFile] {
         try await reading {
             let ends = try self.archive.index().files.compactMapValues { file in
@@ -177,18 +184,18 @@ extension SharedWorkspace {
         }
     }
 
-    /// What a file has been on this device, newest first: what was written here and by whom, and what came from elsewhere, as it was when
-    /// somebody looked. Does not look itself: `status()` does.
-    /// - Throws: `newerSchema` for an archive of a newer version; what a disk throws.
+    /// Returns the versions of a file on this device, newest first: those written here, with their authors, and
+    /// those observed by scans. Does not scan; call `status()` for a scan.
+    /// - Throws: `newerSchema` for an archive of a newer version; errors of the disk.
     public func versions(of path: WorkspacePath) async throws -> [WorkspaceVersion] {
         try await reading {
-            // Told also while the folder is gone.
+            // Works also while the folder is missing.
             try self.archive.versions(of: (try? self.provider.spelling(of: path)) ?? path)
         }
     }
 
-    /// The bytes of a version. Contents that are no text are kept when they are replaced here.
-    /// - Throws: `notFound` where it is not kept; `damaged` where the archive's file does not hold it any more.
+    /// Returns the bytes of a version. A content other than text is archived only if it is replaced on this device.
+    /// - Throws: `notFound` if the content is not archived; `damaged` if its file in the archive has other bytes.
     public func content(of hash: ContentHash) async throws -> [UInt8] {
         try await reading {
             guard let bytes = try self.archive.bytes(of: hash) else {
@@ -198,14 +205,14 @@ extension SharedWorkspace {
         }
     }
 
-    /// How many bytes each of some versions has. Those whose content is not kept are left out.
-    /// - Throws: what a disk throws.
+    /// Returns the sizes of versions in bytes, without the versions missing in the archive.
+    /// - Throws: Errors of the disk.
     public func sizes(of hashes: [ContentHash]) async throws -> [ContentHash: Int] {
         try await reading { try self.archive.sizes(of: hashes) }
     }
 
-    /// Forgets versions older than a moment, the trash with them, for good. The content that each file has stays, and what merging it
-    /// starts from.
+    /// Deletes archived versions before a date, trashed files included. The current content of each file is kept,
+    /// and so is the starting point for its next merge.
     public func pruneVersions(olderThan moment: Date) async throws {
         try await writing { try self.archive.prune(olderThan: moment, now: self.configuration.now()) }
     }

@@ -2,17 +2,19 @@ import Foundation
 import RecollectCore
 
 extension SharedWorkspace {
-    /// Gives a file new text, atomically and durably, if it still has the content that its writer knows.
+    /// Replaces the text of a file, atomically and durably, if the file has the expected version.
     ///
-    /// What it replaces is kept in the archive first. Folders above are made. The same bytes again change nothing.
+    /// The replaced content is archived first. Missing parent folders are created. Writing the current content
+    /// again changes nothing.
     /// - Parameters:
-    ///   - text: The whole new content.
-    ///   - path: Which file.
-    ///   - replacing: The version that was read; `nil` where there is to be no file yet.
-    ///   - author: Who writes.
-    /// - Throws: `FileChangedError` with the current content where something else is there, or nothing any more; `credential` for
-    ///   lines in the shape of one that the replaced content has not; `tooLarge`, `notLocal`; `unavailable` while most files are missing;
-    ///   `UnconfirmedChangeError` where it was written, and something failed after that.
+    ///   - text: The complete new content.
+    ///   - path: The path of the file.
+    ///   - replacing: The expected version; `nil` if the file must not exist.
+    ///   - author: The author of the new version.
+    /// - Throws: `FileChangedError` with the current content if the file has another version or is missing;
+    ///   `credential` for a line resembling a credential and missing in the replaced content; `tooLarge`;
+    ///   `notLocal`; `unavailable` during a mass deletion; `UnconfirmedChangeError` if the file was written and a
+    ///   later step failed.
     @discardableResult
     public func write(
         _ text: String, to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -20,7 +22,7 @@ extension SharedWorkspace {
         try await write(Array(text.utf8), to: path, replacing: replacing, by: author)
     }
 
-    /// Gives a file new bytes: as for text, which these may be too.
+    /// Replaces the bytes of a file, under the conditions of the text variant. The bytes may be text.
     @discardableResult
     public func write(
         _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor = .user
@@ -28,11 +30,12 @@ extension SharedWorkspace {
         try await writing { try self.put(bytes, to: path, replacing: replacing, by: author) }
     }
 
-    /// Adds text at the end of a file, which is made if there is none; nothing that others add meanwhile is lost.
+    /// Appends text to a file, and creates the file if it is missing. Concurrent appends of other writers are kept.
     ///
-    /// A line that somebody left without its end gets one first. Where others write the same file again and again, this tries again
-    /// too, for some seconds. After an `UnconfirmedChangeError` the same append adds nothing more.
-    /// - Throws: as `write`, but for `FileChangedError`; `busy` where others were always quicker; `unreadable` where the file is no UTF-8 text.
+    /// If the last line has no line end, one is added first. If other writers interfere, the append is repeated for
+    /// some seconds. After an `UnconfirmedChangeError`, the same append adds nothing more.
+    /// - Throws: As `write(_:to:replacing:by:)`, except `FileChangedError`; `busy` if other writers interfered
+    ///   every time; `unreadable` if the file is not UTF-8 text.
     @discardableResult
     public func append(
         _ text: String, to path: WorkspacePath, by author: WorkspaceAuthor = .user
@@ -49,9 +52,10 @@ extension SharedWorkspace {
         }
     }
 
-    /// Reads a file, changes it and writes it, again from the beginning where somebody wrote it in between.
+    /// Reads a file, changes its content and writes it. Starts again if the file changed in between.
     ///
-    /// - Parameter change: Gives the new content for the current one, `nil` where there is no file; called as often as it takes.
+    /// - Parameter change: Returns the new content for the current file, or for `nil` if the file is missing. It
+    ///   may be called several times.
     @discardableResult
     func update(
         _ path: WorkspacePath, by author: WorkspaceAuthor,
@@ -77,7 +81,7 @@ extension SharedWorkspace {
 
     private static var mostAttempts: Int { 200 }
 
-    /// A file as it is now, blocking; `nil` where there is none.
+    /// Returns the current file; `nil` if it is missing. Blocks.
     /// - Throws: `notLocal`.
     func fileIfThere(at path: WorkspacePath) throws -> WorkspaceFile? {
         do {
@@ -92,19 +96,20 @@ extension SharedWorkspace {
         RecollectError(.notLocal, "the content of \(path) is not on this device yet: read it first")
     }
 
-    // MARK: The one way into a file
+    // MARK: Writing one file
 
-    /// `write`, blocking. All writes go this way.
+    /// Writes a file. All writes use this method. Blocks.
     ///
-    /// The order is what makes a kill harmless: the replaced and the new content are on the disk, and a line that says who is about to
-    /// write it, before the file changes. If the line that says that it was written is missing after that, the next look finds
-    /// the content that was begun, and adds it.
-    /// - Parameter others: Contents that went into this one, to be kept with it.
+    /// The order makes a kill harmless. Before the file changes, the replaced and the new content are durable, and
+    /// so is a log line with the author of the planned write. If the completing log line is missing afterwards, the
+    /// next scan finds the planned content in the file and adds the line.
+    /// - Parameter others: Source contents of a merge, to be archived with the new content.
     func put(
         _ bytes: [UInt8], to path: WorkspacePath, replacing: ContentHash?, by author: WorkspaceAuthor,
         as kind: WorkspaceVersion.Kind = .written, parents: [ContentHash]? = nil, keeping others: [[UInt8]] = []
     ) throws -> WorkspaceFile {
-        // The archive knows a file by the name that it has: by another one nobody would find it.
+        // The archive uses the spelling of the existing name. Under another spelling, the versions could not be
+        // found.
         let path = try provider.spelling(of: path)
         try checkSize(bytes, at: path)
         let file = WorkspaceFile(path: path, bytes: bytes)
@@ -135,7 +140,8 @@ extension SharedWorkspace {
         return file
     }
 
-    /// Notes changes as done. A failure is logged only: the changes are made, and the next look recognizes them by their `begun` lines.
+    /// Records changes as done. A failure is only logged: the changes are made, and the next scan recognizes them
+    /// by their `begun` lines.
     func finish(_ changes: [VersionLine]) {
         do {
             try archive.finish(changes)
@@ -144,11 +150,13 @@ extension SharedWorkspace {
         }
     }
 
-    /// Makes a change that was begun, and takes it back where it was not made: because of what is there, or because the disk refuses it.
+    /// Makes a change already recorded as begun, and withdraws the record if the file or the disk prevents the
+    /// change.
     /// - Parameters:
-    ///   - old: What the file has until then; `nil` where there is none.
-    ///   - new: What it has after that; `nil` where there is none any more.
-    /// - Throws: `UnconfirmedChangeError` where the change was made, and something failed after that.
+    ///   - old: The version before the change; `nil` for a missing file.
+    ///   - new: The version after the change; `nil` for a removed file.
+    /// - Throws: `UnconfirmedChangeError` if the change was made and a later step failed; `FileChangedError` if the
+    ///   file does not have the version `old`; `unavailable` during a mass deletion; errors of the change.
     func changing(
         _ path: WorkspacePath, from old: ContentHash?, to new: ContentHash?, _ changes: [VersionLine],
         _ change: () throws -> Void
@@ -156,19 +164,20 @@ extension SharedWorkspace {
         do {
             try change()
         } catch let mismatch as ContentMismatch {
-            // A line that stays begun does no harm. What is there matters more to the caller than that it could not be written down.
+            // A remaining `begun` line is harmless. The current content matters more to the caller than a failed
+            // withdrawal.
             try? archive.withdraw(changes)
             if mismatch.current == nil { try refuseWhileVanished(path) }
             throw FileChangedError(path: path, current: mismatch.current.map { WorkspaceFile(path: path, bytes: $0) })
         } catch {
-            // A change may fail when it is made already, in the last sync for instance: then the next look finds it.
+            // A change may fail after it is made, for example in the last sync. The next scan then finds it.
             switch Result(catching: { try fileIfThere(at: path)?.version }) {
             case .success(old):
-                // A line that stays begun does no harm.
+                // A remaining `begun` line is harmless.
                 try? archive.withdraw(changes)
                 throw error
             case .success(new):
-                // Where this cannot be noted, the change is made twice if it is asked for twice.
+                // If this record fails, a repeated change is made twice.
                 if new != nil, let line = changes.first(where: { $0.path == path }) {
                     try? archive.setInDoubt(line, at: path)
                 }
@@ -178,8 +187,9 @@ extension SharedWorkspace {
         }
     }
 
-    /// The content of a file that is to have a certain one. What came from elsewhere since the last look is taken in.
-    /// - Throws: `FileChangedError` where it has another one, or is not there.
+    /// Returns the content of a file with an expected version. A content changed elsewhere since the last scan is
+    /// archived.
+    /// - Throws: `FileChangedError` if the file has another version or is missing; `notLocal`.
     func current(_ path: WorkspacePath, holding expected: ContentHash) throws -> [UInt8] {
         let (index, moment) = try archive.snapshot()
         let file = try fileIfThere(at: path)
@@ -192,7 +202,7 @@ extension SharedWorkspace {
         return file.bytes
     }
 
-    /// Remembers a failure of the disk for `status()`, until a write succeeds.
+    /// Records a failure of the disk for `status()`, until a write succeeds.
     private func rememberingFailure(_ write: () throws -> Void) throws {
         do {
             try write()
@@ -210,14 +220,15 @@ extension SharedWorkspace {
             throw RecollectError(
                 .tooLarge, "\(path) would have \(bytes.count) bytes; the most is \(configuration.largestFile)")
         }
-        // A provider that found a huge file there would have to read it to say what it holds.
+        // The provider would have to read the existing file to compare its version.
         if let item = try provider.item(at: path), !item.isFolder, item.size > configuration.largestFile {
             throw RecollectError(
                 .tooLarge, "\(path) has \(item.size) bytes, so nobody here knows what it holds: it is not overwritten")
         }
     }
 
-    /// - Throws: `credential` for a text in the shape of one that the old one has not, unless the configuration allows it.
+    /// - Throws: `credential` for a line resembling a credential and missing in `old`, unless the configuration
+    ///   allows it.
     func refuseCredential(in bytes: [UInt8], replacing old: [UInt8], at path: WorkspacePath) throws {
         guard case .refuse = configuration.credentials, bytes.isText else { return }
         try CredentialShape.refuse(
@@ -228,7 +239,7 @@ extension SharedWorkspace {
         if file.bytes.count > configuration.largeFile {
             events.post(StoreEvent(kind: .largeFile, path: file.path.description))
         }
-        // Once a minute at most: at the write that is the first too many.
+        // At most once a minute: only the first write above the limit posts the event.
         if counters.count(file.path, at: configuration.now()) == configuration.frequentWrites + 1 {
             events.post(StoreEvent(kind: .frequentWrites, path: file.path.description))
         }
@@ -236,7 +247,7 @@ extension SharedWorkspace {
 }
 
 extension RecollectError.Code {
-    /// Whether the disk is the reason, and not what is written or what is there.
+    /// Whether the cause is the disk, and not the new content or the existing file.
     fileprivate var isDisks: Bool {
         [.diskFull, .readOnly, .permissionDenied, .tooManyOpenFiles, .inputOutput].contains(self)
     }

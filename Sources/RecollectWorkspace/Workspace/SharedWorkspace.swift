@@ -1,24 +1,26 @@
 import Foundation
 import RecollectCore
 
-/// The folder that a user and their agents share: journal, research, chats and `context.md`, on every device of the user.
+/// A folder shared by a user and their agents on all devices, with journal, research, chats and `context.md`.
 ///
-/// Nothing in it is overwritten unseen. Whoever writes says which content they replace, and where something else is there, nothing is
-/// written and they are given it; and every text that is replaced, here or by whoever else writes in the folder, is kept in an archive on
-/// this device (`versions(of:)`), as it was when it was last looked at.
+/// A write names the version it replaces. If the file has another version, nothing is written, and the error
+/// carries the current content. Replaced texts are archived on this device (`versions(of:)`): texts replaced by
+/// Recollect, and texts replaced by other programs, as of the last scan.
 ///
-/// Any number of instances, of processes too, may work on one folder. Async methods do their work off the cooperative pool, in no order
-/// among each other but for the writes of one instance, which are made one after the other. Those that change something are not
-/// cancelled once they have begun. The members that name files by URLs block: they are those of the guide to shared workspaces of iOS
-/// apps. Of them `iCloudDocumentsURL()` may block for long.
+/// Several instances and processes may use one folder. Async methods work off the cooperative pool. The writes of
+/// one instance run one after the other; other calls run in no particular order. A call that changes files checks
+/// for cancellation only before it begins, unless its documentation says otherwise. Members with URLs for files
+/// match the guide to shared workspaces of iOS apps. They block, and `iCloudDocumentsURL()` may block for a long
+/// time.
 ///
-/// Errors are `RecollectError`: `unavailable` while the folder is gone, `notFound`, `notLocal`, `tooLarge` for more than
-/// `WorkspaceConfiguration.largestFile`, `foreignStore` for something else than a file in the way, `invalidArgument`, those
-/// of a disk; besides, `FileChangedError`, `FileNotYetAvailableError`, and `UnconfirmedChangeError` for a change that was made all the same.
+/// Methods throw `RecollectError`: `unavailable` if the folder is missing, `notFound`, `notLocal`, `tooLarge` for
+/// more than `WorkspaceConfiguration.largestFile`, `foreignStore` for an entry other than a file at the path,
+/// `invalidArgument`, and errors of the disk. They also throw `FileChangedError`, `FileNotYetAvailableError`, and
+/// `UnconfirmedChangeError` for a change that was made but is not confirmed durable.
 public final class SharedWorkspace: Sendable {
-    /// The folder, the same for the whole life of the instance.
+    /// The root folder, constant for the life of the instance.
     public let rootURL: URL
-    /// What the workspace does of its own accord: folded conflicts, a log of versions that was mended (`salvaged`), warnings.
+    /// Events such as resolved conflicts, repaired version logs (`salvaged`), and warnings.
     public let events: StoreEvents
 
     let provider: any WorkspaceProvider
@@ -26,19 +28,20 @@ public final class SharedWorkspace: Sendable {
     let archive: VersionArchive
     let counters = WriteCounters()
     let looking = Locked(LookState())
-    /// What `readFile(at:)` gave last, by path.
+    /// The versions last returned by `readFile(at:)` or written by `writeFile(_:to:)`, by path.
     let lastRead = Locked<[WorkspacePath: ContentHash]>([:])
-    /// Why the last write failed, if the disk was the reason.
+    /// The failure of the last write; `nil` unless the disk caused it.
     let lastFailure = Locked<RecollectError?>(nil)
     let ownChanges = Wakes()
     let reads = DispatchQueue(label: "recollect.workspace.reads", attributes: .concurrent)
     let writes = DispatchQueue(label: "recollect.workspace.writes")
-    /// Foldings, one after the other. What changes files runs on `writes`, so that merging long texts stops no write.
+    /// Runs conflict resolution, one call at a time. File changes run on `writes`, so a merge of long texts blocks
+    /// no write.
     let folds = DispatchQueue(label: "recollect.workspace.folds")
 
-    /// Opens a workspace over a provider.
-    /// - Throws: `invalidArgument` for a state folder inside the workspace, `newerSchema` for an archive of a newer version, what a disk
-    ///   throws.
+    /// Creates a workspace over a provider.
+    /// - Throws: `invalidArgument` for a state folder inside the workspace; `newerSchema` for an archive of a newer
+    ///   version; errors of the disk.
     public convenience init(
         provider: any WorkspaceProvider, configuration: WorkspaceConfiguration = WorkspaceConfiguration()
     ) throws {
@@ -47,14 +50,15 @@ public final class SharedWorkspace: Sendable {
         _ = try archive.index()
     }
 
-    /// Opens a workspace in any folder, which is made if it is missing.
-    /// - Throws: what opening a `FolderProvider` throws; `invalidArgument` for a state folder inside the workspace; `newerSchema`
-    ///   for an archive of a newer version.
+    /// Creates a workspace in a folder, and the folder if it is missing.
+    /// - Throws: As `FolderProvider.init(root:)`; `invalidArgument` for a state folder inside the workspace;
+    ///   `newerSchema` for an archive of a newer version.
     public convenience init(root: URL, configuration: WorkspaceConfiguration = WorkspaceConfiguration()) throws {
         try self.init(provider: FolderProvider(root: root), configuration: configuration)
     }
 
-    /// Touches no disk: whatever is wrong with the state folder is told by the first call that needs it.
+    /// Creates a workspace without access to the disk. Errors of the state folder are thrown by the first call that
+    /// uses it.
     init(provider: any WorkspaceProvider, configuration: WorkspaceConfiguration, state: URL) {
         self.provider = provider
         self.configuration = configuration
@@ -63,12 +67,12 @@ public final class SharedWorkspace: Sendable {
         archive = VersionArchive(path: state.path, events: events)
     }
 
-    /// Does blocking work that changes nothing, off the cooperative pool.
+    /// Runs blocking read-only work off the cooperative pool.
     func reading<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await on(reads, work)
     }
 
-    /// Does blocking work that changes something, after all that was asked for before.
+    /// Runs blocking work with changes, after all earlier calls of this method.
     func writing<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await on(writes, work)
     }

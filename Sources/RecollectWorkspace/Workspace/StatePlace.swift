@@ -2,10 +2,10 @@ import Crypto
 import Foundation
 import RecollectCore
 
-/// Where a workspace keeps what never leaves this device.
+/// The location of a workspace's state folder, outside the synced files.
 enum StatePlace {
-    /// The folder that was asked for, else the workspace's own: named by its root, in Application Support.
-    /// - Throws: `invalidArgument` for a folder inside the workspace: it would be synced.
+    /// Returns the configured folder, else the default folder.
+    /// - Throws: `invalidArgument` for a folder inside the workspace, because it would be synced.
     static func url(_ asked: URL?, root: URL) throws -> URL {
         let url = asked ?? standard(root: root)
         guard isInside(url, root) else { return url }
@@ -15,7 +15,7 @@ enum StatePlace {
                 + "would be synced with it: choose a state folder outside, or a smaller folder for the workspace")
     }
 
-    /// The folder of a workspace for which none was asked.
+    /// Returns the default folder of a workspace: in Application Support, named by a hash of the root's path.
     static func standard(root: URL) -> URL {
         let hash = SHA256.hash(data: Data(root.standardizedFileURL.resolvingSymlinksInPath().path.utf8))
             .lowercaseHexadecimal
@@ -23,7 +23,8 @@ enum StatePlace {
             .appendingPathComponent(String(hash.prefix(16)), isDirectory: true)
     }
 
-    /// Whether a folder, or what would be its first missing part, lies in another one, by whatever names and links.
+    /// Whether a folder is in another one, by file identity, regardless of symbolic links and spelling. For a
+    /// missing folder, the existing part of its path counts.
     private static func isInside(_ url: URL, _ root: URL) -> Bool {
         let root = identity(of: root)
         var url = url.standardizedFileURL
@@ -38,7 +39,7 @@ enum StatePlace {
 
     private static func identity(of url: URL) -> String {
         let path = url.standardizedFileURL.resolvingSymlinksInPath().path
-        // A folder that is not there has no other names than its path.
+        // A missing folder has no identity besides its path.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let device = attributes[.systemNumber] as? NSNumber, let file = attributes[.systemFileNumber] as? NSNumber
         else { return path }

@@ -1,18 +1,19 @@
 import Foundation
 import RecollectCore
 
-/// A change was made, and something failed after that: it is there now, and may not outlast a power cut.
+/// An error thrown after a change was made, if a later step failed. The change is in place, and may not survive a
+/// power loss.
 ///
-/// The same write or append, made again, changes nothing more: it brings what is there onto the disk, or throws again.
+/// The same write or append, repeated, changes nothing more. It makes the content durable, or throws again.
 public struct UnconfirmedChangeError: Error, Sendable {
-    /// Which file was changed.
+    /// The path of the changed file.
     public let path: WorkspacePath
-    /// The content that it has now; `nil` where it was removed.
+    /// The file's current version; `nil` if it was removed.
     public let version: ContentHash?
-    /// What failed.
+    /// The failure after the change.
     public let cause: any Error
 
-    /// Makes the error.
+    /// Creates an error.
     public init(path: WorkspacePath, version: ContentHash?, cause: any Error) {
         self.path = path
         self.version = version
@@ -21,7 +22,7 @@ public struct UnconfirmedChangeError: Error, Sendable {
 }
 
 extension UnconfirmedChangeError: LocalizedError, CustomStringConvertible {
-    /// What happened and what to do; never holds any of the content.
+    /// A description of the failure and its remedy, without any file content.
     public var description: String {
         let made = version.map { "\(path) was written, and its version is \($0.rawValue) now" } ?? "\(path) was removed"
         let again = version == nil ? "look again when the disk is well" : "write the same again to make sure"
@@ -29,6 +30,6 @@ extension UnconfirmedChangeError: LocalizedError, CustomStringConvertible {
         return "\(made), but it may not outlast a power cut: \(again). \(reason)"
     }
 
-    /// The description: what an alert shows as `localizedDescription`.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

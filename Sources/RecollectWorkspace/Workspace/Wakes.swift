@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// Wakes whoever listens; wakes that come together count as one.
+/// A signal for several listeners. Simultaneous wakes are combined.
 final class Wakes: Sendable {
     private let listeners = Locked<[UUID: AsyncStream<Void>.Continuation]>([:])
 
-    /// The wakes from now on; ends when the task that iterates it is cancelled.
+    /// Returns a stream of the wakes from now on. It ends when the iterating task is canceled.
     func stream() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
         let key = UUID()

@@ -1,37 +1,37 @@
 import Foundation
 
-/// Something that became different in a workspace.
+/// A change in a workspace.
 public struct WorkspaceChange: Hashable, Sendable {
-    /// What became different; new kinds may come with new versions.
+    /// The kind of a change. Later versions may add kinds.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The kind's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a kind from its name.
+        /// Creates a kind from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// There is a new file.
+        /// A file was added.
         public static let added = Kind(rawValue: "added")
-        /// A file has another content.
+        /// The content of a file changed.
         public static let changed = Kind(rawValue: "changed")
-        /// A file is gone.
+        /// A file was removed.
         public static let removed = Kind(rawValue: "removed")
-        /// Copies that contradict a file lie beside it now.
+        /// A file came into conflict, for example by a conflict copy.
         public static let conflicted = Kind(rawValue: "conflicted")
-        /// So much is gone at once that nothing is concluded from it; the path is the root.
+        /// A mass deletion was found. The path is the root.
         public static let vanished = Kind(rawValue: "vanished")
     }
 
-    /// Which file.
+    /// The path of the file.
     public let path: WorkspacePath
-    /// What became different.
+    /// The kind of the change.
     public let kind: Kind
-    /// Whether it was written on this device through Recollect, by whatever process.
+    /// A Boolean value that indicates whether Recollect made the change on this device, in any process.
     public let isOwn: Bool
 
-    /// Makes a change.
+    /// Creates a change.
     public init(path: WorkspacePath, kind: Kind, isOwn: Bool) {
         self.path = path
         self.kind = kind

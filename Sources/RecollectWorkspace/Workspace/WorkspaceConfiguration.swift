@@ -2,28 +2,32 @@ import Foundation
 import Logging
 import RecollectCore
 
-/// How a workspace is kept.
+/// The configuration of a workspace.
 public struct WorkspaceConfiguration: Sendable {
-    /// The folder for what never leaves this device: archive, shadow copies, the remembered container; `nil` for one of this
-    /// workspace's own in Application Support. For one workspace alone: two would tell each other's files as removed.
+    /// The folder for data of this device only, such as the archive; `nil` for a folder of this workspace in
+    /// Application Support.
+    ///
+    /// Use it for one workspace only. With two, each scan would report the files of the other workspace as removed.
     public var stateURL: URL?
-    /// The largest file that is read into memory, in bytes. Larger ones are listed, and neither read nor archived; and because nobody
-    /// can know what they hold, they are never written, moved or put into the trash.
+    /// The size of the largest file read into memory, in bytes.
+    ///
+    /// Larger files are listed, but not read or archived. Since their contents are unknown, they are never written,
+    /// moved or trashed.
     public var largestFile: Int
-    /// Above how many bytes a write is warned of.
+    /// The size of a written file, in bytes, above which a `largeFile` event is posted.
     public var largeFile: Int
-    /// Above how many writes of one file in a minute is warned.
+    /// The number of writes of one file in a minute above which a `frequentWrites` event is posted.
     public var frequentWrites: Int
-    /// What becomes of a write that looks like a credential.
+    /// The behavior for a write resembling a credential.
     public var credentials: CredentialPolicy
-    /// Where events are logged.
+    /// The logger for events.
     public var logger: Logger
-    /// What time it is, for tests.
+    /// Returns the current date. Tests replace it.
     package var now: @Sendable () -> Date = { Date() }
-    /// How waiting passes, for tests.
+    /// Waits for a duration. Tests replace it.
     package var sleep: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
 
-    /// Makes a configuration.
+    /// Creates a configuration.
     public init(
         stateURL: URL? = nil, largestFile: Int = 20_000_000, largeFile: Int = 5_000_000, frequentWrites: Int = 20,
         credentials: CredentialPolicy = .refuse, logger: Logger = Logger(label: "recollect.workspace")
@@ -37,10 +41,10 @@ public struct WorkspaceConfiguration: Sendable {
     }
 }
 
-/// What becomes of a write that looks like a credential.
+/// The behavior for a write resembling a credential.
 public enum CredentialPolicy: Sendable {
-    /// It is refused, with the reason and the name of a safer place.
+    /// The write throws `credential`. The message has the reason and names a safer place.
     case refuse
-    /// It is written.
+    /// The text is written.
     case allow
 }

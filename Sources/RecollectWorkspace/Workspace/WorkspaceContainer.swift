@@ -1,21 +1,24 @@
 import Foundation
 
-/// The place that a cloud gives an app on this device, for the account that is signed in.
+/// An app's folder in a cloud on this device, for the signed-in account.
 ///
-/// A workspace asks it which account there is and where that account's folder lies. iCloud's is in `RecollectApple`, a simulated
-/// one in `RecollectTesting`; a plain folder needs none.
+/// `RecollectApple` has an implementation for iCloud, and `RecollectTesting` a simulated one. A plain folder needs
+/// none.
 public protocol WorkspaceContainer: Sendable {
-    /// Names the account that is signed in, the same bytes for the same account; `nil` when nobody is. Returns at once.
+    /// Returns a token of the signed-in account; `nil` without an account. The bytes are always the same for an
+    /// account. Returns at once.
     func accountToken() -> Data?
 
-    /// The folder of the account that is signed in. May block for long: never called on the main thread. `nil` can be passing, so nobody
-    /// moves elsewhere because of it.
+    /// Returns the folder of the signed-in account; `nil` if there is none, possibly only for now.
+    ///
+    /// May block for a long time; never called on the main thread. A workspace keeps its root after `nil`.
     func containerURL() -> URL?
 
-    /// Opens the folder that lies at a URL which `containerURL()` gave, now or in an earlier run.
-    /// - Throws: `unavailable` where that folder is not there, or belongs to an account that is not signed in.
+    /// Opens the folder at a URL returned by `containerURL()`, now or in an earlier run.
+    /// - Throws: `unavailable` if the folder is missing, or belongs to an account that is not signed in.
     func provider(at url: URL) throws -> any WorkspaceProvider
 
-    /// Wakes when another account may be signed in, or none; ends when the task that iterates it is cancelled.
+    /// Returns a stream with an element for each possible change of the account. The stream ends when the iterating
+    /// task is canceled.
     func accountChanges() -> AsyncStream<Void>
 }

@@ -1,27 +1,27 @@
 import Foundation
 import RecollectCore
 
-/// A file's content as somebody read it, and what names that content when it is written again.
+/// A file's content at the time of reading, with its version.
 public struct WorkspaceFile: Hashable, Sendable {
-    /// Where it lies.
+    /// The path of the file.
     public let path: WorkspacePath
     /// The content.
     public let bytes: [UInt8]
-    /// What a writer hands back to say which content it replaces.
+    /// The hash of `bytes`, and the expected version of a later write.
     public let version: ContentHash
 
-    /// Makes a file of a content.
+    /// Creates a file from a content.
     public init(path: WorkspacePath, bytes: [UInt8]) {
         self.path = path
         self.bytes = bytes
         version = ContentHash(of: bytes)
     }
 
-    /// The content as text; what is not UTF-8 in it is replaced by `U+FFFD`.
+    /// The content as text. Invalid UTF-8 is replaced with `U+FFFD`.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The content as text that is to be written back.
-    /// - Throws: `unreadable` for a file that is not UTF-8: what `text` replaces would be lost.
+    /// Returns the content as text for an edit.
+    /// - Throws: `unreadable` for a file that is not UTF-8, because the replacements in `text` lose content.
     func wholeText() throws -> String {
         guard let text = String(validUTF8: bytes) else {
             throw RecollectError(.unreadable, "\(path) is no UTF-8 text; read its bytes with read(_:download:)")
@@ -30,26 +30,26 @@ public struct WorkspaceFile: Hashable, Sendable {
     }
 }
 
-/// Who writes: kept with every version on this device.
+/// The author of a write, recorded with each version on this device.
 public struct WorkspaceAuthor: Hashable, Sendable, Codable {
-    /// The agent's id; `nil` for the user.
+    /// The agent's ID; `nil` for the user.
     public let agentId: String?
 
     /// The user.
     public static let user = WorkspaceAuthor(agentId: nil)
 
-    /// An agent.
+    /// Returns the author for an agent.
     public static func agent(_ id: String) -> WorkspaceAuthor { WorkspaceAuthor(agentId: id) }
 }
 
-/// A file is not what its writer last read, so nothing was written.
+/// An error thrown if a file does not have the expected version. The file is unchanged.
 public struct FileChangedError: Error, Sendable {
-    /// Whose content it is.
+    /// The path of the file.
     public let path: WorkspacePath
-    /// What is there now; `nil` where there is no file any more.
+    /// The current file; `nil` if it is missing.
     public let current: WorkspaceFile?
 
-    /// Makes the error.
+    /// Creates an error.
     public init(path: WorkspacePath, current: WorkspaceFile?) {
         self.path = path
         self.current = current
@@ -57,34 +57,34 @@ public struct FileChangedError: Error, Sendable {
 }
 
 extension FileChangedError: LocalizedError, CustomStringConvertible {
-    /// What happened and what to do; never holds any of the content.
+    /// A description of the failure and its remedy, without any file content.
     public var description: String {
         guard let current else { return "\(path) was not written: it is not there any more" }
         return "\(path) was not written: it is not what its writer last read; merge that with the version "
             + "\(current.version.rawValue), which is there now, and write again"
     }
 
-    /// The description: what an alert shows as `localizedDescription`.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
-/// A file is known, but its content is not on this device yet; the download was asked for.
+/// An error thrown for a known file that is not local. Its download was requested.
 public struct FileNotYetAvailableError: Error, Sendable {
-    /// The file; `nil` where the error was made without one.
+    /// The file; `nil` if the error was created without one.
     public let url: URL?
 
-    /// Makes the error.
+    /// Creates an error.
     public init(url: URL? = nil) {
         self.url = url
     }
 }
 
 extension FileNotYetAvailableError: LocalizedError, CustomStringConvertible {
-    /// What happened and what to do.
+    /// A description of the failure and its remedy.
     public var description: String {
         "\(url?.lastPathComponent ?? "The file") is not on this device yet; its download was asked for: try again later"
     }
 
-    /// The description: what an alert shows as `localizedDescription`.
+    /// The description, for `localizedDescription`.
     public var errorDescription: String? { description }
 }

@@ -1,14 +1,14 @@
 import RecollectCore
 
-/// What lies in a folder of a workspace, and in the folders below.
+/// The files and folders in a folder of a workspace and in its subfolders.
 struct WorkspaceListing {
-    /// In the order of their paths; files that copies contradict are `conflicted`.
+    /// The items, sorted by path. Files with conflict copies are `conflicted`.
     var items: [WorkspaceItem]
-    /// The copies among them, with the file that each contradicts, which need not be there itself.
+    /// The conflict copies with their originals. An original need not exist.
     let originals: [WorkspacePath: WorkspacePath]
-    /// Files that copies beside them contradict, or that the provider says are contradicted.
+    /// The files with conflict copies, or with conflicting versions at the provider.
     let conflicted: Set<WorkspacePath>
-    /// Folders that are there and into which nobody could look, and why.
+    /// The unreadable folders, with the reasons.
     let refusals: [WorkspacePath: RecollectError]
 
     init(_ items: [WorkspaceItem], refusals: [WorkspacePath: RecollectError]) {
@@ -22,13 +22,13 @@ struct WorkspaceListing {
                 items[position] = item.with(.conflicted)
             }
         }
-        // Items are large to move about: their places are ordered by what is compared alone.
+        // Items are expensive to move, so their indexes are sorted by the compared text only.
         let texts = items.map(\.path.description)
         let order = texts.indices.sorted { texts[$0].precedesByBytes(texts[$1]) }
         self.items = order.map { items[$0] }
     }
 
-    /// Whether a path lies in a folder into which nobody could look, so that nothing follows from its absence.
+    /// Whether a path is in an unreadable folder. Its absence is then no evidence of a removal.
     func isHidden(_ path: WorkspacePath) -> Bool {
         refusals.keys.contains { path.names.starts(with: $0.names) }
     }

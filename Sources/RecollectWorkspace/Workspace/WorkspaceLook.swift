@@ -1,20 +1,20 @@
 import Foundation
 import RecollectCore
 
-/// What a look at a workspace found.
+/// The result of a scan.
 struct WorkspaceLook {
-    /// A file that is there, as this device knows it.
+    /// A file's last known state on this device.
     struct File: Hashable {
-        /// Its content; `nil` where that is not known: it was never here, or it is too large.
+        /// The content; `nil` if it is unknown because the file was never local, or is too large.
         var content: ContentHash?
-        /// Its stamp, where that is all that tells its content.
+        /// The file's stamp, if the content is unknown.
         var stamp: String?
-        /// Whether copies that contradict it lie beside it.
+        /// Whether the file has conflict copies or conflicting versions.
         var isConflicted: Bool
-        /// Whether its content was made on this device.
+        /// Whether the content was made on this device.
         var isOwn: Bool
 
-        /// Whether somebody who knew the one does not know the other.
+        /// Whether the content changed, or for an unknown content, the stamp.
         func differs(from other: File) -> Bool {
             content != other.content || (content == nil && stamp != other.stamp)
         }
@@ -22,22 +22,22 @@ struct WorkspaceLook {
 
     fileprivate let index: VersionIndex
     fileprivate let table: FileTable
-    /// Everything that is listed, files that could not be read as `unreadable`; empty while the root is gone.
+    /// The listed items. Unreadable files have the state `unreadable`. Empty if the root is missing.
     var listing = WorkspaceListing([], refusals: [:])
-    /// Files that are missing while the guard stands.
+    /// The missing files during a mass deletion.
     var missing: [WorkspacePath] = []
-    /// Whether so much disappeared at once that nothing is concluded from it.
+    /// Whether a mass deletion was found.
     var isVanished = false
     /// Whether the root can be reached.
     var isAvailable = true
 }
 
 extension SharedWorkspace {
-    /// Looks at the whole folder: takes in what others changed since the last look, and says what is there.
+    /// Scans the whole folder: archives changes made elsewhere since the last scan, and returns the current files.
     ///
-    /// Costs a listing where nothing changed: only files whose stamp is another than at the last look are read. What lies in a folder
-    /// into which nobody can look stays as it was known. Blocks.
-    /// - Parameter acceptingDeletions: Whether files that are missing are deleted, however many they are.
+    /// Reads only files with a stamp different from the last scan's, so an unchanged folder costs a listing. The
+    /// recorded state of files in an unreadable folder stays. Blocks.
+    /// - Parameter acceptingDeletions: Whether all missing files are recorded as deleted, even in a mass deletion.
     func look(acceptingDeletions: Bool = false) throws -> WorkspaceLook {
         try looking.withLock { state in
             let (index, moment) = try archive.snapshot()
@@ -73,11 +73,11 @@ extension SharedWorkspace {
             let absent = known.filter { !there.contains($0) }
             let gone = absent.filter { !listing.isHidden($0) }.sorted()
             let missing = gone.filter { path in
-                // Meanwhile it may have been put into the trash here.
+                // The file may have been trashed here during the scan.
                 guard index.files[path]?.content != nil, let file = latest.files[path] else { return true }
                 return file.content != nil && !file.begun.contains { $0.version.kind.isAbsence }
             }
-            // A copy whose original is there was folded elsewhere.
+            // For a missing conflict copy with an existing original, another device resolved the conflict.
             let unexplained = missing.count { path in
                 ConflictCopies.original(of: path).map { !there.contains($0) } ?? true
             }
@@ -104,13 +104,15 @@ extension SharedWorkspace {
         }
     }
 
-    /// What is known without looking: what the last look found, whoever looked, and what was written here since.
+    /// Returns the known files without a scan, from the last scan by any process and from later writes on this
+    /// device.
     func knownFiles() throws -> [WorkspacePath: WorkspaceLook.File] {
         let table = try FileTable(bytes: archive.note(Self.tableName) ?? [])
         return WorkspaceLook(index: try archive.index(), table: table).files
     }
 
-    /// The files that were there before a look: what the log says has its content; what was listed without one has only its row.
+    /// Returns the files known before a scan: those with a content in the log, and those listed without one in the
+    /// table.
     private static func known(_ index: VersionIndex, _ table: FileTable) -> [WorkspacePath] {
         index.contents.keys
             + table.rows.compactMap { path, row in
@@ -121,7 +123,8 @@ extension SharedWorkspace {
     private static let tableName = "looks"
     private static let guardName = "vanished"
 
-    /// Everything that lies in the root, once what killed writers left is settled, which is tried every hour; `nil` while the root is gone.
+    /// Returns everything in the root, and settles leftovers of killed writers at most once an hour; `nil` if the
+    /// root is missing.
     private func settledListing(_ state: inout LookState, now: Date) throws -> WorkspaceListing? {
         let listing = try listingIfAvailable()
         let isDue = state.settled.map { abs(now.timeIntervalSince($0)) >= 3_600 } ?? true
@@ -130,7 +133,7 @@ extension SharedWorkspace {
         return try settleLeftovers(among: listing.items).kept.isEmpty ? listing : listingIfAvailable()
     }
 
-    /// Everything that lies in the root; `nil` while the root is gone.
+    /// Returns everything in the root; `nil` if the root is missing.
     private func listingIfAvailable() throws -> WorkspaceListing? {
         do {
             return try listing(of: .root, recursively: true)
@@ -139,7 +142,7 @@ extension SharedWorkspace {
         }
     }
 
-    /// Says what one file is now; a content that is new goes into the batch, and what cannot be read becomes `unreadable`.
+    /// Returns the table row of a file. Adds a new content to the batch, and sets the state of an unreadable item.
     private func take(
         _ item: inout WorkspaceItem, _ row: FileTable.Row?, _ index: VersionIndex, _ isContested: Bool, now: Date,
         _ batch: inout FoundBatch
@@ -157,7 +160,7 @@ extension SharedWorkspace {
         do {
             bytes = try provider.read(item.path, limit: configuration.largestFile)
         } catch let error as RecollectError where error.isOfOneFile {
-            // It changes while it is looked at, or cannot be read: the next look may tell more.
+            // The file is changing or unreadable now. The next scan reads it again.
             if [.permissionDenied, .inputOutput].contains(error.code) { item = item.with(.unreadable) }
             return FileTable.Row(stamp: item.stamp, hash: nil, isResting: false)
         }
@@ -170,18 +173,19 @@ extension SharedWorkspace {
         return FileTable.Row(stamp: item.stamp, hash: hash, isResting: isResting)
     }
 
-    /// Until a change is older than the coarsest tick of a file system, another one may leave the same stamp.
+    /// The maximum age, in seconds, of a change with an unreliable stamp: with coarse timestamps, a later change
+    /// may have the same one.
     private static var coarsestTick: TimeInterval { 3 }
 
-    /// Whether so many files are missing, or all of them and the lineage with them, that a folder that is not there is likelier than that
-    /// many deletions. Once the guard stands,
-    /// it stands until none is missing, and none is hidden in a folder into which nobody can look.
+    /// Whether the missing files are a mass deletion: at least four and over half of the known files, or all of them
+    /// together with the lineage. A recorded mass deletion lasts until no file is missing, or hidden in an unreadable
+    /// folder.
     private func isTooMuch(missing: Int, of known: Int, hidden: Int) throws -> Bool {
         guard missing + hidden > 0 else { return false }
         return try missing >= 4 && missing * 2 > known || isGuardKept() || missing == known && isLineageMissing()
     }
 
-    /// Whether the guard stood when somebody last looked, in whichever process.
+    /// Whether the last scan by any process found a mass deletion.
     func isGuardKept() throws -> Bool { try archive.note(Self.guardName) != nil }
 
     private func stand(guard isVanished: Bool, _ state: inout LookState) throws {
@@ -201,7 +205,7 @@ extension SharedWorkspace {
 }
 
 extension WorkspaceLook {
-    /// The files that are there, or were when they were last seen and nothing may be concluded from their absence.
+    /// The current files. Missing and hidden files with no recorded removal are included.
     var files: [WorkspacePath: File] {
         var files: [WorkspacePath: File] = [:]
         for (path, file) in index.files {
@@ -217,21 +221,21 @@ extension WorkspaceLook {
         return files
     }
 
-    /// Files that are not there because they were put into the trash, or moved, on this device.
+    /// The files trashed or moved on this device.
     var removedHere: Set<WorkspacePath> {
         Set(index.files.filter { $0.value.content == nil && $0.value.versions.last?.author != nil }.keys)
     }
 }
 
-/// What an instance remembers from look to look.
+/// The state of an instance between scans.
 struct LookState {
     var table: FileTable?
     var toldTwins: Set<String> = []
-    /// Whether the guard stood at the last look, so that it is told once.
+    /// Whether the last scan found a mass deletion, so that its event is posted once.
     var isGuarded = false
-    /// Up to where the archive's log was told to other devices.
+    /// The position in the archive's log up to which other devices have the lineage.
     var shared: VersionLog.Moment?
-    /// When what killed writers left was last settled.
+    /// The date of the last settling of leftovers.
     var settled: Date?
 }
 

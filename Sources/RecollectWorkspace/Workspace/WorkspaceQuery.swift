@@ -1,20 +1,20 @@
 import Foundation
 
-/// What is searched for in a workspace.
+/// A search in a workspace.
 public struct WorkspaceQuery: Hashable, Sendable {
-    /// Words, parted by blanks, 1,000 bytes at most: a file is found that has all of them in its path or its text, whatever their case
-    /// and accents.
+    /// The words, separated by whitespace, at most 1,000 bytes. A file matches if its path or text contains each of
+    /// them, regardless of case and accents.
     public var text: String
-    /// Where is searched, its folders included.
+    /// The folder to search, with its subfolders.
     public var folder: WorkspacePath
-    /// How many files are found at most.
+    /// The maximum number of files in the result.
     public var limit: Int
-    /// How many lines of each are given at most.
+    /// The maximum number of lines for each file.
     public var linesPerFile: Int
-    /// How many bytes are read at most.
+    /// The maximum number of bytes to read.
     public var byteLimit: Int
 
-    /// Makes a query.
+    /// Creates a query.
     public init(
         _ text: String, in folder: WorkspacePath = .root, limit: Int = 50, linesPerFile: Int = 5,
         byteLimit: Int = 200_000_000
@@ -27,35 +27,35 @@ public struct WorkspaceQuery: Hashable, Sendable {
     }
 }
 
-/// What a search found.
+/// The result of a search.
 public struct WorkspaceSearchResult: Hashable, Sendable {
-    /// The files, in the order of their paths.
+    /// The matching files, sorted by path.
     public var files: [WorkspaceMatch] = []
-    /// How many files could not be looked into because their content is not on this device.
+    /// The number of files not searched because their contents are not local.
     public var filesNotLocal = 0
-    /// How many were not looked into because they are too large, or no text, or cannot be read.
+    /// The number of files not searched because they are too large, not text, or unreadable.
     public var filesNotSearched = 0
-    /// How many folders were not looked into because this process may not, or the disk cannot.
+    /// The number of folders not searched because they are unreadable.
     public var foldersNotSearched = 0
-    /// Whether there may be more: the query's limits ended the search.
+    /// Whether a limit of the query ended the search, so that further files may match.
     public var isCut = false
 
-    /// Makes a result of nothing.
+    /// Creates an empty result.
     public init() {}
 }
 
-/// A file that a search found.
+/// A file found by a search.
 public struct WorkspaceMatch: Hashable, Sendable {
     /// A line of text.
     public struct Line: Hashable, Sendable {
-        /// Its number, from 1.
+        /// The line number, from 1.
         public let number: Int
-        /// The line, cut around the first word where it is long.
+        /// The line. A long one is shortened to the text around the first word found.
         public let text: String
     }
 
-    /// The file.
+    /// The path of the file.
     public let path: WorkspacePath
-    /// Lines that have words of the query: those with most of them, in the order of the file.
+    /// The lines with most of the query's words, in the order of the file.
     public let lines: [Line]
 }

@@ -1,50 +1,53 @@
 import Foundation
 import RecollectCore
 
-/// How a workspace is.
+/// The state of a workspace.
 public struct WorkspaceStatus: Sendable {
-    /// The folder.
+    /// The root folder.
     public var rootURL: URL
-    /// Whether the folder can be reached.
+    /// Whether the root folder can be reached.
     public var isAvailable = true
-    /// Whether so much is missing that nothing is concluded from it, until it is back or `acceptDeletions()` is called.
+    /// Whether a mass deletion was found. Missing files then do not count as removed until they are back or
+    /// `acceptDeletions()` is called.
     public var isVanished = false
-    /// The files that are missing while `isVanished`.
+    /// The missing files during a mass deletion.
     public var missing: [WorkspacePath] = []
-    /// How many files there are, and their bytes in all, those that are not local too.
+    /// The number of files, including those not local.
     public var files = 0
-    /// See `files`.
+    /// The total size of these files in bytes.
     public var bytes = 0
-    /// Files that copies beside them contradict.
+    /// The files with conflict copies beside them, or with conflicting versions at the provider.
     public var conflicted: [WorkspacePath] = []
-    /// Files whose content is not on this device, those on their way too.
+    /// The files with contents not on this device, including downloads in progress.
     public var notLocal: [WorkspacePath] = []
-    /// Files and folders that are there and cannot be read; what lies in such a folder is not among `files`, and stays as it was known.
+    /// The unreadable files and folders. Files in such a folder are not in `files`, and their recorded state stays.
     public var unreadable: [WorkspacePath] = []
-    /// How many files, folders and links are left out of all that Recollect does, because of names that not every system takes or because
-    /// they are links or devices, where the provider can tell. Hidden names do not count, nor does what lies in such a folder.
+    /// The number of files, folders, links and devices ignored by Recollect, if the provider can list them: links
+    /// and devices, and names not allowed on every system. Hidden names and the content of ignored folders are not
+    /// counted.
     public var leftOutCount = 0
-    /// The first of those, from the root on and as far as their names can be shown; 20 at most.
+    /// The first ignored names, from the root on, as far as they can be displayed; at most 20.
     public var leftOut: [String] = []
-    /// Files whose content the sync service does not have yet, where the provider can tell; they are safe on this device alone.
+    /// The files not uploaded to the sync service yet, if the provider can list them. Only this device has their
+    /// contents.
     public var notUploaded: [WorkspacePath] = []
-    /// Those of `notUploaded` for which the service has no room.
+    /// The files of `notUploaded` exceeding the quota of the sync service.
     public var overQuota: [WorkspacePath] = []
-    /// Why the last write of this instance failed, if the disk was the reason (`diskFull`, `readOnly`, `permissionDenied`,
-    /// `tooManyOpenFiles`, `inputOutput`); `nil` again once a write succeeded.
+    /// The error of this instance's last write, if the disk caused it (`diskFull`, `readOnly`, `permissionDenied`,
+    /// `tooManyOpenFiles`, `inputOutput`); `nil` after a successful write.
     public var lastFailure: RecollectError?
-    /// Groups of files whose names some systems take for one.
+    /// The groups of files in a name collision.
     public var twins: [[WorkspacePath]] = []
-    /// How often this instance wrote which file in the last minute.
+    /// The number of writes of this instance in the last minute, by file.
     public var writesInLastMinute: [WorkspacePath: Int] = [:]
-    /// How many contents the archive on this device keeps, and their bytes in all.
+    /// The number of contents in the archive of this device.
     public var archivedContents = 0
-    /// See `archivedContents`.
+    /// The total size of these contents in bytes.
     public var archivedBytes = 0
 }
 
 extension SharedWorkspace {
-    /// Looks at the folder and says how it is. While it is gone, says that.
+    /// Scans the folder and returns its state. A missing folder is no error; see `isAvailable`.
     public func status() async throws -> WorkspaceStatus {
         try await reading {
             let look = try self.look()
@@ -75,7 +78,7 @@ extension SharedWorkspace {
     private func tellLeftOut(of items: [WorkspaceItem], in status: inout WorkspaceStatus) {
         let folders = items.filter { $0.isFolder && $0.state != .unreadable }.map(\.path)
         for folder in [.root] + folders {
-            // One that has gone, or was shut, since the look has nothing to tell.
+            // A folder removed or made unreadable since the scan has no names.
             let names = (try? provider.unlistedNames(in: folder)) ?? []
             status.leftOutCount += names.count
             let first = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -86,8 +89,9 @@ extension SharedWorkspace {
 
     private static var mostLeftOut: Int { 20 }
 
-    /// Says that the files which are missing were deleted on purpose: they are told as removed, and can be restored.
-    /// - Throws: `unavailable` while the folder itself is gone.
+    /// Accepts the missing files of a mass deletion as deleted. They are then reported as removed, and can be
+    /// restored.
+    /// - Throws: `unavailable` if the root folder is missing; errors of the disk.
     public func acceptDeletions() async throws {
         _ = try await writing { try self.look(acceptingDeletions: true) }
         ownChanges.wake()

@@ -1,32 +1,33 @@
-/// Remembers what was read from a slow storage: windows and merged views, as they were asked for.
+/// A cache of windows and merged views in front of a slow store.
 ///
-/// A storage that tells versions (`VersionedChatStorage`: a history, files, memory) is asked for the session's version before every
-/// read, and what is remembered is given only while that is the same: so another process's write is seen by the next read, and
-/// nothing old is ever given. Of any other storage, what is remembered is given for a second at most: so long another writer's
-/// work may stay unseen. What is saved through this wrapper is seen at once in either case.
+/// Every read of a store with versions (`VersionedChatStorage`: a history, files, memory) first reads the session's
+/// version, and uses the cache only if the version has not changed. The next read therefore shows the write of
+/// another process, and stale content is never returned. With any other store, cached content is used for at most
+/// `lifetime`, one second by default, so the writes of others can stay invisible for this duration. Saves through
+/// this wrapper are visible at once in both cases.
 ///
-/// It pays where reading is much slower than asking for a version: a storage on a server, long windows, files. A
-/// history on the device answers nearly as fast by itself. Replies in flight are not remembered.
+/// The cache pays off where reading takes much longer than reading a version: a store on a server, long windows,
+/// files. A history on the device is nearly as fast without it. Streaming replies are not cached.
 ///
-/// At most `capacity` messages are remembered; the session that was not read for longest goes first. May be used from any task;
-/// reads of the same thing at the same time are each passed on.
+/// At most `capacity` messages are cached; the least recently read session is evicted first. Any task can use the
+/// cache. Simultaneous reads of the same content are each forwarded.
 public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let memory: Locked<ReadSessions>
     private let now: @Sendable () -> ContinuousClock.Instant
 
-    /// Wraps a storage.
+    /// Creates a cache in front of a store.
     /// - Parameters:
-    ///   - storage: The storage that keeps the messages.
-    ///   - capacity: How many messages are remembered at most.
-    ///   - lifetime: How long something is remembered of a storage without versions.
+    ///   - storage: The store of the messages.
+    ///   - capacity: The maximum number of cached messages.
+    ///   - lifetime: The duration for which content of a store without versions is cached.
     public convenience init(
         wrapping storage: any ChatStorage, capacity: Int = 10_000, lifetime: Duration = .seconds(1)
     ) {
         self.init(wrapping: storage, capacity: capacity, lifetime: lifetime, now: { .now })
     }
 
-    /// The same with a clock of the caller's.
+    /// Creates a cache with a custom clock.
     package init(
         wrapping storage: any ChatStorage, capacity: Int = 10_000, lifetime: Duration = .seconds(1),
         now: @escaping @Sendable () -> ContinuousClock.Instant
@@ -36,7 +37,7 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
         memory = Locked(ReadSessions(capacity: capacity, lifetime: lifetime))
     }
 
-    /// The messages of one scope, remembered or read.
+    /// Returns the messages of one scope, from the cache or the wrapped store.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -46,7 +47,7 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// Saves one message: passed on.
+    /// Saves one message in the wrapped store.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -54,8 +55,10 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves a batch: passed on. The session is forgotten before and after, whether the save succeeds or fails: what is read while
-    /// it runs may be older than the save.
+    /// Saves a batch in the wrapped store.
+    ///
+    /// The session is removed from the cache before and after the save, even if the save fails, because content
+    /// read during the save may be older than the save.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -66,14 +69,16 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
             messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// All messages of a session, remembered or read.
+    /// Returns all messages of a session, from the cache or the wrapped store.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await read(.merged, of: ConversationID(userId: userId, sessionId: sessionId)) {
             try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
         }
     }
 
-    /// Begins a reply: passed on. Its end is another's write: a storage without versions shows it after `lifetime`.
+    /// Begins a streaming reply in the wrapped store.
+    ///
+    /// The end of the reply bypasses the cache: with a store without versions, it becomes visible after `lifetime`.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
@@ -81,14 +86,14 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// The replies in flight of a session: passed on.
+    /// Returns the streaming replies of a session from the wrapped store.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
     }
 
-    /// The session's version: passed on.
+    /// Returns the session's version from the wrapped store.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
     }
@@ -97,7 +102,7 @@ public final class CachingChatStorage: DraftingChatStorage, VersionedChatStorage
         _ what: ReadSessions.View, of conversation: ConversationID,
         _ readBelow: () async throws -> [ConversationMessage]
     ) async throws -> [ConversationMessage] {
-        // The version goes first: what is read after it is never older.
+        // The version is read first, so the content is never older than its version.
         let version = try await version(userId: conversation.userId, sessionId: conversation.sessionId)
         let moment = now()
         let (known, reading) = memory.withLock { memory in

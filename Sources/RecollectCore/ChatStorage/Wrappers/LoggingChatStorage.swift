@@ -1,24 +1,25 @@
 import Logging
 
-/// Logs what is asked of a storage: what, how many messages, how long it took, and how it ended.
+/// A wrapper that logs every call of a chat store with its message count, duration and result.
 ///
-/// Never bodies; ids of users, sessions and agents only as the first 12 digits of their SHA-256, and of errors that are not
-/// Recollect's only the type, because nobody knows what they quote. What succeeds is logged as debug, what fails as error, a
-/// cancelled call too. May be used from any task; every call is passed on as it is.
+/// Message bodies are never logged. The IDs of users, sessions and agents are logged only as the first 12 digits of
+/// their SHA-256 hash, and errors other than Recollect's only by type, because they may quote content. Successful
+/// calls are logged at the debug level; failed and canceled calls at the error level. Any task can use the wrapper;
+/// every call is forwarded unchanged.
 public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let logger: Logger
 
-    /// Wraps a storage.
+    /// Creates a wrapper around a store.
     /// - Parameters:
-    ///   - storage: The storage that keeps the messages.
-    ///   - logger: Where calls are logged.
+    ///   - storage: The store of the messages.
+    ///   - logger: The logger for the calls.
     public init(wrapping storage: any ChatStorage, logger: Logger = Logger(label: "recollect.chats")) {
         self.storage = storage
         self.logger = logger
     }
 
-    /// The messages of one scope; logs how many, and the budget.
+    /// Returns the messages of one scope; logs their number and the budget.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -39,7 +40,7 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// Saves a batch; logs how many messages, and the budget.
+    /// Saves a batch; logs the number of messages and the budget.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -51,7 +52,7 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// All messages of a session; logs how many.
+    /// Returns all messages of a session; logs their number.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await logger.logging(
             "fetchAllChats", Self.named(userId, sessionId), counting: { ["messages": "\($0.count)"] }
@@ -60,7 +61,8 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// Begins a reply; logs whether the storage keeps one. What is appended to it, and its end, are not logged.
+    /// Begins a streaming reply; logs whether the store returned one. The increments and the end of the reply are
+    /// not logged.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
@@ -73,7 +75,7 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// The replies in flight of a session; logs how many.
+    /// Returns the streaming replies of a session; logs their number.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
@@ -84,7 +86,7 @@ public final class LoggingChatStorage: DraftingChatStorage, VersionedChatStorage
         }
     }
 
-    /// The session's version: passed on; logs that it was asked.
+    /// Returns the session's version; logs the call.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await logger.logging("version", Self.named(userId, sessionId)) {
             try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)

@@ -1,12 +1,12 @@
-/// What was read of each session, for as long as it may be given again.
+/// The cached reads of a `CachingChatStorage` by session.
 struct ReadSessions {
-    /// One of the things that can be read of a session.
+    /// A readable view of a session.
     enum View: Hashable {
         case window(agent: ByteString, maxMessages: Int?)
         case merged
     }
 
-    /// Says in which state of its session something is read.
+    /// An identifier of the session's state at the time of a read.
     struct Reading: Equatable {
         fileprivate let number: Int
     }
@@ -16,7 +16,8 @@ struct ReadSessions {
         let version: ChatVersion?
         let began: ContinuousClock.Instant
         var views: [View: [ConversationMessage]] = [:]
-        /// How much it takes of the capacity: a message each, and one for each view, since an empty one takes room too.
+        /// The session's share of the capacity: 1 for the session, 1 for each view and 1 for each message. Empty
+        /// views also take space.
         var size = 1
         var lastRead = 0
     }
@@ -32,7 +33,8 @@ struct ReadSessions {
         self.lifetime = lifetime
     }
 
-    /// Begins to read of a session, and forgets what is too old: read of another version or, without versions, too long ago.
+    /// Begins a read of a session, and removes stale content: of another version or, without versions, older than
+    /// `lifetime`.
     mutating func begin(
         _ conversation: ConversationID, version: ChatVersion?, at now: ContinuousClock.Instant
     ) -> Reading {
@@ -51,12 +53,13 @@ struct ReadSessions {
         return reading
     }
 
-    /// What is remembered, if it is.
+    /// Returns the cached messages of a view; `nil` if there are none.
     func messages(of view: View, in conversation: ConversationID) -> [ConversationMessage]? {
         sessions[conversation]?.views[view]
     }
 
-    /// Remembers what was read, unless the session has been forgotten since that reading began: then it may be too old.
+    /// Caches the result of a read, unless the session was removed after the read began: the result may then be
+    /// stale.
     mutating func remember(
         _ messages: [ConversationMessage], as view: View, in conversation: ConversationID, of reading: Reading
     ) {
@@ -67,11 +70,11 @@ struct ReadSessions {
         sessions[conversation]?.size += messages.count + 1
         size += messages.count + 1
         makeRoom(besides: conversation)
-        // Where the views of one session alone are too many, they go together.
+        // If the views of this session alone exceed the capacity, all of them are removed.
         if size > capacity { forget(conversation) }
     }
 
-    /// Forgets a session, and what is being read of it.
+    /// Removes a session, so that reads in progress are not cached.
     mutating func forget(_ conversation: ConversationID) {
         size -= sessions.removeValue(forKey: conversation)?.size ?? 0
     }

@@ -1,23 +1,24 @@
 import Foundation
 
-/// The summary of a scope as it is kept in the storage itself: a message in a scope of its own in the same session.
+/// The summary of a scope, stored beside its messages in a separate scope of the same session.
 ///
-/// Two messages are saved together with a budget of two: a heading of the role `assistant`, then the summary, `system`. So neither
-/// repeats the role before it, whatever was there, and each summary takes the place of the last: over any store of four methods.
+/// Two messages are saved together with a budget of two: a heading with the role `assistant`, then the summary with
+/// the role `system`. So neither repeats the previous role, whatever was stored before, and each summary replaces
+/// the previous one, in any store of the four methods.
 struct StoredSummary: Sendable {
-    /// What the agent ids of scopes with summaries, and the ids of their messages, begin with.
+    /// The prefix of the agent IDs of scopes with summaries, and of the IDs of their messages.
     static let prefix = "recollect.summary/"
 
-    /// The summary, as agents are given it.
+    /// The summary, in the form given to agents.
     let message: ConversationMessage
-    /// The id of the last message that it covers.
+    /// The ID of the last message covered by the summary.
     private let through: ByteString
-    /// The ids of the messages that followed that one.
+    /// The IDs of the messages after that one at the time of the summary.
     private let followers: Set<ByteString>
 
     private static let field = "summary"
 
-    /// Makes a summary that covers the first messages and leaves the others.
+    /// Creates a summary covering the first messages and leaving the others.
     init(text: String, covering covered: ArraySlice<ConversationMessage>, leaving rest: ArraySlice<ConversationMessage>)
     {
         let through = covered.last?.id ?? ""
@@ -31,7 +32,7 @@ struct StoredSummary: Sendable {
             ])
     }
 
-    /// Reads what the scope of a summary holds; `nil` where there is none.
+    /// Creates a summary from the messages of its scope; `nil` if they contain none.
     init?(in messages: [ConversationMessage]) {
         guard let message = messages.last(where: { $0.role == .system }),
             case .object(let fields)? = message.metadata[Self.field], case .string(let through)? = fields["through"],
@@ -42,7 +43,7 @@ struct StoredSummary: Sendable {
         self.followers = Set(followers.compactMap(\.stringValue).map { ByteString($0) })
     }
 
-    /// What is saved.
+    /// The messages to save.
     var batch: [ConversationMessage] {
         let heading = ConversationMessage(
             id: Self.prefix + UUID().uuidString, role: .assistant, text: "The conversation so far:",
@@ -50,25 +51,27 @@ struct StoredSummary: Sendable {
         return [heading, message]
     }
 
-    /// The scope in which the summary of a scope is kept.
+    /// Returns the scope that stores the summary of a scope.
     static func scope(of scope: Scope) -> Scope {
         scope.conversation.scope(agentId: prefix + scope.agentId)
     }
 
-    /// Whether an id, of an agent or a message, is one of those that summaries are kept under.
+    /// Whether an ID, of an agent or a message, is reserved for summaries.
     static func isReserved(_ id: String) -> Bool {
         id.utf8.starts(with: prefix.utf8)
     }
 
-    /// Whether the last message that it covers is among these.
+    /// Whether the messages include the last message covered by the summary.
     func reaches(into messages: [ConversationMessage]) -> Bool {
         messages.contains { ByteString($0.id) == through }
     }
 
-    /// The messages of the whole history that it does not cover; `nil` where it is no summary of this history any more.
+    /// Returns the messages of the whole history not covered by the summary; `nil` if the summary does not fit this
+    /// history.
     ///
-    /// Where the last message that it covers is gone, it was trimmed away with all before it if the history now begins with one of
-    /// those that followed. Otherwise it was deleted, or taken out with what followed, and the summary tells of what is no more.
+    /// If the last covered message is missing, the first message of the history decides. If it is one of the
+    /// followers, a trim removed the last covered message and all before it, and the summary is still valid.
+    /// Otherwise the message was deleted or replaced by a branch, and the summary describes removed content.
     func uncovered(of messages: [ConversationMessage]) -> [ConversationMessage]? {
         if let last = messages.lastIndex(where: { ByteString($0.id) == through }) {
             return Array(messages[(last + 1)...])

@@ -1,13 +1,14 @@
-/// A scope as agents are given it: the summary, and the turns that no summary covers.
+/// A scope as given to agents: the summary, and the turns after it.
 struct SummarizedChat: Sendable {
-    /// The summary, where there is one of this history.
+    /// The summary, if there is one of this history.
     let summary: StoredSummary?
-    /// What it does not cover.
+    /// The turns not covered by the summary.
     let turns: Turns
-    /// The id of the summary that is stored, of this history or not.
+    /// The ID of the stored summary, also if it does not fit this history.
     let storedId: String?
 
-    /// Puts together what is stored: all messages, or as many of the last as the summary reaches into.
+    /// Creates a chat from the stored messages: all of them, or at least those back to the last one covered by the
+    /// summary.
     init(summary: StoredSummary?, messages: [ConversationMessage]) {
         let uncovered = summary?.uncovered(of: messages)
         self.summary = uncovered == nil ? nil : summary
@@ -15,21 +16,21 @@ struct SummarizedChat: Sendable {
         turns = Turns(uncovered ?? messages)
     }
 
-    /// The summary, then the last messages within a budget, which the summary does not count in.
+    /// Returns the summary, then the last messages within a budget. The summary does not count toward the budget.
     func given(maxMessages: Int?) -> [ConversationMessage] {
         let window = turns.messages.suffix(MessageWindow.size(for: maxMessages) ?? turns.messages.count)
         return (summary.map { [$0.message] } ?? []) + window
     }
 
-    /// What is to be folded into the summary.
+    /// The messages to summarize next.
     struct Fold {
         let folded: ArraySlice<ConversationMessage>
         let left: ArraySlice<ConversationMessage>
-        /// Whether more remains to be folded.
+        /// Whether more turns remain to be summarized.
         let isPart: Bool
     }
 
-    /// All turns but the last few, or as many of them as a summariser is given at once; `nil` where there are none.
+    /// Returns all turns but the last `keepLast`, at most `limit`; `nil` if there are none.
     func fold(keepingLast keepLast: Int, atMost limit: Int) -> Fold? {
         let count = min(turns.count - keepLast, limit)
         guard count > 0 else { return nil }

@@ -1,54 +1,58 @@
 import Logging
 
-/// Gives a new summary: the summary so far, where there is one, with the messages folded in that follow it.
+/// A function that returns a new summary from the previous one, if any, and the messages after it.
 public typealias ChatSummarizer =
     @Sendable (_ summary: String?, _ messages: [ConversationMessage]) async throws -> String
 
-/// Keeps everything that was said, and gives agents a summary of it with the last turns.
+/// A store of all messages that gives agents a summary and the last turns.
 ///
-/// Once a scope has more than `triggerAt` pairs that no summary covers, all but the last `keepLast` are folded into the summary. Then
-/// `fetch` gives the summary, a message of the role `system`, and behind it every message that it does not cover, to the last.
-/// `fetchAllChats` gives what was said and no summaries. A pair is what the user says with all that follows, up to what they
-/// say next; it is folded whole, so no tool exchange is split, nor a question from its answer.
+/// When a scope has more than `triggerAt` turns without a summary, all but the last `keepLast` are summarized.
+/// `fetch` then returns the summary, a message with the role `system`, followed by every message not covered by it.
+/// `fetchAllChats` returns the original messages without summaries. A turn is a message of the user with everything
+/// up to the user's next message. It is summarized as a whole, so no tool exchange is split and no input is
+/// separated from its reply.
 ///
-/// **When.** A save that brings a pair too many begins the summary in the background and does not wait, so that it grows while
-/// the reply streams. A `fetch` of more answered pairs than `triggerAt` waits for it, at most `patience`. Calls at the same time
-/// share one summary; a caller that is cancelled stops waiting, and the summary is made all the same. More than 100 pairs,
-/// of a history that was long before, are folded 100 at a time, each time saved.
+/// **When.** A save that exceeds `triggerAt` starts the summary in the background and returns without waiting, so
+/// the summary is made while the reply streams. A `fetch` of more than `triggerAt` answered turns waits for the
+/// summary, at most `patience`. Simultaneous calls share one summary. A canceled caller stops waiting, and the
+/// summary continues. More than 100 turns, in a history that was already long, are summarized 100 at a time, with a
+/// save after each step.
 ///
-/// **When the summarizer fails** or takes too long, `fetch` gives all that no summary covers, as far as `maxMessages` goes: an agent rather
-/// gets too much than nothing. `events` tells of each failure. It is tried again with what the user says next, and until it
-/// succeeds no `fetch` waits for it.
+/// **When the summarizer fails** or exceeds `patience`, `fetch` returns the last summary and all messages not
+/// covered by it, within `maxMessages`: too much content is better for an agent than none. `events` reports each
+/// failure. The next message of the user triggers another attempt; until one succeeds, no `fetch` waits.
 ///
-/// **Where it is kept.** In the storage itself, so that a restart does not pay again: in the same session, for an agent whose id is
-/// `reservedPrefix` and the agent's own. Such ids, of agents and messages, belong to this wrapper: saving and fetching under one
-/// throws `invalidArgument`. Other views of the same history show that agent's messages, a heading and the summary. Two
-/// processes at once may both pay for a summary and lose nothing; the last one saved stays.
+/// **Storage.** Summaries are stored in the wrapped store, so a restart does not pay for them again: in the same
+/// session, for an agent whose ID is `reservedPrefix` followed by the original agent's ID. Such IDs, of agents and
+/// messages, are reserved: saving and fetching with one throws `invalidArgument`. Other views of the same history
+/// show that agent's two messages, a heading and the summary. Two processes may pay for the same summary at the
+/// same time; no messages are lost, and the last summary saved stays.
 ///
-/// **When the history changes.** Messages that a summary covers may be edited or deleted and it stays, as long as the last one that
-/// it covers is there, or the history begins with one of those that followed it when it was made, as a trim leaves it. Otherwise
-/// (a branch, a deletion) it is not given any more, and what is there is summarised anew. The budget of a save is
-/// passed on: it trims what was said, and what is trimmed before a summary covers it is gone. Give none, or one far above what
-/// `triggerAt` pairs take.
+/// **Changes of the history.** Editing or deleting covered messages leaves the summary in use if the last covered
+/// message is still there, or if the history begins with one of the messages that followed it, as after a trim.
+/// Otherwise (after a branch or a deletion) the summary is ignored, and the remaining messages are summarized
+/// again. The budget of a save is forwarded and trims the original messages; messages trimmed before a summary
+/// covers them are lost. Pass no budget, or one far above the size of `triggerAt` turns.
 public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatStorage {
-    /// What the ids of agents begin with whose scopes hold summaries.
+    /// The prefix of the reserved agent IDs, whose scopes hold summaries.
     public static let reservedPrefix = StoredSummary.prefix
 
-    /// Where failures of the summarizer are told.
+    /// The events of this store, about failures of the summarizer.
     public let events: StoreEvents
 
     private let storage: any ChatStorage
     private let folding: SummaryFolding
 
-    /// Wraps a storage.
+    /// Creates a wrapper around a store.
     /// - Parameters:
-    ///   - storage: The storage that keeps the messages and the summaries.
-    ///   - triggerAt: How many pairs without a summary are at most given; less than `keepLast` is taken for `keepLast`.
-    ///   - keepLast: How many pairs are left out of a summary when it is made; less than 1 is taken for 1.
-    ///   - patience: How long a `fetch` waits for a summary that is being made.
-    ///   - logger: Where failures are logged; never a message's body.
-    ///   - summarizer: Makes the summaries: for many scopes at the same time, for one scope once at a time. An empty one is a
-    ///     failure.
+    ///   - storage: The store of the messages and the summaries.
+    ///   - triggerAt: The maximum number of turns without a summary. Values less than `keepLast` are raised to
+    ///     `keepLast`.
+    ///   - keepLast: The number of turns left out of a new summary. Values less than 1 are raised to 1.
+    ///   - patience: The longest time for which a `fetch` waits for a summary.
+    ///   - logger: The logger for failures. Message bodies are never logged.
+    ///   - summarizer: The function for the summaries. Calls for different scopes may run at the same time, calls
+    ///     for one scope do not. An empty summary is a failure.
     public convenience init(
         wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2, patience: Duration = .seconds(30),
         logger: Logger = Logger(label: "recollect"), summarizer: @escaping ChatSummarizer
@@ -58,7 +62,7 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
             pause: { try await Task.sleep(for: patience) }, summarizer: summarizer)
     }
 
-    /// The same where `pause` waits as long as a `fetch` has patience.
+    /// Creates a wrapper with `pause` as the waiting time of a `fetch`.
     package init(
         wrapping storage: any ChatStorage, triggerAt: Int = 20, keepLast: Int = 2,
         logger: Logger = Logger(label: "recollect"), pause: @escaping @Sendable () async throws -> Void,
@@ -71,11 +75,11 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
             summarizer: summarizer)
     }
 
-    /// The summary of a scope, where it has one, and the last messages that it does not cover.
+    /// Returns the summary of a scope, if it has one, and the last messages not covered by it.
     ///
-    /// `maxMessages` counts messages without the summary, so that one more may come; where it is less than the messages that no summary
-    /// covers, those between are not given. 1 or less gives nothing.
-    /// - Throws: `invalidArgument` for a reserved agent id; `CancellationError`; what the storage throws.
+    /// `maxMessages` does not count the summary, so the result may have one more message. If it is less than the
+    /// number of uncovered messages, the oldest of them are left out. 1 or less returns an empty array.
+    /// - Throws: `invalidArgument` for a reserved agent ID; `CancellationError`; errors of the store.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -84,7 +88,7 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
         return try await folding.chat(of: scope).given(maxMessages: maxMessages)
     }
 
-    /// Saves one message as a batch of one.
+    /// Saves one message, as a batch of one.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -92,8 +96,8 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves a batch: passed on. A summary that it makes due is begun afterwards, in the background.
-    /// - Throws: `invalidArgument` for a reserved id; what the storage throws.
+    /// Saves a batch in the wrapped store, then starts a summary in the background if one is due.
+    /// - Throws: `invalidArgument` for a reserved ID; errors of the store.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -104,15 +108,15 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
         folding.note(messages, in: scope)
     }
 
-    /// All messages of a session as they were said, without summaries.
+    /// Returns all original messages of a session, without summaries.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await storage.fetchAllChats(userId: userId, sessionId: sessionId).filter {
             !StoredSummary.isReserved($0.id)
         }
     }
 
-    /// Begins a reply: passed on.
-    /// - Throws: `invalidArgument` for a reserved agent id; what the storage throws.
+    /// Begins a streaming reply in the wrapped store.
+    /// - Throws: `invalidArgument` for a reserved agent ID; errors of the store.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
@@ -121,14 +125,14 @@ public final class SummarizingChatStorage: DraftingChatStorage, VersionedChatSto
             message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// The replies in flight of a session: passed on.
+    /// Returns the streaming replies of a session from the wrapped store.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
     }
 
-    /// The session's version: passed on. A new summary is a change of the session.
+    /// Returns the session's version from the wrapped store. A new summary changes it.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
     }

@@ -1,19 +1,20 @@
 import Foundation
 
-/// Makes and keeps the summaries behind a `SummarizingChatStorage`: for each scope once at a time, whoever asks.
+/// The generator of summaries for a `SummarizingChatStorage`, with at most one summary in progress for each scope.
 final class SummaryFolding: Sendable {
-    /// How many turns a summarizer is given at once.
+    /// The maximum number of turns in one call of the summarizer.
     static let longestFold = 100
 
-    /// What is known of a scope. It may be wrong where others write; then a summary is begun a turn earlier or later.
+    /// The recorded state of a scope. It may be out of date because of other writers; a summary then starts a turn
+    /// early or late.
     private struct Known {
-        /// How many turns no summary covers.
+        /// The number of turns without a summary.
         var turns: Int
         var hasFailed = false
     }
 
     private struct State {
-        /// For each scope whose summary is being made, what opens when it is made or has taken too long.
+        /// The latch for each summary in progress, opened at its end or after the longest waiting time.
         var making: [Scope: Latch] = [:]
         var known: [Scope: Known] = [:]
     }
@@ -38,7 +39,7 @@ final class SummaryFolding: Sendable {
         self.summarizer = summarizer
     }
 
-    /// A scope as agents are given it, once a summary that is due has been made, has failed, or has taken too long.
+    /// Returns a scope as given to agents, after waiting for a due summary to be saved, fail or time out.
     func chat(of scope: Scope) async throws -> SummarizedChat {
         let chat = try await stored(scope)
         remember(chat.turns.count, of: scope)
@@ -49,7 +50,7 @@ final class SummaryFolding: Sendable {
         return try await stored(scope)
     }
 
-    /// Counts what was saved, and begins a summary if it is due.
+    /// Counts saved messages, and begins a summary if one is due.
     func note(_ messages: [ConversationMessage], in scope: Scope) {
         let said = messages.count { $0.role == .user && !$0.belongsToToolExchange }
         let turns = state.withLock { state in
@@ -59,7 +60,7 @@ final class SummaryFolding: Sendable {
         if said > 0, turns > triggerAt { _ = begin(scope) }
     }
 
-    /// Makes a summary in a task of its own, which no caller's cancellation reaches, unless one is being made.
+    /// Starts a summary in a separate task, unaffected by cancellation of callers, unless one is in progress.
     private func begin(_ scope: Scope) -> Latch {
         let (latch, isNew) = state.withLock { state in
             if let latch = state.making[scope] { return (latch, false) }
@@ -69,7 +70,7 @@ final class SummaryFolding: Sendable {
         }
         guard isNew else { return latch }
         Task {
-            // Ends early only by the cancellation below: the latch is open then in any case.
+            // Ends early only by the cancellation below; the latch is then opened in any case.
             let patience = Task { [pause] in
                 try await pause()
                 latch.open()
@@ -88,7 +89,7 @@ final class SummaryFolding: Sendable {
         return latch
     }
 
-    /// Folds all turns but the last into the summary, if there are more than `triggerAt`.
+    /// Summarizes all turns but the last `keepLast`, if there are more than `triggerAt`.
     private func fold(_ scope: Scope) async throws {
         var chat = try await stored(scope)
         guard chat.turns.count > triggerAt else { return }
@@ -98,7 +99,7 @@ final class SummaryFolding: Sendable {
                 throw RecollectError(.unreadable, "the summarizer gave an empty summary; the last one stays")
             }
             let summary = StoredSummary(text: text, covering: fold.folded, leaving: fold.left)
-            // Another process may have been quicker; what it covers must not be taken back.
+            // If another process has saved a summary in the meantime, its coverage must not shrink.
             let isOvertaken = try await self.summary(of: scope)?.message.id != chat.storedId
             if !isOvertaken { try await save(summary, of: scope, insteadOf: chat.storedId) }
             chat = try await stored(scope)
@@ -111,7 +112,7 @@ final class SummaryFolding: Sendable {
         let place = StoredSummary.scope(of: scope)
         try await storage.saveMessages(
             summary.batch, userId: place.userId, sessionId: place.sessionId, agentId: place.agentId, maxMessages: 2)
-        // A storage that changes what it keeps would have every summary paid for and none given.
+        // With a store that changes saved messages, every summary would be paid for and none used.
         let kept = try await self.summary(of: scope)?.message.id
         guard kept != nil, kept != before else {
             throw RecollectError(
@@ -120,10 +121,11 @@ final class SummaryFolding: Sendable {
         }
     }
 
-    /// A scope as it is stored. The summary is read first: what is read after it holds all that it covers.
+    /// Returns the stored state of a scope. The summary is read first, so the messages read after it include all it
+    /// covers.
     private func stored(_ scope: Scope) async throws -> SummarizedChat {
         let summary = try await summary(of: scope)
-        // Enough for what is given, most of the time; all only where that does not reach back to the summary.
+        // Usually enough messages. All are read only if these do not reach back to the summary.
         let enough = 4 * min(triggerAt + keepLast, 1 << 20)
         var messages = try await messages(of: scope, last: enough)
         if messages.count >= enough, summary?.reaches(into: messages) != true {
@@ -141,7 +143,7 @@ final class SummaryFolding: Sendable {
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
     }
 
-    /// How many scopes are remembered: what is forgotten is known again after the next fetch.
+    /// The maximum number of recorded scopes. A removed scope is recorded again by its next fetch.
     private static let capacity = 1024
 
     private func remember(_ turns: Int, of scope: Scope) {
@@ -156,7 +158,7 @@ final class SummaryFolding: Sendable {
     }
 }
 
-/// The error that work throws, if it does.
+/// Returns the error thrown by `work`; `nil` if there is none.
 private func failure(of work: () async throws -> Void) async -> (any Error)? {
     do {
         try await work()

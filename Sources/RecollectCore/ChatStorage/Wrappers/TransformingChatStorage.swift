@@ -1,7 +1,9 @@
-/// Changes a message before it is saved, or leaves it out by giving `nil`. What it throws fails the save.
+/// A function that changes a message before it is saved, or returns `nil` to leave it out. An error makes the save
+/// fail.
 public typealias MessageTransform = @Sendable (ConversationMessage) async throws -> ConversationMessage?
 
-/// Changes every message before it is saved: takes secrets out, say, so that no store ever sees them.
+/// A wrapper that changes every message before it is saved, for example to remove credentials before they reach a
+/// store.
 ///
 /// ```swift
 /// let store = TransformingChatStorage(wrapping: files) { message in
@@ -9,37 +11,39 @@ public typealias MessageTransform = @Sendable (ConversationMessage) async throws
 /// }
 /// ```
 ///
-/// Reads are passed on: what was saved another way is given as it is. The id of a message stays whatever the transform gives: in a
-/// session one id is one message, and a retry must find it. Everything else may change, the role too.
+/// Reads are forwarded: messages saved without this wrapper are returned unchanged. A message keeps its ID
+/// regardless of the transform, because an ID names one message in a session, and a retry must find it. Everything
+/// else may change, including the role.
 ///
-/// **No drafts.** `beginReply` gives `nil`, so that an orchestrator holds a reply in memory until it can be transformed whole: kept
-/// piece by piece, a secret that two pieces share would reach the disk. A reply whose process ends in the middle is lost for it.
+/// **No streaming replies.** `beginReply` returns `nil`, so an orchestrator holds a reply in memory until it can be
+/// transformed as a whole. Saved in increments, a credential split between two of them would reach the disk. As a
+/// consequence, a reply is lost if its process ends before the reply does.
 ///
-/// A batch is transformed, message after message, on the task that saves, and then saved: whole, or not at all where the
-/// transform throws or the task was cancelled. Of saves at the same time the order is that in which their transforms end. Messages
-/// that are left out do not count for the rule of same role: an answer whose question is left out may repeat the last role, and is
-/// dropped then.
+/// A batch is transformed one message at a time on the calling task, then saved completely, or not at all if the
+/// transform throws or the task was canceled. Simultaneous saves are ordered by the end of their transforms.
+/// Omitted messages do not count for the same-role rule: a reply without its input may repeat the last role and is
+/// then dropped.
 public final class TransformingChatStorage: DraftingChatStorage, VersionedChatStorage {
     private let storage: any ChatStorage
     private let transform: MessageTransform
 
-    /// Wraps a storage.
+    /// Creates a wrapper around a store.
     /// - Parameters:
-    ///   - storage: The storage that keeps what the transform gives.
-    ///   - transform: Gives what is saved instead of a message; called for many tasks at the same time.
+    ///   - storage: The store of the transformed messages.
+    ///   - transform: The function applied to each message, possibly in many tasks at the same time.
     public init(wrapping storage: any ChatStorage, transform: @escaping MessageTransform) {
         self.storage = storage
         self.transform = transform
     }
 
-    /// The messages of one scope: passed on.
+    /// Returns the messages of one scope from the wrapped store.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
         try await storage.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves what the transform gives for a message.
+    /// Saves the transformed message.
     public func save(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -47,8 +51,8 @@ public final class TransformingChatStorage: DraftingChatStorage, VersionedChatSt
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves what the transform gives for the messages of a batch; if nothing is left of it, the scope is still trimmed.
-    /// - Throws: What the transform throws, and then nothing of the batch is saved; what the storage throws.
+    /// Saves the transformed messages of a batch. If none are left, the scope is still trimmed.
+    /// - Throws: Errors of the transform, and then nothing of the batch is saved; errors of the store.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -61,26 +65,26 @@ public final class TransformingChatStorage: DraftingChatStorage, VersionedChatSt
             transformed, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// All messages of a session: passed on.
+    /// Returns all messages of a session from the wrapped store.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await storage.fetchAllChats(userId: userId, sessionId: sessionId)
     }
 
-    /// Gives `nil`: pieces of a reply cannot be transformed.
+    /// Returns `nil`, because increments of a reply cannot be transformed.
     public func beginReply(
         _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> ReplyDraft? {
         nil
     }
 
-    /// The replies in flight that others began in the storage: passed on.
+    /// Returns the streaming replies begun in the wrapped store by others.
     public func repliesInFlight(
         userId: String, sessionId: String
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         try await (storage as? any DraftingChatStorage)?.repliesInFlight(userId: userId, sessionId: sessionId) ?? []
     }
 
-    /// The session's version: passed on.
+    /// Returns the session's version from the wrapped store.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await (storage as? any VersionedChatStorage)?.version(userId: userId, sessionId: sessionId)
     }

@@ -1,15 +1,15 @@
-/// A page of a tree of rows or of entries, as SQLite's file format lays it out (https://sqlite.org/fileformat2.html#b_tree_pages).
+/// A page of a table or index tree in SQLite's file format (https://sqlite.org/fileformat2.html#b_tree_pages).
 ///
-/// Any bytes may come as a page. A cell that does not fit in it is left out.
+/// Any bytes may be passed as a page. Cells beyond the end of the page are left out.
 struct BTreePage {
     enum Kind {
         case rows
         case entries
-        /// An interior page of a tree of rows: it has keys and children alone.
+        /// An interior page of a table tree, with only keys and children.
         case keys
     }
 
-    /// A row or an entry as far as it lies on its page.
+    /// A row or an index entry, with its bytes on this page.
     struct Cell {
         /// The row's number, or the greatest one in the child; 0 for an entry.
         let key: Int64
@@ -17,11 +17,11 @@ struct BTreePage {
         let size: Int
         /// The bytes of the record on this page.
         let local: [UInt8]
-        /// The page on which the record goes on; `nil` if all of it is here.
+        /// The page with the rest of the record; `nil` if all of it is here.
         let overflow: Int?
         /// The child page before this cell; `nil` on a leaf.
         let child: Int?
-        /// Where the cell lies on its page.
+        /// The range of the cell on its page.
         fileprivate let place: Range<Int>
     }
 
@@ -32,7 +32,8 @@ struct BTreePage {
     private let start: Int
     private let pointers: Range<Int>
 
-    /// - Parameter isFirst: whether it is the file's first page, where the file's header comes before the page's.
+    /// Creates a page from its bytes; `nil` if they are not a page of a tree.
+    /// - Parameter isFirst: Whether it is the file's first page, with the file's header before the page's header.
     init?(_ bytes: [UInt8], isFirst: Bool) {
         let start = isFirst ? 100 : 0
         let hasChildren: Bool
@@ -116,10 +117,10 @@ struct BTreePage {
             place: place(start, end + (isWhole ? 0 : 4)))
     }
 
-    /// No cell takes fewer than 4 bytes.
+    /// Returns the range of a cell. Each cell takes at least 4 bytes.
     private func place(_ start: Int, _ end: Int) -> Range<Int> { start..<max(end, start + 4) }
 
-    /// How much of a record lies on its page.
+    /// Returns the number of a record's bytes on its page.
     private func localSize(of size: Int) -> Int {
         let usable = bytes.count
         let most = kind == .rows ? usable - 35 : (usable - 12) * 64 / 255 - 23
@@ -131,7 +132,8 @@ struct BTreePage {
 }
 
 extension [UInt8] {
-    /// The integer of SQLite's variable length at an offset, which moves behind it; `nil` where the bytes end before it.
+    /// Reads SQLite's variable-length integer at an offset and moves the offset past it. Returns `nil` if the
+    /// bytes end before.
     func variableInteger(at offset: inout Int) -> Int64? {
         var value: UInt64 = 0
         for position in 0..<9 {

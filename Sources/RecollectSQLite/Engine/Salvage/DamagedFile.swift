@@ -3,8 +3,8 @@ import RecollectCore
 
 /// A file with unreadable parts.
 ///
-/// A part is damaged if it stays unreadable while others are readable. A disk failing for a moment, or completely, is no damage:
-/// a salvage would lose data still on the disk.
+/// A part is damaged if it stays unreadable while others are readable. A temporary or complete failure of a disk
+/// is not damage: a salvage would lose data still on the disk.
 final class DamagedFile {
     /// The length in bytes; 0 without a file.
     let size: Int
@@ -27,7 +27,7 @@ final class DamagedFile {
     /// Whether all reads succeeded.
     var isReadable: Bool { unreadable.isEmpty }
 
-    /// The bytes at an offset: fewer than `count` where the file ends, none where it cannot be read.
+    /// Returns the bytes at an offset: fewer than `count` at the end of the file, none if they cannot be read.
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         guard let file, unreadable[offset] == nil else { return [] }
         do {
@@ -40,8 +40,8 @@ final class DamagedFile {
 
     /// Confirms the damage of unreadable parts.
     /// - Parameter isUnreadable: Whether there must be such parts.
-    /// - Throws: `inputOutput` if any of them is readable now, if more than half of the file is unreadable, or if there must be some
-    ///   and there are none.
+    /// - Throws: `inputOutput` if any of them is readable now, if more than half of the file is unreadable, or if
+    ///   there must be some and there are none.
     func confirm(isUnreadable: Bool = false) throws {
         guard let file, isUnreadable || !unreadable.isEmpty else { return }
         let isPassing = unreadable.contains { offset, count in (try? file.read(at: offset, count: count)) != nil }

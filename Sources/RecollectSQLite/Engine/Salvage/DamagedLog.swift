@@ -1,28 +1,28 @@
 /// The pages of a write-ahead log, as far as its checksums prove them.
 ///
-/// SQLite reads a log up to its first damaged frame. Here reading goes on behind it: each frame's checksum covers the one before, and
-/// is written in its header, so a damaged frame does not hide later ones. As in SQLite, frames count only if a commit
-/// follows them.
+/// SQLite reads a log up to its first damaged frame. This type also reads the frames after it: each frame's
+/// checksum covers the previous one and is stored in the frame's header, so a damaged frame does not hide later
+/// ones. As in SQLite, frames count only if a commit follows them.
 ///
-/// Without a sync between commits, a power cut may leave a gap, and SQLite continues writing at the gap: frames behind it may be older
-/// than those before it. Reading then ends at the gap.
+/// Without a sync between commits, a power loss may leave a gap, and SQLite continues writing at the gap: frames
+/// after it may be older than those before it. Reading then ends at the gap.
 ///
-/// Where a committed frame is damaged, the page's older version stands in for it. Such a page is stale.
+/// In place of a damaged committed frame, the page's older version is used. Such a page is stale.
 struct DamagedLog {
     private(set) var pageSize = 0
     private(set) var pageCount = 0
-    /// Where in the log the last whole version of a page begins.
+    /// The offset of the last intact version of each page in the log.
     private(set) var offsets: [UInt32: Int] = [:]
-    /// Where the last damaged version of a page begins.
+    /// The offset of the last damaged version of each page.
     private var damaged: [UInt32: Int] = [:]
-    /// The last damaged frame of an unknown page: 0 for none.
+    /// The offset of the last damaged frame of an unknown page; 0 for none.
     private var unknown = 0
-    /// Whether a damaged frame hides durable commits: there is a commit behind it, and more behind that one.
+    /// Whether a damaged frame hides durable commits: there is a commit after it, and more after that commit.
     private(set) var hidesCommits = false
-    /// Whether there is at least one commit behind a damaged frame.
+    /// Whether there is at least one commit after a damaged frame.
     private(set) var hasHiddenCommit = false
 
-    /// More pages than this are not taken for true where a frame is damaged.
+    /// The highest plausible page number and page count in a damaged frame.
     private static let mostPages: UInt32 = 1 << 22
 
     static func isPageSize(_ size: Int) -> Bool {
@@ -32,7 +32,7 @@ struct DamagedLog {
     /// Whether any committed frame is damaged.
     var hasDamage: Bool { unknown > 0 || !damaged.isEmpty }
 
-    /// Whether a damaged frame may hold a later version of a page than the last whole one.
+    /// Whether a damaged frame may hold a later version of a page than the last intact one.
     func isStale(_ page: UInt32) -> Bool {
         max(damaged[page] ?? 0, unknown) > offsets[page] ?? 0
     }
@@ -51,10 +51,10 @@ struct DamagedLog {
         pageSize = isWhole && Self.isPageSize(stated) ? stated : 4096
         if !isWhole { previous = nil }
         let salt = isWhole ? Array(header[16..<24]) : Self.salt(file) ?? []
-        // What a commit has yet to follow.
+        // The pages since the last commit, intact and damaged.
         var (waiting, waitingDamaged): ([UInt32: Int], [UInt32: Int]) = ([:], [:])
         var waitingUnknown = 0
-        // Of what is damaged: anything, a commit's last frame.
+        // Whether any frame, and whether the last frame of a commit, is damaged.
         var (isBroken, isCommitBroken) = (false, false)
         for offset in stride(from: 32, through: end - 24 - pageSize, by: 24 + pageSize) {
             let frame = file.bytes(at: offset, count: 24 + pageSize)
@@ -64,7 +64,7 @@ struct DamagedLog {
             computed?.add(frame.prefix(8), isBigEndian)
             computed?.add(frame.dropFirst(24), isBigEndian)
             let hasSalt = isRead && Array(frame[8..<16]) == salt
-            // Of a frame with another salt, the checksum proves that the salt is damaged.
+            // In a frame with another salt, a correct checksum proves that only the salt is damaged.
             guard let stored, hasSalt || computed == stored else {
                 if hasUnsyncedCommits { break }
                 (previous, isBroken, waitingUnknown) = (nil, true, offset)
@@ -73,14 +73,15 @@ struct DamagedLog {
             var (page, committed) = (frame.bigEndian32(0), frame.bigEndian32(4))
             defer { previous = stored }
             if !hasSalt || computed != nil && computed != stored {
-                // Either this frame is damaged, or what follows was never committed: then no commit follows.
+                // Either this frame is damaged, or the following frames were never committed, and no commit
+                // follows.
                 isBroken = true
                 if hasUnsyncedCommits { break }
             }
             if let computed {
                 if computed != stored {
                     let head = previous?.head(before: frame[24...], end: stored, isBigEndian)
-                    // The page is whole if one of both numbers is as it was, and the other one can be true.
+                    // The page is intact if one of the two numbers is unchanged and the other one is plausible.
                     if let head,
                         head.page == page && head.committed <= Self.mostPages
                             || head.committed == committed && (1...Self.mostPages).contains(head.page)
@@ -92,9 +93,9 @@ struct DamagedLog {
                         continue
                     }
                 }
-                // The next commit begins when the one before was synced.
+                // A commit begins only after the previous one was synced.
                 if hasHiddenCommit || isCommitBroken { hidesCommits = true }
-                // Without its first bytes SQLite takes the whole log for empty.
+                // With a damaged header, SQLite treats the whole log as empty.
                 if !isWhole, committed > 0 { hidesCommits = true }
             }
             waiting[page] = offset + 24
@@ -102,7 +103,7 @@ struct DamagedLog {
             hasHiddenCommit = isBroken
             offsets.merge(waiting) { $1 }
             damaged.merge(waitingDamaged) { $1 }
-            // A number of no page is not the one that was written.
+            // A page number out of range is damaged itself. The real page is unknown.
             let isUnknown = waitingDamaged.filter { $0.key == 0 || $0.key > committed }
             unknown = max(unknown, waitingUnknown, isUnknown.values.max() ?? 0)
             (waiting, waitingDamaged) = ([:], [:])
@@ -110,11 +111,11 @@ struct DamagedLog {
         }
     }
 
-    /// Whether a file is a log, perhaps damaged: it has a log's first bytes, a length of whole frames, or two
-    /// adjacent frames have equal salts. Files without commits are logs, too.
+    /// Whether a file is a log, possibly damaged: it has a log's first bytes, a length of whole frames, or two
+    /// adjacent frames with equal salts. Files without commits are logs, too.
     static func isLog(_ file: DamagedFile) -> Bool {
         let header = file.bytes(at: 0, count: 32)
-        // An unreadable beginning says nothing.
+        // An unreadable beginning proves nothing.
         guard header.count == min(32, file.size), header.contains(where: { $0 != 0 }) else { return true }
         if header.count >= 4, header.bigEndian32(0) & ~1 == 0x377F_0682 { return true }
         if header.count == 32 {
@@ -127,8 +128,9 @@ struct DamagedLog {
     /// The length of a frame with a page of 4,096 bytes, the size in all our databases.
     private static let frameSize = 24 + 4096
 
-    /// The salt of a log with a damaged header, taken from the first two adjacent frames with equal salts. Frames with another salt behind
-    /// them are older: they were written before the log was restarted.
+    /// Returns the salt of a log with a damaged header, taken from the first two adjacent frames with equal salts,
+    /// otherwise from the first frame. Frames with another salt after them are older: they were written before
+    /// the log was restarted.
     private static func salt(_ file: DamagedFile) -> [UInt8]? {
         adjacentSalt(file) ?? salts(file).first { _ in true }
     }
@@ -169,7 +171,8 @@ struct DamagedLog {
             }
         }
 
-        /// The numbers at the start of a frame, computed from this checksum and the one at its end, for a whole page.
+        /// Returns the numbers at the start of a frame, computed from this checksum and the one at the frame's
+        /// end, for an intact page.
         func head(before page: ArraySlice<UInt8>, end: Checksum, _ isBigEndian: Bool) -> (
             page: UInt32, committed: UInt32
         ) {
@@ -182,7 +185,7 @@ struct DamagedLog {
             }
             let page = state.first &- first &- second
             let committed = state.second &- second &- state.first
-            // Both are big-endian in the frame, whatever the checksum is.
+            // Both are big-endian in the frame, independently of the checksum's byte order.
             return isBigEndian ? (page, committed) : (page.byteSwapped, committed.byteSwapped)
         }
 

@@ -1,11 +1,11 @@
 import Foundation
 import RecollectCore
 
-/// The pages of a damaged database: those of its file, and in place of them the last whole ones that its log holds.
+/// The pages of a damaged database: the last intact versions in its log, and otherwise those of its file.
 ///
 /// Reads one page at a time. An unreadable page is missing; see `confirm`.
 final class DamagedPages {
-    /// How many pages there are.
+    /// The number of pages.
     let count: Int
 
     private let size: Int
@@ -13,35 +13,37 @@ final class DamagedPages {
     private let log: DamagedFile
     private let logged: DamagedLog
 
-    /// Opens the files that are there.
-    /// - Parameter hasUnsyncedCommits: Whether the log may hold commits without a sync between them (`durability: .relaxed`).
-    /// - Precondition: This process has no connection to the database: closing a file drops a process's locks on it.
+    /// Opens the existing files.
+    /// - Parameter hasUnsyncedCommits: Whether the log may hold commits without a sync between them (`durability:
+    ///   .relaxed`).
+    /// - Precondition: This process has no connection to the database: closing a file drops a process's locks on
+    ///   it.
     init(folder: OpenFolder, database: String, hasUnsyncedCommits: Bool) throws {
         file = try Self.open(database, in: folder)
         log = try Self.open(database + "-wal", in: folder)
         let header = file.bytes(at: 0, count: 100)
         let stated = header.count == 100 ? Int(header.bigEndian16(16)) : 0
         logged = DamagedLog(log, hasUnsyncedCommits: hasUnsyncedCommits)
-        // 1 stands for 65,536. Without a size that can be true, it is the one that every database of ours has.
+        // 1 means 65,536. Without a plausible size, the size of all our databases is used.
         let sizes = [stated == 1 ? 65536 : stated, logged.pageSize].filter(DamagedLog.isPageSize)
         size = sizes.first ?? 4096
-        // The last page that is there. A damaged commit may state any count.
+        // The last existing page. A damaged commit may state any count.
         let last = logged.offsets.keys.lazy.map(Int.init).filter { [logged] in $0 <= logged.pageCount }.max() ?? 0
         count = max(file.size / size, logged.pageSize == size ? last : 0)
     }
 
-    /// The content of a log behind SQLite's last valid frame.
+    /// The content of a log after SQLite's last valid frame.
     enum LogEnd {
         case nothing
-        /// Parts of a commit: a power cut interrupted it before it was acknowledged.
+        /// Parts of a commit: a power loss interrupted it before it was acknowledged.
         case cutCommit
         /// Commits silently skipped by SQLite because of an earlier damaged frame.
         case hiddenCommits
     }
 
-    /// Reads a log behind SQLite's last valid frame.
+    /// Reads a log after SQLite's last valid frame.
     ///
-    /// Only for logs with a sync between commits. Without it, a power cut may leave hidden commits.
+    /// Only for logs with a sync between commits. Without it, a power loss may leave hidden commits.
     static func endOfLog(in folder: OpenFolder, database: String) throws -> LogEnd {
         let file = try open(database + "-wal", in: folder)
         let log = DamagedLog(file, hasUnsyncedCommits: false)
@@ -49,7 +51,7 @@ final class DamagedPages {
         return log.hidesCommits ? .hiddenCommits : log.hasHiddenCommit ? .cutCommit : .nothing
     }
 
-    /// Whether a foreign file has the log's name: a person's notes, for instance. An empty file and one of zeros alone are
+    /// Whether a foreign file has the log's name, for example a user's notes. Empty files and files of zeros are
     /// logs without commits.
     static func hasForeignLog(in folder: OpenFolder, database: String) throws -> Bool {
         let file = try open(database + "-wal", in: folder)
@@ -81,7 +83,7 @@ final class DamagedPages {
     /// Whether there is a stale page.
     private(set) lazy var hasStalePages = logged.hasDamage && count > 0 && (1...count).contains(where: isStale)
 
-    /// The bytes of a page, from 1 on; `nil` where they cannot be read.
+    /// Returns the bytes of a page, numbered from 1; `nil` if they cannot be read.
     func bytes(ofPage number: Int) -> [UInt8]? {
         guard number >= 1, number <= count else { return nil }
         let bytes =
@@ -93,12 +95,12 @@ final class DamagedPages {
         return bytes.count == size ? bytes : nil
     }
 
-    /// A page that has rows or entries of an index.
+    /// Returns a page of a table or index tree; `nil` if it is unreadable or another kind of page.
     func page(_ number: Int) -> BTreePage? {
         bytes(ofPage: number).flatMap { BTreePage($0, isFirst: number == 1) }
     }
 
-    /// A row's or entry's whole record; `nil` where a page of it is missing.
+    /// Returns the whole record of a row or an entry; `nil` if a page of it is missing.
     /// - Parameter isCurrent: Whether a stale page counts as missing.
     func payload(of cell: BTreePage.Cell, isCurrent: Bool = false) -> [UInt8]? {
         var payload = cell.local
@@ -110,7 +112,7 @@ final class DamagedPages {
             next = Int(page.bigEndian32(0))
             payload += page[4...].prefix(cell.size - payload.count)
         }
-        // The last page of a chain names no other.
+        // The last page of a chain has no successor.
         return next == 0 ? payload : nil
     }
 }

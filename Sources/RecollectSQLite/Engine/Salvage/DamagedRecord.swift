@@ -1,4 +1,4 @@
-/// A row or an entry of an index as SQLite writes it: types, then values.
+/// A row or an index entry in SQLite's record format: types, then values.
 struct DamagedRecord {
     enum Kind: Equatable {
         case null
@@ -9,11 +9,12 @@ struct DamagedRecord {
     }
 
     private let bytes: [UInt8]
-    /// The type of each value as SQLite numbers them, and where the value begins.
+    /// The type number and the offset of each value.
     private var values: [(type: Int64, offset: Int)] = []
 
-    /// Reads the types. `nil` where they make another record than one of `size` bytes.
-    /// - Parameter bytes: the record, or its beginning; of values that end behind that only the types are known.
+    /// Creates a record by reading its types; `nil` if they do not add up to `size` bytes.
+    /// - Parameter bytes: The record, or its beginning. Of values ending past these bytes, only the types are
+    ///   available.
     init?(_ bytes: [UInt8], size: Int) {
         var position = 0
         guard let head = bytes.variableInteger(at: &position), head >= position, head <= bytes.count else { return nil }
@@ -41,13 +42,13 @@ struct DamagedRecord {
         }
     }
 
-    /// The size of the record in bytes, as far as it was given.
+    /// The number of bytes passed to the initializer.
     var size: Int { bytes.count }
 
-    /// How many values there are.
+    /// The number of values.
     var count: Int { values.count }
 
-    /// The type of a value; `null` behind the last.
+    /// Returns the type of a value; `null` past the last one.
     func kind(_ index: Int) -> Kind {
         guard index < values.count else { return .null }
         return switch values[index].type {
@@ -59,12 +60,12 @@ struct DamagedRecord {
         }
     }
 
-    /// Whether the first values have these types. `nil` stands for any.
+    /// Whether the first values have these types. `nil` matches any type.
     func begins(with kinds: [Kind?]) -> Bool {
         count >= kinds.count && kinds.indices.allSatisfy { kinds[$0] == nil || kinds[$0] == kind($0) }
     }
 
-    /// An integer; 0 for anything else and for one that is not in the bytes.
+    /// Returns an integer; 0 for a value of another type or outside of the bytes.
     func integer(_ index: Int) -> Int64 {
         guard index < values.count else { return 0 }
         let (type, offset) = values[index]
@@ -75,7 +76,7 @@ struct DamagedRecord {
         return bytes[offset + 1..<offset + length].reduce(first) { $0 << 8 | Int64($1) }
     }
 
-    /// The bytes of a text or a blob; none for anything else and for one that is not in the bytes.
+    /// Returns the bytes of a text or a blob; none for a value of another type or outside of the bytes.
     func bytes(_ index: Int) -> ArraySlice<UInt8> {
         guard index < values.count, values[index].type >= 12, let length = Self.length(of: values[index].type),
             values[index].offset + length <= bytes.count
@@ -83,14 +84,14 @@ struct DamagedRecord {
         return bytes[values[index].offset..<values[index].offset + length]
     }
 
-    /// A text; `nil` where there is none, or none that is UTF-8.
+    /// Returns a text; `nil` for a value of another type or invalid UTF-8.
     func text(_ index: Int) -> String? {
         guard kind(index) == .text else { return nil }
         let text = String(decoding: bytes(index), as: UTF8.self)
         return text.utf8.elementsEqual(bytes(index)) ? text : nil
     }
 
-    /// A real number.
+    /// Returns a real number; 0 for a value outside of the bytes.
     func real(_ index: Int) -> Double {
         guard index < values.count, values[index].offset + 8 <= bytes.count else { return 0 }
         let pattern = bytes[values[index].offset..<values[index].offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

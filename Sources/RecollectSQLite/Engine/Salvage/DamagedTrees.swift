@@ -1,7 +1,7 @@
 /// The trees of a damaged database, walked from their roots.
 ///
-/// A tree is whole if every page of it is readable, well-formed and not stale. Then its rows are all that the table has: what other
-/// pages hold was deleted.
+/// A tree is intact if every page of it is readable, well-formed and not stale. Then its rows are all rows of the
+/// table: rows on other pages were deleted.
 final class DamagedTrees {
     private let pages: DamagedPages
     private var known: [String: Bool] = [:]
@@ -10,13 +10,13 @@ final class DamagedTrees {
         self.pages = pages
     }
 
-    /// Whether the tree of a table is whole.
+    /// Whether the tree of a table is intact.
     func isWhole(_ table: String) -> Bool {
         if let known = known[table] { return known }
         let object = schema?.first { $0.isTable && $0.name == table }
         let isWhole = object.map { object in
             let rows = SalvagedTable(rawValue: table)
-            // The other tables that are asked for have no numbers.
+            // The other requested tables have no row numbers.
             guard let rows else { return walk(object.root, .entries) { _, _ in true } }
             return walk(object.root, .rows) { _, row in SalvagedTable(rowOf: row) == rows }
         }
@@ -24,7 +24,8 @@ final class DamagedTrees {
         return isWhole ?? false
     }
 
-    /// The numbers of all conversations, from the table or from an index of it; `nil` where none of them is whole.
+    /// The numbers of all sessions, from the table or from one of its indexes; `nil` if none of these trees is
+    /// intact.
     private(set) lazy var conversations: Set<Int64>? = {
         guard let schema else { return nil }
         var numbers: Set<Int64> = []
@@ -60,7 +61,7 @@ final class DamagedTrees {
         let isPartial: Bool
     }
 
-    /// The tables and indexes; `nil` where the schema's tree is not whole.
+    /// The tables and indexes; `nil` if the schema's tree is not intact.
     private lazy var schema: [Object]? = {
         var objects: [Object] = []
         let isWhole = walk(1, .rows) { _, row in
@@ -79,17 +80,17 @@ final class DamagedTrees {
 
     // MARK: Walking
 
-    /// Visits the rows or entries of a tree, in no particular order. Returns whether the tree is whole.
-    /// - Parameter isOfTree: Whether the tree may have a record, with its key.
+    /// Visits the rows or entries of a tree in no particular order. Returns whether the tree is intact.
+    /// - Parameter isOfTree: Whether a record, passed with its key, may belong to the tree.
     private func walk(_ root: Int, _ kind: BTreePage.Kind, _ isOfTree: (Int64, DamagedRecord) -> Bool) -> Bool {
         var visited: Set<Int> = []
         var lastKey = Int64.min
         func visit(_ number: Int, _ level: Int) -> Bool {
-            // SQLite itself takes a tree of more than 20 levels for damaged.
+            // SQLite itself treats a tree of more than 20 levels as damaged.
             guard level <= 20, !pages.isStale(number), visited.insert(number).inserted, let page = pages.page(number),
                 page.kind == kind || page.kind == .keys && kind == .rows, page.isWellFormed
             else { return false }
-            // Only the root of a table without rows is an empty leaf.
+            // An empty leaf is valid only as the root of a table without rows.
             var isEmpty = page.lastChild == nil && number != root
             for cell in page.cells {
                 isEmpty = false

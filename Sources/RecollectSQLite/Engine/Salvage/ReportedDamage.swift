@@ -4,15 +4,16 @@ import RecollectCore
 
 /// Damage reported by SQLite while a database was in use.
 ///
-/// SQLite reports some failed reads and writes as corruption, several times in a row on a failing disk. Those pass; damage stays. So a
-/// salvage asks SQLite once more, with a new connection, before it renames anything.
+/// SQLite reports some failed reads and writes as corruption, several times in a row on a failing disk. Those are
+/// temporary; damage is permanent. So a salvage asks SQLite once more, on a new connection, before it renames
+/// anything.
 ///
-/// Under the process lock, while this process has no other connection to the database.
+/// Use it under the process lock, while this process has no other connection to the database.
 struct ReportedDamage {
     let files: HistoryFiles
     let configuration: HistoryConfiguration
 
-    /// How many times the database is checked, and the pause between, in microseconds: a disk may still be failing.
+    /// The number of checks, and the pause between them in microseconds: a disk may still be failing.
     private static let checks = 3
     private static let pause: UInt32 = 100_000
 
@@ -34,7 +35,7 @@ struct ReportedDamage {
         reading.readonly = true
         do {
             let queue = try DatabaseQueue(path: files.database, configuration: reading)
-            // What was read is known by then.
+            // The result is known by then.
             defer { try? queue.close() }
             return try queue.inDatabase(HistoryCheck.isWhole)
         } catch let error as DatabaseError where !error.isCorruption {

@@ -2,20 +2,22 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Replaces a damaged database by a new one with everything that its pages still hold, and sets the damaged files aside.
+/// Replaces a damaged database with a new one of all readable records, and sets the damaged files aside.
 ///
-/// Nothing is renamed before the new database is complete and on the disk. From then on a marker says so: a process that is killed
-/// between two renames leaves the rest to the next opening (`finishInterrupted`). Before, it leaves a file that is made again.
+/// Nothing is renamed before the new database is complete and durable. From then on there is a marker: if the
+/// process is killed between two renames, the next opening finishes them (`finishInterrupted`). If it is killed
+/// before, the next opening removes the unfinished file, and a new salvage starts over.
 ///
 /// Everything blocks, and runs under the process lock while this process has no connection to the database.
 struct Salvage {
-    /// How damage was found.
+    /// The evidence of damage.
     enum Evidence {
-        /// In the bytes of the header or of the log.
+        /// Wrong bytes in the header or in the log.
         case certain
-        /// The system refused to read the first bytes. The failure has passed if all bytes are readable at the end of the salvage.
+        /// The first bytes could not be read. The failure was temporary if all bytes are readable at the end of
+        /// the salvage.
         case unreadable
-        /// SQLite reported it. It is confirmed at the end of the salvage (`ReportedDamage`).
+        /// A report by SQLite, confirmed at the end of the salvage (`ReportedDamage`).
         case reported
     }
 
@@ -25,8 +27,8 @@ struct Salvage {
 
     /// Salvages the database at the path.
     ///
-    /// - Throws: `newerSchema` where a newer version wrote it; `inputOutput` where the evidence passed; any error of writing the new database
-    ///   throws, a full disk say. The files are untouched then.
+    /// - Throws: `newerSchema` for a database of a newer version; `inputOutput` if the failure was temporary; any
+    ///   error of writing the new database, for example `diskFull`. The damaged files are untouched then.
     func run(_ evidence: Evidence) throws {
         try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "salvage the history in") {
             try replace(in: OpenFolder(path: files.folder), evidence)
@@ -38,7 +40,7 @@ struct Salvage {
         let names = SalvageNames(stamp: HistoryFiles.newStamp(), files)
         do {
             let result = try copy(to: names.salvaged, folder, isUnreadable: evidence == .unreadable)
-            // The copy has closed the damaged files, which would drop the locks of this connection.
+            // The copy has closed the damaged files. Closing them later would drop the locks of this connection.
             if evidence == .reported { try ReportedDamage(files: files, configuration: configuration).confirm() }
             let loss = HistoryLoss(
                 setAside: names.setAside, date: Date(millisecondsSince1970: Date().millisecondsSince1970),
@@ -46,15 +48,16 @@ struct Salvage {
             let marker = try JSONEncoder().encode(loss)
             _ = try folder.replace(files.salvageMarker) { try $0.write(Array(marker), at: 0) }
         } catch {
-            // It is made again from the beginning; what cannot be removed goes at the next opening.
+            // The next salvage starts from the beginning. If the file cannot be removed now, the next opening
+            // removes it.
             try? folder.remove(names.salvaged)
             throw error
         }
         try finish(in: folder)
     }
 
-    /// Finishes the renames of a salvage that was killed, if there is one, and removes what killed salvages left half made. The first
-    /// thing that every opening does.
+    /// Finishes the renames of a killed salvage, if there is one, and removes unfinished files of killed salvages.
+    /// Every opening begins with this.
     func finishInterrupted() throws {
         try HistoryFiles.onDisk(URL(fileURLWithPath: files.folder), doing: "finish the salvage in") {
             try finish(in: OpenFolder(path: files.folder))
@@ -68,7 +71,7 @@ struct Salvage {
         } catch let failure as POSIXFailure where failure.number == ENOENT {
             return try removeLeftovers(in: folder)
         }
-        // The names follow from one another, so a marker that cannot be read stops nothing.
+        // The names follow from one another, so an unreadable marker prevents nothing.
         let made = try folder.names().first { $0.hasPrefix(files.salvagingPrefix) && $0.hasSuffix(".sqlite") }
         let told = try? JSONDecoder().decode(HistoryLoss.self, from: Data(marker.read(at: 0, count: marker.size())))
         if let made {
@@ -76,7 +79,7 @@ struct Salvage {
             for suffix in ["-wal", "-shm", "-journal", ""] {
                 try folder.renameIfThere(files.databaseName + suffix, to: names.setAside + suffix)
             }
-            // A log of the old database must not be found beside the new one.
+            // The log of the old database must not be beside the new one.
             try folder.synchronize()
             try folder.rename(names.salvaged, to: files.databaseName)
             try folder.synchronize()
@@ -90,7 +93,7 @@ struct Salvage {
                 recoveredMessages: loss.recoveredMessages, lostMessages: loss.lostMessages, lostSessions: loss.sessions)
         )
         if loss.isLoss {
-            // What was lost is told for as long as the damaged file is kept.
+            // The record of the loss stays as long as the damaged file.
             if told == nil {
                 let record = try JSONEncoder().encode(loss)
                 _ = try folder.replace(files.salvageMarker) { try $0.write(Array(record), at: 0) }
@@ -102,21 +105,21 @@ struct Salvage {
         try folder.synchronize()
     }
 
-    /// Removes what killed salvages left half made, and what tells of files that are no longer set aside.
+    /// Removes unfinished files of killed salvages, and records of losses without files set aside.
     private func removeLeftovers(in folder: OpenFolder) throws {
         let names = Set(try folder.names())
         for name in names {
             let isLeftover = files.isLeftover(name)
             let isStale =
                 files.setAside(ofLossRecord: name).map { aside in !names.contains { $0.hasPrefix(aside) } } ?? false
-            // What cannot be removed, on a disk that may only be read say, goes another time.
+            // If a file cannot be removed, for example on a read-only disk, a later opening removes it.
             if isLeftover || isStale { try? folder.remove(name) }
         }
-        // In a folder that is the history's own nobody else writes a marker.
+        // In a folder of its own, only the history writes markers. So these files belong to killed salvages.
         if files.haveTheirFolder { try? folder.removeLeftovers(among: Array(names)) }
     }
 
-    /// Makes the new database, one file that is on the disk when this returns.
+    /// Creates the new database. It is one file, durable when this returns.
     private func copy(
         to name: String, _ folder: OpenFolder, isUnreadable: Bool
     ) throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
@@ -124,7 +127,8 @@ struct Salvage {
         var connection = Configuration()
         connection.foreignKeysEnabled = false
         connection.prepareDatabase { db in
-            // A copy that fails is made again, so nothing is ever rolled back, and the file is synced once, at the end.
+            // A failed copy starts again, so no transaction is ever rolled back, and the file is synced once, at
+            // the end.
             try db.execute(
                 sql: """
                     PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY;
@@ -150,7 +154,7 @@ struct Salvage {
     }
 }
 
-/// The names of a salvage's files: of one stamp, so that each tells the other.
+/// The names of a salvage's files. Both contain the same stamp, so each can be derived from the other.
 struct SalvageNames {
     let salvaged: String
     let setAside: String
@@ -168,14 +172,14 @@ struct SalvageNames {
 extension HistoryFiles {
     /// The database's name in its folder.
     var databaseName: String { URL(fileURLWithPath: database).lastPathComponent }
-    /// Says that a new database is complete and which renames are to be done.
+    /// The name of the marker: the new database is complete, and renames remain.
     var salvageMarker: String { "\(salvageStem).salvaging.json" }
-    /// How the names of new databases begin until they are complete.
+    /// The prefix of the names of new databases until they are complete.
     var salvagingPrefix: String { "\(salvageStem).salvaging-" }
     private var lossPrefix: String { "\(salvageStem).loss-" }
 
-    /// Whether a missing or empty database had content once. A log proves it. So does an empty file beside the lock, attachments, or
-    /// locks of writers: a new database is complete when it gets its name.
+    /// Whether a missing or empty database once had content. A log proves it. So does an empty file beside the
+    /// lock, attachments, or locks of writers: a new database is complete when it gets its name.
     /// - Parameter isKnown: Whether the history's lock existed before this opening.
     func wasEmptied(isKnown: Bool) throws -> Bool {
         if HistoryCheck.size(of: writeAheadLog) > 0 { return true }
@@ -187,23 +191,23 @@ extension HistoryFiles {
         }
     }
 
-    /// Whether a file is what a killed salvage left. Earlier versions copied databases to mend them.
+    /// Whether a file was left by a killed salvage. Earlier versions copied databases to repair them.
     func isLeftover(_ name: String) -> Bool {
         name.hasPrefix(salvagingPrefix) || name.hasPrefix("\(salvageStem).mending-")
     }
 
-    /// What tells of the messages that were lost with a file that was set aside.
+    /// Returns the name of the loss record of a file set aside.
     func lossRecord(of setAside: String) -> String {
         lossPrefix + setAside.dropFirst(setAsidePrefix.count).dropLast(".sqlite".count) + ".json"
     }
 
-    /// The file that was set aside of which a record tells; `nil` if it is no record.
+    /// Returns the name of the file set aside with this loss record; `nil` if the name is not a loss record's.
     func setAside(ofLossRecord name: String) -> String? {
         guard name.hasPrefix(lossPrefix), name.hasSuffix(".json") else { return nil }
         return setAsidePrefix + name.dropFirst(lossPrefix.count).dropLast(".json".count) + ".sqlite"
     }
 
-    /// What was lost with the files that are still set aside, the oldest first.
+    /// Returns the losses of the files still set aside, the oldest first.
     func losses() throws -> [HistoryLoss] {
         let files = resolved
         guard let folder = try? OpenFolder(path: files.folder) else { return [] }

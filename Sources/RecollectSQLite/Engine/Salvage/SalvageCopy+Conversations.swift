@@ -1,7 +1,7 @@
 import GRDB
 import RecollectCore
 
-/// The facts in indexes about conversations without rows, and about deletions.
+/// The index entries about sessions without rows, and about deletions.
 extension SalvageCopy {
     /// Calls a function with each entry of an index, and whether its page is stale.
     func forEachEntry(_ body: (SalvagedEntry, _ isStale: Bool) throws -> Void) throws {
@@ -17,7 +17,8 @@ extension SalvageCopy {
         }
     }
 
-    /// Restores the user and the session of conversations from indexes. At least two of them must contradict the row.
+    /// Restores the user and the session ID of sessions from indexes. At least two of the indexes must contradict
+    /// the row.
     func restoreOwners() throws {
         try db.execute(
             sql: "CREATE TEMP TABLE vote (id, user, session, count INTEGER NOT NULL, PRIMARY KEY (id, user, session))")
@@ -30,7 +31,7 @@ extension SalvageCopy {
                 ON CONFLICT DO UPDATE SET count = count + 1
                 """, id, user, session)
         }
-        // Two that changed places must not meet.
+        // Two sessions with exchanged IDs would collide.
         try db.run(
             "UPDATE conversation SET session_id = 'recovered-' || id WHERE id IN (SELECT id FROM temp.vote WHERE count > 1)"
         )
@@ -42,10 +43,10 @@ extension SalvageCopy {
             """)
     }
 
-    /// Makes the conversations whose rows are gone, under the ids that indexes have of them; those that nothing knows under ids that
-    /// say so.
+    /// Creates the sessions without rows, under their IDs in indexes. Sessions in no index get IDs beginning with
+    /// `recovered-`.
     ///
-    /// A conversation was deleted if its erasing is noted, or if all conversations are known and it is none of them.
+    /// A session was deleted if its erasure is recorded, or if all sessions are known and it is not one of them.
     func restoreConversations() throws {
         try copyErasures()
         var named = try readIndexes()
@@ -61,12 +62,12 @@ extension SalvageCopy {
             unknown = try unknownConversations()
         }
         if !unknown.isEmpty, let known = trees.conversations {
-            // Their messages are removed with the rest of the erasing.
+            // Their messages are removed with the rest of the erasure.
             let deleted = unknown.subtracting(known).subtracting(named)
             for id in deleted { try Erasing.note(.conversation, number: id, db) }
             unknown.subtract(deleted)
         }
-        // A stale page may have the row or entries of a conversation that is being erased.
+        // A stale page may have the row or entries of a session being erased.
         try db.run("DELETE FROM conversation WHERE id IN (SELECT number FROM erasure WHERE kind = 'conversation')")
         let users = try db.integer("SELECT count(DISTINCT user_id) FROM conversation") ?? 0
         let only = users == 1 ? try db.optionalText("SELECT user_id FROM conversation LIMIT 1") : nil
@@ -83,13 +84,14 @@ extension SalvageCopy {
     private func copyErasures() throws {
         try forEachEntry { entry, isStale in
             guard case .erasure(let kind, let number, let name) = entry else { return }
-            // The number of a conversation that is erased is given again.
+            // The number of an erased session is used again.
             if isStale, try trees.isWhole("erasure") || kind == .conversation && has("conversation", number) { return }
             try Erasing.note(kind, number: number, name: name, db)
         }
     }
 
-    /// Copies tags and creates the conversations in indexes of moments. Returns their numbers.
+    /// Copies tags, and creates the missing sessions found in indexes by date. Returns the numbers of those
+    /// sessions.
     private func readIndexes() throws -> Set<Int64> {
         var named: Set<Int64> = []
         try forEachEntry { entry, isStale in
@@ -115,7 +117,7 @@ extension SalvageCopy {
     }
 
     private func restore(_ id: Int64, _ user: String, _ session: String, _ moment: Int64) throws {
-        // With a damaged index, two conversations of one id were made.
+        // With a damaged index, two sessions may have got the same ID.
         let isTaken = try db.integer("SELECT 1 FROM conversation WHERE user_id = ? AND session_id = ?", user, session)
         let session = isTaken == nil ? session : "recovered-\(id)"
         try db.run(

@@ -2,33 +2,37 @@ import Foundation
 import GRDB
 import RecollectCore
 
-/// Copies what the pages of a damaged database hold into a new one, on the new one's connection and in bounded transactions.
+/// Copies the content of a damaged database's pages into a new database, on its connection and in bounded
+/// transactions.
 ///
-/// No page is needed to find another one: each is looked at by its number, and its rows tell which table they are of. So a damaged
-/// page costs what is on it. Memory does not grow with the messages: a few bytes for each page, one row at a time.
+/// Pages are read by number, without following references, and the rows themselves show their table. So a damaged
+/// page costs only its own rows. Memory use is a few bytes for each page and one row at a time, independently of
+/// the messages.
 ///
-/// Stale pages come last: a row may have moved to another page since. They do not count for a table with a whole tree.
+/// Stale pages come last: a row may have moved to another page since. They are skipped for a table with an intact
+/// tree.
 ///
-/// 1. All pages are looked at. Rows are copied, but for messages, of whose pages the first number is noted.
-/// 2. Conversations whose rows are gone are made from what indexes know of them.
+/// 1. All pages are read, and rows other than messages are copied. Of a page with messages, only the least number is
+///    recorded.
+/// 2. Sessions without rows are created from index entries.
 /// 3. Messages are copied in the order of their numbers.
-/// 4. Indexes tell the agents of scopes whose rows are gone, and which messages are lost.
+/// 4. Indexes give the agents of scopes without rows, and the lost messages.
 final class SalvageCopy {
     let pages: DamagedPages
     let trees: DamagedTrees
     let db: Database
     let writer: SalvageWriter
 
-    /// Pages with messages, and the least number on each.
+    /// The pages with messages, and the least number on each.
     private var messagePages: [(first: Int64, page: UInt32)] = []
     private(set) var indexPages: [UInt32] = []
-    /// Pages with conversations left out for another one of the same user and session.
+    /// The pages with a session left out because another one has the same user and ID.
     private var doubted: Set<Int> = []
-    /// The conversations of the scopes that messages name.
+    /// The session of each scope used by messages.
     private(set) var usedScopes: [Int64: Int64] = [:]
-    /// The ids of the applied migrations.
+    /// The identifiers of the applied migrations.
     private var migrations: Set<String> = []
-    /// The greatest number of the feed that anything names.
+    /// The greatest feed number found anywhere.
     private var lastSequence: Int64 = 0
     private var lastMessage: Int64 = 0
     private var isOutOfOrder = false
@@ -40,7 +44,8 @@ final class SalvageCopy {
         writer = try SalvageWriter(db)
     }
 
-    /// Copies everything and returns how many messages there are now, and of which sessions some are lost.
+    /// Copies everything. Returns the number of messages recovered, the number lost (`nil` if unknown), and the
+    /// sessions with losses.
     func run() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
         try db.execute(
             sql: """
@@ -98,7 +103,7 @@ final class SalvageCopy {
         }
     }
 
-    /// Copies the conversations of those pages again, after other rows were restored.
+    /// Copies the sessions of the doubted pages again, after other rows were restored.
     private func copyDoubted() throws {
         for number in doubted.sorted() {
             guard let page = pages.page(number) else { continue }
@@ -111,12 +116,12 @@ final class SalvageCopy {
         }
     }
 
-    /// Copies a row. Returns false for a conversation of the same user and session as another one.
+    /// Copies a row. Returns false for a session with the user and the ID of another one.
     private func copy(_ row: DamagedRecord, _ key: Int64, of table: SalvagedTable) throws -> Bool {
         switch table {
         case .conversation:
             try db.run("INSERT OR IGNORE INTO temp.expected VALUES (?, ?)", key, row.integer(5))
-            // What follows the messages is derived from them.
+            // These columns are derived from the messages.
             try writer.insert(
                 row, key, into: table,
                 replacing: [
@@ -124,7 +129,7 @@ final class SalvageCopy {
                     "cache_creation_tokens": 0, "cache_read_tokens": 0,
                 ])
             lastSequence = max(lastSequence, row.integer(13), row.integer(14))
-            // A schema without a mark for what was read: nothing is news.
+            // In a schema without read marks, all sessions count as read.
             if row.count < 15 { try db.run("INSERT OR IGNORE INTO temp.restored VALUES (?)", key) }
             return try has("conversation", key)
         case .change:
@@ -143,10 +148,10 @@ final class SalvageCopy {
                 + "update this program")
     }
 
-    /// Looks at a row of a table that is derived or describes the schema.
+    /// Reads a row of a derived table, or of the applied migrations.
     private func look(at row: DamagedRecord) {
         if row.count == 3, row.begins(with: [.null, .integer, .integer]) {
-            // How far the search index had come.
+            // The progress of the search index.
             lastSequence = max(lastSequence, row.integer(2))
         } else if row.count == 1, let migration = row.text(0), migration.first?.isNumber == true,
             migration.contains(" ")
@@ -159,7 +164,7 @@ final class SalvageCopy {
         try db.integer("SELECT 1 FROM \(table) WHERE \(table == "message" ? "sequence" : "id") = ?", id) != nil
     }
 
-    /// Makes the scopes whose rows are gone, under names that say so until an index tells a better one.
+    /// Creates the scopes without rows, under placeholder names. An index entry may replace them later.
     private func makeScopes() throws {
         for (scope, conversation) in usedScopes.sorted(by: { $0.key < $1.key }) where try !has("scope", scope) {
             try db.run(
@@ -201,7 +206,7 @@ final class SalvageCopy {
         }
     }
 
-    /// Whether the feed names a message as deleted later than it was saved.
+    /// Whether the feed has a deletion of a message after it was saved.
     private func isDeleted(_ row: DamagedRecord, _ sequence: Int64) throws -> Bool {
         guard let id = row.text(6) else { return false }
         return try db.integer(
@@ -213,18 +218,18 @@ final class SalvageCopy {
             Self.placeholder(row.integer(2))) != nil
     }
 
-    /// Reads the index of places, which has an entry for each message, and the names of scopes.
+    /// Reads the index of positions, with an entry for each message, and the names of scopes.
     private func readPlaces() throws {
         try forEachEntry { entry, isStale in
             switch entry {
             case .place(let scope, let sequence) where sequence > 0:
                 lastSequence = max(lastSequence, sequence)
-                // A stale entry may be that of a deleted message.
+                // A stale entry may belong to a deleted message.
                 if try !isStale && !has("message", sequence) {
                     try db.run("INSERT OR IGNORE INTO temp.lost VALUES (?, ?)", sequence, scope)
                 }
             case .named(let conversation, let name, let scope) where usedScopes[scope] == conversation:
-                // Tables of the ids of messages and replies have entries of the same types.
+                // The tables of the IDs of messages and streaming replies have entries of the same types.
                 guard
                     try db.integer("SELECT 1 FROM message WHERE sequence = ? AND message_id = ?", scope, name) == nil,
                     try db.integer("SELECT 1 FROM draft WHERE id = ? AND message_id = ?", scope, name) == nil
@@ -245,7 +250,8 @@ final class SalvageCopy {
             UPDATE conversation SET branch_of = NULL
             WHERE branch_of IS NOT NULL AND branch_of NOT IN (SELECT id FROM conversation)
             """)
-        // A title that an index had and that is what the list shows without one was none.
+        // A title from an index equal to the preview was not a title: the index uses the preview for sessions
+        // without one.
         try db.run("UPDATE conversation SET title = NULL WHERE title = preview AND id IN temp.restored")
         try db.run(
             """
@@ -264,7 +270,8 @@ final class SalvageCopy {
         !pages.hasStalePages || ["message", "conversation", "scope", "draft", "tag"].allSatisfy(trees.isWhole)
     }
 
-    /// How many messages each conversation has lost: as many as the index of places knows, or its count, whichever is more.
+    /// Counts the lost messages of each session: those in the index of positions only, or the difference to the
+    /// session's count, whichever is more.
     private func losses() throws -> (recovered: Int, lost: Int?, sessions: [SessionLoss]) {
         var sessions: [SessionLoss] = []
         var lost = 0

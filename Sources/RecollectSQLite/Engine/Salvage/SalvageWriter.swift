@@ -3,10 +3,10 @@ import GRDB
 import GRDBSQLite
 import RecollectCore
 
-/// Writes rows of a damaged database into a new one, as they lie there.
+/// Writes rows of a damaged database into a new one, with unchanged values.
 final class SalvageWriter {
     private let db: Database
-    /// The columns of each table in the order of its rows; an older schema's are the first of them.
+    /// The columns of each table in the order of its rows. Rows of an older schema have only the first of them.
     private let columns: [SalvagedTable: [String]]
     private var written = 0
 
@@ -20,8 +20,8 @@ final class SalvageWriter {
         self.columns = columns
     }
 
-    /// Runs a step of the copy. Its transaction begins with the first and ends when enough is written; a step that fails ends the
-    /// copy, so nothing is rolled back.
+    /// Runs a step of the copy in the current transaction, or in a new one. Commits after enough bytes were
+    /// written. A failed step ends the copy, so nothing is rolled back.
     func transactions<Result>(_ step: () throws -> Result) throws -> Result {
         if !db.isInsideTransaction { try db.run("BEGIN") }
         let result = try step()
@@ -29,20 +29,20 @@ final class SalvageWriter {
         return result
     }
 
-    /// Ends the last transaction.
+    /// Commits the last transaction.
     func commit() throws {
         if db.isInsideTransaction { try db.run("COMMIT") }
         written = 0
     }
 
-    /// Inserts a row unless its key, or what must be unique in it, is there already. Returns whether it was inserted.
-    /// - Parameter values: values for columns by name, in place of the row's.
+    /// Inserts a row unless its key, or one of its unique values, already exists. Returns whether it was inserted.
+    /// - Parameter values: Values for columns by name, in place of the row's.
     @discardableResult
     func insert(
         _ row: DamagedRecord, _ key: Int64, into table: SalvagedTable, replacing values: [String: Int64?] = [:]
     ) throws -> Bool {
         var names = Array((columns[table] ?? []).prefix(row.count))
-        // A column that the row does not reach has its default.
+        // Columns missing from the row get their defaults.
         let added = values.keys.filter { !names.contains($0) && values[$0] != .some(nil) }.sorted()
         names += added.filter { (columns[table] ?? []).contains($0) }
         let marks = repeatElement("?", count: names.count).joined(separator: ", ")
@@ -62,12 +62,13 @@ final class SalvageWriter {
         return db.changesCount > 0
     }
 
-    /// Inserts a message and the uses of its attachments. Content that fails its checksum is kept with the checksum that it
-    /// fails, so that `check()` tells of it; a message without one gets one.
+    /// Inserts a message and the uses of its attachments. Content with a wrong checksum is copied with this
+    /// checksum, so that `check()` reports it. A message without a checksum gets one. Returns whether the message
+    /// was inserted.
     func insertMessage(_ row: DamagedRecord, _ key: Int64) throws -> Bool {
         let names = columns[.message] ?? []
         func index(_ name: String) -> Int { names.firstIndex(of: name) ?? .max }
-        // What is not UTF-8 was never saved, and nothing could name it.
+        // Text other than UTF-8 was never saved, and could not be addressed.
         guard row.text(index("role")) != nil, row.text(index("message_id")) != nil else { return false }
         var values: [String: Int64?] = [:]
         if row.kind(index("checksum")) == .null {
@@ -84,7 +85,7 @@ final class SalvageWriter {
         guard try insert(row, key, into: .message, replacing: values) else { return false }
         let parts = row.bytes(index("parts"))
         if parts.contains(Array("\"sha256\"".utf8)) {
-            // Parts that cannot be read are told of by `check()`, and use nothing.
+            // Unreadable parts use no attachments; `check()` reports them.
             let list = (try? parts.withUnsafeBytes { try ContentPart.parse(list: $0) }) ?? []
             try AttachmentUse.insert(ConversationMessage(role: .user, parts: list), sequence: key, db)
         }
@@ -92,7 +93,7 @@ final class SalvageWriter {
     }
 }
 
-/// A value for a statement, as it lies in a row.
+/// A value for a statement, as stored in a row.
 private enum RawValue {
     case null
     case integer(Int64)
@@ -113,7 +114,7 @@ private enum RawValue {
 }
 
 extension SQL {
-    /// Binds a value; text keeps its bytes, UTF-8 or not. The value must stay alive until the statement has run.
+    /// Binds a value. Text keeps its bytes, even if they are not UTF-8.
     fileprivate func bind(_ value: RawValue, at index: Int) throws {
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         let code =
@@ -122,7 +123,7 @@ extension SQL {
             case .integer(let value): sqlite3_bind_int64(pointer, Int32(index), value)
             case .real(let value): sqlite3_bind_double(pointer, Int32(index), value)
             case .text(let bytes):
-                // An empty buffer may have no address, and SQLite takes a text without an address for NULL.
+                // An empty buffer may have no address, and SQLite treats a text without an address as NULL.
                 bytes.isEmpty
                     ? sqlite3_bind_text(pointer, Int32(index), "", 0, copies)
                     : bytes.withUnsafeBytes {

@@ -1,6 +1,7 @@
-/// A table whose rows cannot be derived from others, told by its rows alone: interior pages, roots and the schema may be gone.
+/// A table with rows that cannot be derived from others. It is recognized by its rows alone: interior pages, roots
+/// and the schema may be missing.
 ///
-/// A row of an older schema has fewer values; tables of other names have rows of other types.
+/// A row of an older schema has fewer values. Rows of other tables have other types.
 enum SalvagedTable: String, CaseIterable {
     case conversation
     case scope
@@ -26,21 +27,23 @@ enum SalvagedTable: String, CaseIterable {
     }
 }
 
-/// An entry of an index that tells something of a row, told by its types.
+/// An index entry with information about a row, recognized by its types.
 enum SalvagedEntry {
-    /// Of an index of conversations by a moment: whose it is.
+    /// The user and ID of a session, from an index of sessions by a date.
     case conversation(id: Int64, userId: String, sessionId: String, moment: Int64)
-    /// Of the index of conversations by title.
+    /// The title of a session, from the index of sessions by title.
     case title(id: Int64, String)
-    /// Of the index that keeps a conversation unique. Indexes of other tables may have entries of the same types.
+    /// The user and ID of a session, from their unique index. Indexes of other tables may have entries of the same
+    /// types.
     case unique(id: Int64, userId: String, sessionId: String)
-    /// Of the index that keeps a scope unique, or of a table of ids of messages.
+    /// An agent's scope, from the unique index of scopes. Entries of message IDs and of streaming replies have the
+    /// same types.
     case named(Int64, name: String, Int64)
-    /// Of the index of messages by position.
+    /// A message's position, from the index of messages by position.
     case place(scope: Int64, sequence: Int64)
-    /// A conversation's tag.
+    /// A session's tag.
     case tag(conversation: Int64, String)
-    /// Work that a deletion left.
+    /// Pending work of a deletion.
     case erasure(Erasing.Kind, number: Int64, name: String)
 
     init?(_ record: DamagedRecord) {
@@ -77,14 +80,15 @@ enum SalvagedEntry {
         }
     }
 
-    /// The index of the migrations' names has a text and a number, too.
+    /// Whether a text and a number are an entry of the index of migrations.
     private static func isMigration(_ name: String, _ row: Int64) -> Bool {
         migrations.firstIndex(of: name).map { Int64($0) + 1 } == row
     }
 
     private static let migrations = Schema.migrator.migrations
 
-    /// The search index's settings are rows of a text and a number, as the index of tags has them.
+    /// The keys of the search index's settings, stored as rows of a text and a number like entries of the index of
+    /// tags.
     private static let settingsOfFTS5: Set<String> = [
         "version", "pgsz", "hashsize", "automerge", "usermerge", "crisismerge", "deletemerge", "rank", "secure-delete",
     ]

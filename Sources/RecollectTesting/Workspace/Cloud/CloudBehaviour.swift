@@ -1,34 +1,34 @@
-/// How a simulated cloud folder acts: which service it imitates, and which mishaps it has.
+/// The behavior of a simulated sync service: the service it imitates, and its faults.
 ///
-/// Start from one of the services and change what a test is about.
+/// Start from one of the services and change the properties under test.
 public struct CloudBehaviour: Sendable {
-    /// What becomes of the content that loses when two devices changed one file without knowing of each other.
+    /// The handling of the losing content, after concurrent changes of one file by two devices.
     public enum Conflicts: Sendable, CaseIterable {
-        /// A copy `name.sync-conflict-20260115-120000-ABCDEFG.md`; the letters name the device that won.
+        /// A copy `name.sync-conflict-20260115-120000-ABCDEFG.md`. The letters name the winning device.
         case syncthing
-        /// A copy `name (anna's conflicted copy 2026-01-15).md`; the device that comes second loses.
+        /// A copy `name (anna's conflicted copy 2026-01-15).md`. The later device loses.
         case dropbox
-        /// A copy `name-ANNA.md`, named after the device that loses, which is the second.
+        /// A copy `name-ANNA.md`, named after the losing device. The later device loses.
         case oneDrive
-        /// A copy `name 2.md` where both made the file; a version beside the file where both edited it.
+        /// A copy `name 2.md` if both devices created the file; a version beside the file if both edited it.
         case iCloud
-        /// A copy `name (1).md`; the device that comes second loses.
+        /// A copy `name (1).md`. The later device loses.
         case iCloudForWindows
-        /// Always a version beside the file, and never a copy.
+        /// Always a version beside the file, never a copy.
         case fileVersions
     }
 
-    /// How a file that is evicted shows.
+    /// The appearance of an evicted file.
     public enum Eviction: Sendable {
-        /// As a placeholder: nobody knows its size. (Before macOS 14 and iOS 17.)
+        /// A placeholder, with the size unknown. (Before macOS 14 and iOS 17.)
         case placeholder
-        /// As a file with its size and no data. (Since macOS 14 and iOS 17.)
+        /// A file with its size and no data. (Since macOS 14 and iOS 17.)
         case dataless
     }
 
-    /// When the content of an evicted file comes after it was asked for.
+    /// The time of a download after its request.
     public enum Downloads: Sendable {
-        /// In some later step.
+        /// In a later step.
         case later
         /// Before the request returns.
         case atOnce
@@ -36,46 +36,46 @@ public struct CloudBehaviour: Sendable {
         case stalled
     }
 
-    /// What is seen of a file while its content arrives.
+    /// The appearance of a file during its download.
     public enum Arrival: Sendable {
-        /// Nothing: it is there all at once.
+        /// Unchanged until the whole content is present.
         case whole
-        /// The first part of the new content under a temporary name.
+        /// The first part of the new content is under a temporary name.
         case temporaryName
-        /// The first part of the new content under the file's own name, as syncs do that write in place.
+        /// The first part of the new content is under the file's own name, as with sync services that write in place.
         case inPlace
     }
 
-    /// Whether the service duplicates whole folders of its own accord (`Journal 2`).
+    /// The service's duplication of whole folders (`Journal 2`).
     public enum FolderDuplication: Sendable {
-        /// It does not.
+        /// No duplication.
         case never
-        /// The files are in both folders afterwards.
+        /// Afterwards, the files are in both folders.
         case copies
-        /// Some files are in the one afterwards and some in the other.
+        /// Afterwards, some files are in one folder and some in the other.
         case splits
     }
 
-    /// What becomes of the content that loses a conflict.
+    /// The handling of the losing content of a conflict.
     public var conflicts: Conflicts
-    /// Whether of a conflict copy that two devices edited one content vanishes, as Syncthing does it.
+    /// Whether one content is lost when two devices edit a conflict copy, as with Syncthing.
     public var losesEditedCopies: Bool
-    /// Whether names that differ only in case are one to the service, which then renames the second.
+    /// Whether the service treats names that differ only in case as one, and renames the second file.
     public var foldsCase: Bool
-    /// How evicted files show.
+    /// The appearance of evicted files.
     public var eviction: Eviction
-    /// Whether the service evicts files that nobody asked it to evict.
+    /// Whether the service evicts files without a request.
     public var evicts: Bool
-    /// Whether new files from elsewhere come without their content.
+    /// Whether new files from other devices arrive evicted.
     public var arrivesEvicted: Bool
-    /// When a download that was asked for ends.
+    /// The time of requested downloads.
     public var downloads: Downloads
-    /// What is seen of a file that arrives.
+    /// The appearance of files during their download.
     public var arrival: Arrival
-    /// Whether whole folders are duplicated.
+    /// The duplication of whole folders.
     public var duplicatesFolders: FolderDuplication
 
-    /// Makes a behaviour of a service without mishaps.
+    /// Creates the behavior of a service without faults.
     public init(
         conflicts: Conflicts, losesEditedCopies: Bool = false, foldsCase: Bool = false, eviction: Eviction = .dataless,
         evicts: Bool = false, arrivesEvicted: Bool = false, downloads: Downloads = .later, arrival: Arrival = .whole,
@@ -94,24 +94,25 @@ public struct CloudBehaviour: Sendable {
 }
 
 extension CloudBehaviour {
-    /// Syncthing: copies, temporary names while a file arrives; of a copy edited on both sides one content vanishes.
+    /// Syncthing: conflict copies, and temporary names during a download. Of a copy edited on both sides, one
+    /// content is lost.
     public static let syncthing = CloudBehaviour(
         conflicts: .syncthing, losesEditedCopies: true, arrival: .temporaryName)
     /// Dropbox: one spelling of a name for all devices.
     public static let dropbox = CloudBehaviour(conflicts: .dropbox, foldsCase: true)
     /// OneDrive: one spelling of a name for all devices.
     public static let oneDrive = CloudBehaviour(conflicts: .oneDrive, foldsCase: true)
-    /// iCloud Drive of today: versions, dataless files, what comes from elsewhere comes without content.
+    /// The current iCloud Drive: versions, and dataless files; files from other devices arrive evicted.
     public static let iCloud = CloudBehaviour(conflicts: .iCloud, evicts: true, arrivesEvicted: true)
     /// iCloud Drive before macOS 14 and iOS 17: placeholders, duplicated folders.
     public static let oldICloud = CloudBehaviour(
         conflicts: .iCloud, eviction: .placeholder, evicts: true, arrivesEvicted: true, duplicatesFolders: .copies)
     /// iCloud for Windows.
     public static let iCloudForWindows = CloudBehaviour(conflicts: .iCloudForWindows, foldsCase: true)
-    /// A sync that writes files in place and keeps every conflict as a version.
+    /// A sync service with writes in place, and a version for every conflict.
     public static let inPlace = CloudBehaviour(conflicts: .fileVersions, arrival: .inPlace)
 
-    /// All of them, by name.
+    /// All services, by name.
     public static let all: [(name: String, behaviour: CloudBehaviour)] = [
         ("syncthing", .syncthing), ("dropbox", .dropbox), ("oneDrive", .oneDrive), ("iCloud", .iCloud),
         ("oldICloud", .oldICloud), ("iCloudForWindows", .iCloudForWindows), ("inPlace", .inPlace),

@@ -2,33 +2,33 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// Something that happens between a device and the service.
+/// An event between a device and the service.
 enum CloudEvent: Hashable {
     /// A device renames a file to the composed form of its name, as Syncthing does with decomposed names.
     case compose(String, ByteString)
-    /// A change of a device comes to the service.
+    /// A device's change reaches the service.
     case upload(String, ByteString)
-    /// A program of a device writes the rest of what it began.
+    /// A program on a device writes the rest of its data.
     case finishWriting(String, ByteString)
-    /// The standing content of a name, or the first part of it, comes to a device.
+    /// The current content of a name, or its first part, reaches a device.
     case receive(String, ByteString)
-    /// The rest of it comes.
+    /// The rest of the content reaches the device.
     case complete(String, ByteString)
-    /// The content of an evicted file comes.
+    /// The content of an evicted file is downloaded.
     case download(String, ByteString)
-    /// The service is told which versions were resolved.
+    /// The service learns the versions resolved on a device.
     case resolve(String, ByteString)
-    /// The content of a file leaves a device.
+    /// A file is evicted from a device.
     case evict(String, ByteString)
     /// The service duplicates a folder.
     case duplicate(ByteString)
 }
 
 extension CloudState {
-    /// What has to happen until all devices agree, in a fixed order.
+    /// Returns the events necessary for all devices to agree, in a fixed order.
     ///
-    /// Uploads over the quota, downloads that stall, and what a full or case-folding disk cannot take are not among them: they happen when
-    /// the reason is gone.
+    /// Uploads over the quota, stalled downloads, and files that do not fit on a disk or collide with a name there
+    /// are not included. They happen after the obstacle is gone.
     func pending() -> [CloudEvent] {
         var events: [CloudEvent] = []
         for device in disks.keys.sorted() {
@@ -38,7 +38,7 @@ extension CloudState {
         return events
     }
 
-    /// A device's finished work and messages to the service.
+    /// Returns a device's finished writes, and its messages to the service.
     private func sent(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         var events: [CloudEvent] = []
         for path in disk.unwritten.keys.sorted() { events.append(.finishWriting(device, path)) }
@@ -54,13 +54,13 @@ extension CloudState {
         return events
     }
 
-    /// The service's messages to a device behind it.
+    /// Returns the service's messages to a device with older files.
     private func taken(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         let paths = entries.keys.filter { isAwaited($0, disk) }.sorted()
         return paths.map { arrival(of: $0, at: device, disk) }
     }
 
-    // Inlined into a loop, this ends swiftc 6.3.1 with an ownership error when it optimizes.
+    // When inlined into a loop, this crashes swiftc 6.3.1 with an ownership error in optimized builds.
     @inline(never)
     private func arrival(of path: ByteString, at device: String, _ disk: SimulatedDisk) -> CloudEvent {
         disk.arriving.contains(path) ? .complete(device, path) : .receive(device, path)
@@ -70,7 +70,7 @@ extension CloudState {
         disk.known[path] != entries[path]?.head && !disk.edited.contains(path) && canTake(path, disk)
     }
 
-    /// The contents requested by a device.
+    /// Returns the downloads requested by a device.
     private func downloaded(by device: String, _ disk: SimulatedDisk) -> [CloudEvent] {
         guard behaviour.downloads != .stalled else { return [] }
         var events: [CloudEvent] = []
@@ -83,7 +83,7 @@ extension CloudState {
         return events
     }
 
-    /// What may happen besides.
+    /// Returns the possible faults.
     func mishaps() -> [CloudEvent] {
         var events: [CloudEvent] = []
         if behaviour.evicts {
@@ -98,8 +98,9 @@ extension CloudState {
         return events
     }
 
-    /// Lets one event happen that the seed chooses; one in eight times a mishap, where there are any.
-    /// - Returns: Whether anything happened.
+    /// Performs one event drawn by the seed. One in eight is a fault, if there are any.
+    ///
+    /// - Returns: Whether there was an event.
     mutating func step(withMishaps: Bool) -> Bool {
         let mishaps = withMishaps && random(below: 8) == 0 ? mishaps() : []
         let events = mishaps.isEmpty ? pending() : mishaps
@@ -122,23 +123,24 @@ extension CloudState {
         }
     }
 
-    // MARK: - What cannot happen
+    // MARK: - Obstacles
 
-    /// Whether an upload would not fit into the quota. Deletions always do.
+    /// Whether an upload would exceed the quota. Deletions never do.
     func isTooMuch(_ path: ByteString, from disk: SimulatedDisk) -> Bool {
         guard let quota, let file = disk.files[path] else { return false }
         return used - (bytes(at: path)?.count ?? 0) + file.bytes.count > quota
     }
 
-    /// Whether the disk has room for what stands at the service, and no twin in its way, of a folder above it neither. Syncthing leaves such a file out and says so,
-    /// rather than write into the twin.
+    /// Whether the disk has room for the service's content, with no name collision for the file or a folder above it.
+    ///
+    /// Syncthing omits and reports a file with a collision, rather than write into the other file.
     private func canTake(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
         guard let bytes = bytes(at: path) else { return true }
         if disk.files[path] == nil && disk.foldsCase && disk.place(for: path) != path { return false }
         return behaviour.arrivesEvicted || disk.hasRoom(for: bytes.count, at: path)
     }
 
-    /// Only what the service has too is evicted.
+    /// Whether a file can be evicted: only if the service has its content.
     func canEvict(_ path: ByteString, _ disk: SimulatedDisk) -> Bool {
         disk.files[path]?.state == .local && !disk.edited.contains(path) && disk.unwritten[path] == nil
             && disk.known[path] == entries[path]?.head

@@ -5,13 +5,14 @@ import RecollectWorkspace
 extension CloudState {
     // MARK: - To the service
 
-    /// Takes a device's change in.
+    /// Accepts a device's change at the service.
     ///
-    /// - Content that the service has already is no conflict, whoever wrote it (seen with Syncthing 1.19; told of iCloud).
-    /// - An edit beats a deletion, whichever comes first (seen with Syncthing 1.19; its change #10207 of July 2025 lets later
-    ///   deletions win).
-    /// - Of two edits, for Syncthing and where versions are kept the one with the later time stays, whatever clock told it
-    ///   (`WinsConflict`; Apple: "chosen by iCloud on some basis"); elsewhere the one that came first.
+    /// - Content equal to the service's is no conflict, from any writer (observed with Syncthing 1.19; reported of
+    ///   iCloud).
+    /// - An edit wins over a deletion, in any order (observed with Syncthing 1.19; its change #10207 of July 2025
+    ///   lets later deletions win).
+    /// - Of two edits, for Syncthing and for versions the one with the later date wins, by the devices' own clocks
+    ///   (`WinsConflict`; Apple: "chosen by iCloud on some basis"). For other services the first to arrive wins.
     mutating func upload(_ path: ByteString, from device: String) {
         guard let disk = disks[device] else { return }
         let (base, file, head) = (disk.known[path], disk.files[path], head(of: path))
@@ -54,7 +55,7 @@ extension CloudState {
         let localWins = isLatestFirst && (local.modified, device) > (standing.modified, standing.device)
         let mine = addRevision(parents: [base], bytes: local.bytes, modified: local.modified, device: device)
         let (winner, loser) = localWins ? (revisions[mine], standing) : (standing, revisions[mine])
-        // The revision that stands afterwards knows both: nobody can be in conflict with the loser again.
+        // The joint revision has both as parents, so that no later edit conflicts with the loser again.
         let joined = addRevision(
             parents: [winner.id, loser.id], bytes: winner.bytes, modified: winner.modified, device: winner.device)
         entries[path]?.head = joined
@@ -77,7 +78,7 @@ extension CloudState {
         }
     }
 
-    /// A name that the service takes for the same one.
+    /// Returns an existing name the service treats as the same.
     private func caseTwin(of path: ByteString) -> ByteString? {
         guard behaviour.foldsCase else { return nil }
         let key = SimulatedDisk.key(path, foldsCase: true)
@@ -92,7 +93,7 @@ extension CloudState {
         note("\(path.string) of \(device) is \(name.string) now: there is \(twin.string)")
     }
 
-    /// The rest of a program's write; the part before it may be at the service already.
+    /// Writes the rest of a program's data. The service may have the first part already.
     mutating func finishWriting(_ path: ByteString, on device: String) {
         guard let rest = disks[device]?.unwritten[path] else { return }
         edit(path, to: (disks[device]?.files[path]?.bytes ?? []) + rest, on: device)
@@ -116,14 +117,14 @@ extension CloudState {
     mutating func resolve(_ path: ByteString, from device: String) {
         let resolved = change(device) { $0.resolved.removeValue(forKey: path) } ?? []
         entries[path]?.losers.removeAll(where: resolved.contains)
-        // The others' files are no conflicted ones any more.
+        // The files of other devices are no longer in conflict.
         awake.formUnion(disks.keys)
         note("\(device) has resolved \(resolved.count) versions of \(path.string)")
     }
 
     // MARK: - To a device
 
-    /// Gives a device what stands at the service: whole, or the first part of it for now.
+    /// Gives a device the service's content, either complete or only its first part.
     mutating func receive(_ path: ByteString, on device: String, wholly: Bool) {
         guard let bytes = bytes(at: path), let disk = disks[device] else { return takeHead(of: path, on: device) }
         let isEvicted = disk.files[path].map { $0.state != .local } ?? behaviour.arrivesEvicted
@@ -140,7 +141,7 @@ extension CloudState {
         }
     }
 
-    /// Brings a device's file in step with the service.
+    /// Replaces a device's file by the service's content.
     private mutating func takeHead(of path: ByteString, on device: String, isHere: Bool = false) {
         guard let head = head(of: path) else { return }
         let stamp = tick()
@@ -156,7 +157,7 @@ extension CloudState {
         )
     }
 
-    /// What is evicted stays so; what is new comes as the service likes it.
+    /// Returns the state of an arriving file: an evicted one stays evicted, a new one depends on the behavior.
     private func stateOfArrival(_ path: ByteString, on device: String) -> FileState {
         if let file = disks[device]?.files[path] { return file.state }
         return behaviour.arrivesEvicted ? .notLocal : .local
@@ -182,7 +183,8 @@ extension CloudState {
 
     // MARK: - Folders
 
-    /// Makes `Journal 2` of `Journal`, with all or some of its files, as iCloud was seen to do when two devices made one folder.
+    /// Creates `Journal 2` from `Journal`, with all or some of its files. iCloud was observed to do so after two
+    /// devices created one folder.
     mutating func duplicate(_ folder: ByteString) {
         let names = (2...100).map { ByteString("\(folder.string) \($0)") }
         let isFree = { (name: ByteString) in
@@ -199,7 +201,7 @@ extension CloudState {
             let losers = entries[path]?.losers ?? []
             entries[twin] = Entry(head: id)
             guard behaviour.duplicatesFolders == .splits else { continue }
-            // A file that moves takes its versions along.
+            // A moved file keeps its versions.
             entries[twin]?.losers = losers
             entries[path]?.losers = []
             let deletion = addRevision(

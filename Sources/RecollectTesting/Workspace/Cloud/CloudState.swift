@@ -1,32 +1,32 @@
 import Foundation
 import RecollectCore
 
-/// A content that a file had at the service, and what its writer knew when it wrote it.
+/// A content of a file at the service, with the revisions it was based on.
 struct CloudRevision {
-    /// Its number; also its place in the list.
+    /// The revision's number, equal to its index in the list.
     let id: Int
-    /// The revisions that its writer had seen: none for a new file, two where a conflict was settled.
+    /// The revisions seen by the writer: none for a new file, two after a conflict.
     let parents: [Int]
     /// The content; `nil` for a deletion.
     let bytes: [UInt8]?
-    /// When it was written, by the clock of the device that wrote it.
+    /// The date of the write, by the clock of the writing device.
     let modified: Date
-    /// The device that wrote it.
+    /// The writing device.
     let device: String
 }
 
-/// What the service and all devices hold: a value that only its own methods change, each deterministic.
+/// The state of the service and all devices. Only its own methods change it, each deterministically.
 ///
-/// There is one service in the middle, also for Syncthing, whose devices really talk to each other: of each name it knows the
-/// revision that stands, and every device knows the revision that its own file came from. An edit that comes in from a device that
-/// did not know the standing revision is a conflict. Version vectors say the same of two devices; with three, the copies of a
-/// conflict are made once here, where Syncthing may make them on each device that had the loser.
+/// All devices use one central service, even for Syncthing, where the real devices connect directly. The service
+/// records the current revision of each name. Each device records the revision its own file is based on. An edit
+/// not based on the current revision is a conflict. For two devices, version vectors give the same result. With
+/// three, the conflict copy is made once here; Syncthing may make one on each device with the losing content.
 struct CloudState {
-    /// What the service knows of one name.
+    /// The service's record of one name.
     struct Entry {
-        /// The revision that stands.
+        /// The current revision.
         var head: Int
-        /// The revisions that lost and are kept beside the file, until somebody resolves them.
+        /// The losing revisions, kept as versions beside the file until they are resolved.
         var losers: [Int] = []
     }
 
@@ -35,10 +35,10 @@ struct CloudState {
     var revisions: [CloudRevision] = []
     var entries: [ByteString: Entry] = [:]
     var disks: [String: SimulatedDisk] = [:]
-    /// How many bytes the service takes in all; `nil` for any number.
+    /// The service's capacity in bytes; `nil` for unlimited.
     var quota: Int?
     var duplicatedFolders = 0
-    /// Devices whose folder changed since somebody looked.
+    /// Devices with changed folders and listeners not yet notified.
     var awake: Set<String> = []
 
     private(set) var log: [String] = []
@@ -58,13 +58,13 @@ struct CloudState {
         Int.random(in: 0..<max(count, 1), using: &generator)
     }
 
-    /// The moment by a device's clock; each time is a second later than the one before.
+    /// Returns the date by a device's clock. Each call returns a date one second later.
     mutating func now(on device: String) -> Date {
         clock += 1
         return clock.addingTimeInterval(disks[device]?.clockSkew ?? 0)
     }
 
-    /// Another stamp for a file that changes.
+    /// Returns a new stamp for a changed file.
     mutating func tick() -> Int {
         ticks += 1
         return ticks
@@ -84,7 +84,7 @@ struct CloudState {
         head(of: path)?.bytes
     }
 
-    /// How many bytes the service holds.
+    /// The number of bytes at the service.
     var used: Int {
         entries.values.reduce(0) { $0 + (revisions[$1.head].bytes?.count ?? 0) }
     }
@@ -96,7 +96,7 @@ struct CloudState {
         return revisions.count - 1
     }
 
-    /// The first name of some that is free at the service and on a device.
+    /// Returns the first name free at the service and on a device; the last name if none is free.
     func free(_ names: [ByteString], on device: String) -> ByteString {
         let disk = disks[device]
         return names.first { bytes(at: $0) == nil && disk?.files[$0] == nil } ?? names[names.count - 1]
@@ -104,7 +104,7 @@ struct CloudState {
 
     // MARK: - Disks
 
-    /// Changes a device's folder, and wakes who listens there.
+    /// Changes a device's folder, and marks its listeners to be notified.
     mutating func change<Result>(
         _ device: String, _ body: (inout SimulatedDisk) throws -> Result
     ) rethrows -> Result {
@@ -116,7 +116,7 @@ struct CloudState {
         return try body(&disk)
     }
 
-    /// A program of a device gives a file a content, or takes the file away; the sync has yet to see it.
+    /// Writes or deletes a file like a program on a device. The sync service has yet to see the change.
     mutating func edit(_ path: ByteString, to bytes: [UInt8]?, on device: String) {
         let (moment, stamp) = (now(on: device), tick())
         change(device) { $0.edit(path, to: bytes, modified: moment, stamp: stamp) }

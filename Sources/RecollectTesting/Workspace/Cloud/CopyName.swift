@@ -1,21 +1,22 @@
 import Foundation
 import RecollectCore
 
-/// The names that services give to what loses a conflict.
+/// The names of conflict copies, as given by sync services.
 enum CopyName {
-    /// Names to try one after the other, until one is free.
+    /// Returns the names to try in sequence until one is free.
+    ///
     /// - Parameters:
-    ///   - path: The file whose content loses.
-    ///   - winner: The device whose content stays.
-    ///   - loser: The device whose content gets the name.
-    ///   - moment: When it happens, by the clock of the device that makes the copy.
+    ///   - path: The path of the conflicted file.
+    ///   - winner: The device with the winning content.
+    ///   - loser: The device with the losing content, to be copied.
+    ///   - moment: The date of the conflict, by the clock of the device making the copy.
     static func candidates(
         for path: ByteString, conflicts: CloudBehaviour.Conflicts, winner: String, loser: String, at moment: Date
     ) -> [ByteString] {
         let (stem, suffix) = parts(of: path)
         let day = stamps(of: moment).day
         return (1...100).map { attempt in
-            // Of two copies in one second the later has a later second: enough for names to differ.
+            // Each further copy gets a later second, to make the names differ.
             let second = stamps(of: moment.addingTimeInterval(Double(attempt - 1)))
             let again = attempt == 1 ? "" : " \(attempt - 1)"
             let middle =
@@ -30,25 +31,25 @@ enum CopyName {
         }
     }
 
-    /// The names that a service which folds case gives to the second of two names.
+    /// Returns the names for the second of two files with names differing only in case.
     static func caseConflicts(for path: ByteString) -> [ByteString] {
         let (stem, suffix) = parts(of: path)
         return (0..<100).map { ByteString(stem + ($0 == 0 ? " (Case Conflict)" : " (Case Conflict \($0))") + suffix) }
     }
 
-    /// Whether a name is one that Syncthing gave: it looks for no more than this piece itself.
+    /// Whether Syncthing gave the name. Syncthing itself tests only for this part of it.
     static func isSyncthings(_ path: ByteString) -> Bool {
         path.string.split(separator: "/").last?.contains(".sync-conflict-") ?? false
     }
 
-    /// The seven letters by which Syncthing names a device.
+    /// Returns the seven letters of Syncthing's name for a device.
     static func shortID(_ device: String) -> String {
         var generator = SeededGenerator(seed: device.utf8.reduce(5381) { ($0 &* 33) &+ UInt64($1) })
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
         return String((0..<7).map { _ in letters[Int.random(in: 0..<32, using: &generator)] })
     }
 
-    /// What stands before the last extension, with the folders, and the extension with its dot.
+    /// Returns the path without its extension, and the extension with its dot.
     private static func parts(of path: ByteString) -> (stem: String, suffix: String) {
         let text = path.string
         let name = text.split(separator: "/").last ?? ""

@@ -1,12 +1,13 @@
 import Foundation
 import RecollectCore
 
-/// A cloud folder with any number of devices, in memory: what happens in it follows from a seed.
+/// A simulated sync service with any number of devices, in memory and repeatable by a seed.
 ///
-/// Every device has a folder of its own that programs read and write as they like. Between the folders nothing happens by itself:
-/// `step()` lets one thing happen that the seed chooses (a change comes to the service or to a device, one file at a time and in any
-/// order; a file is evicted; a folder is duplicated), `settle()` lets happen what has to until all devices agree. The same seed and the
-/// same calls give the same bytes everywhere, so a failing case is replayed by its seed; `log` tells it in words.
+/// Every device has a folder of its own. Programs read and write it freely. Changes pass between the folders only
+/// on request. `step()` performs one event drawn by the seed: a change reaches the service or a device, one file
+/// at a time and in any order; a file is evicted; a folder is duplicated. `settle()` performs all pending events,
+/// until all devices agree. The same seed and the same calls give the same bytes everywhere, so the seed of a
+/// failure repeats it. `log` lists the events.
 ///
 /// ```swift
 /// let cloud = SimulatedCloud(seed: 7, behaviour: .syncthing)
@@ -17,55 +18,54 @@ import RecollectCore
 /// // Both folders hold context.md and context.sync-conflict-….md.
 /// ```
 ///
-/// Calls may come from several threads; each is atomic. A test that wants the same run from the same seed makes its calls one after
-/// the other.
+/// Calls may come from several threads; each is atomic. For repeatable runs, a test must make its calls in sequence.
 public final class SimulatedCloud: Sendable {
-    /// What all choices follow from.
+    /// The seed of all random choices.
     public let seed: UInt64
-    /// Whose files these are: devices that are signed in to another account have another cloud.
+    /// The account of the files. Devices signed in to another account have another cloud.
     public let account: String
 
     private let state: Locked<CloudState>
-    /// Who listens to changes in a device's folder, by the device's name.
+    /// The listeners to changes of a device's folder, by the device's name.
     let listeners = Locked<[String: [UUID: AsyncStream<Void>.Continuation]]>([:])
-    /// Who is signed in where, by the device's name.
+    /// The accounts signed in, by the device's name.
     let containers = Locked<[String: ContainerState]>([:])
-    /// Guards nothing; look-ups of containers that are held wait on it.
+    /// Signals the end of a hold to waiting container look-ups. It guards no state.
     let gate = NSCondition()
 
-    /// Makes an empty cloud without devices.
+    /// Creates an empty cloud without devices.
     public init(seed: UInt64, behaviour: CloudBehaviour = .syncthing, account: String = "anna") {
         self.seed = seed
         self.account = account
         state = Locked(CloudState(seed: seed, account: account, behaviour: behaviour))
     }
 
-    /// The device of that name; a new one has an empty folder.
+    /// Returns the device with the name. A new device has an empty folder.
     public func device(_ name: String) -> SimulatedDevice {
         change { $0.disks[name] = $0.disks[name] ?? SimulatedDisk() }
         return SimulatedDevice(name: name, cloud: self)
     }
 
-    /// How the service acts; may be changed while it runs.
+    /// The behavior of the service. It may be changed at any time.
     public var behaviour: CloudBehaviour {
         get { read { $0.behaviour } }
         set { change { $0.behaviour = newValue } }
     }
 
-    /// How many bytes the service takes in all; `nil` for any number. Uploads that are too much wait; local writes work.
+    /// The service's capacity in bytes; `nil` for unlimited. Uploads beyond it wait; local writes succeed.
     public var quota: Int? {
         get { read { $0.quota } }
         set { change { $0.quota = newValue } }
     }
 
-    /// Whether an upload waits because it would not fit into the quota.
+    /// Whether an upload is waiting because it would exceed the quota.
     public var isOverQuota: Bool {
         read { state in
             state.disks.values.contains { disk in disk.edited.contains { state.isTooMuch($0, from: disk) } }
         }
     }
 
-    /// What the service holds, by path.
+    /// Returns the files at the service by path, without lineage files.
     public func files() -> [String: [UInt8]] {
         read { state in
             Dictionary(
@@ -76,20 +76,23 @@ public final class SimulatedCloud: Sendable {
         }
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
-    /// Lets one thing happen that the seed chooses.
-    /// - Returns: Whether anything could.
+    /// Performs one event drawn by the seed.
+    ///
+    /// - Returns: Whether there was an event.
     @discardableResult
     public func step() -> Bool {
         change { $0.step(withMishaps: true) }
     }
 
-    /// Lets happen, in an order that the seed chooses, what has to until all devices agree; mishaps do not happen meanwhile.
+    /// Performs all pending events, in an order drawn by the seed, until all devices agree. Faults do not occur
+    /// meanwhile.
     ///
-    /// What cannot happen (devices offline, a quota, stalled downloads, a full disk) is left as it is.
-    /// - Returns: How many things happened.
-    /// - Throws: `SettlingError` after `limit` of them: something makes the devices write again and again.
+    /// Events that cannot happen stay pending (devices offline, a quota, stalled downloads, a full disk).
+    ///
+    /// - Returns: The number of events.
+    /// - Throws: `SettlingError` after `limit` events: the devices keep writing in response to each other.
     @discardableResult
     public func settle(limit: Int = 20_000) throws -> Int {
         for count in 0..<limit {
@@ -98,23 +101,24 @@ public final class SimulatedCloud: Sendable {
         throw SettlingError(seed: seed, steps: limit, log: log(last: 40))
     }
 
-    /// Lets the service duplicate a folder (`Journal 2`), as `behaviour.duplicatesFolders` says, or copying all where that says never.
+    /// Duplicates a folder (`Journal 2`) according to `behaviour.duplicatesFolders`; copies all files if that is
+    /// `never`.
     public func duplicate(_ folder: String) {
         change { $0.duplicate(ByteString(folder)) }
     }
 
-    /// What happened last, in words, the latest at the end.
+    /// Returns descriptions of the last events, the latest at the end.
     public func log(last count: Int = 60) -> String {
         read { (["seed \(seed), account \(account)"] + $0.log.suffix(count)).joined(separator: "\n") }
     }
 
-    // MARK: - The state
+    // MARK: - State
 
     func read<Result>(_ body: (CloudState) throws -> Result) rethrows -> Result {
         try state.withLock { try body($0) }
     }
 
-    /// Changes the state in one piece, then wakes who listens on the devices that it touched.
+    /// Changes the state atomically, then notifies the listeners of all changed devices.
     func change<Result>(_ body: (inout CloudState) throws -> Result) rethrows -> Result {
         defer { wake() }
         return try state.withLock(body)
@@ -131,15 +135,15 @@ public final class SimulatedCloud: Sendable {
     }
 }
 
-/// The devices of a simulated cloud did not come to agree.
+/// An error for devices of a simulated cloud that did not reach agreement.
 public struct SettlingError: Error, CustomStringConvertible, Sendable {
-    /// What replays the case.
+    /// The seed to repeat the failure.
     public let seed: UInt64
-    /// How many things happened.
+    /// The number of events.
     public let steps: Int
-    /// What happened last.
+    /// The last events.
     public let log: String
 
-    /// The seed, the count and the log.
+    /// The seed, the number of events, and the log.
     public var description: String { "seed \(seed): not settled after \(steps) steps\n\(log)" }
 }

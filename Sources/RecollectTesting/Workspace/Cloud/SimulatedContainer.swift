@@ -2,20 +2,21 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// The container of a simulated device: which account is signed in there, and where its files lie.
+/// The container of a simulated device: the account signed in, and its folder.
 ///
-/// Accounts are clouds: `signIn(to:)` another one, and the device of the same name there has that account's files.
+/// Each account is a `SimulatedCloud`. After `signIn(to:)` with another one, the device of the same name in that
+/// cloud has the files.
 public struct SimulatedContainer: WorkspaceContainer {
     let device: SimulatedDevice
 
-    // MARK: - What a workspace asks
+    // MARK: - Workspace calls
 
-    /// The account's name; `nil` when nobody is signed in.
+    /// Returns the account's name; `nil` without an account.
     public func accountToken() -> Data? {
         current.map { Data($0.cloud.account.utf8) }
     }
 
-    /// The folder of the account; waits while look-ups are held.
+    /// Returns the account's folder. Blocks while look-ups are held.
     public func containerURL() -> URL? {
         device.cloud.gate.lock()
         while read(\.isHeld) { device.cloud.gate.wait() }
@@ -24,8 +25,9 @@ public struct SimulatedContainer: WorkspaceContainer {
         return read(\.isMissing) ? nil : current?.rootURL
     }
 
-    /// The folder at a URL.
-    /// - Throws: `unavailable` unless it is that of the account that is signed in.
+    /// Returns the provider for the folder at a URL.
+    ///
+    /// - Throws: `unavailable` unless the folder belongs to the account signed in.
     public func provider(at url: URL) throws -> any WorkspaceProvider {
         guard let current, current.rootURL.standardizedFileURL == url.standardizedFileURL else {
             throw RecollectError(
@@ -34,7 +36,7 @@ public struct SimulatedContainer: WorkspaceContainer {
         return current.provider
     }
 
-    /// Wakes when somebody signs in or out.
+    /// Returns a stream with an element for each change of the account.
     public func accountChanges() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (containers, name, id) = (device.cloud.containers, device.name, UUID())
@@ -43,12 +45,12 @@ public struct SimulatedContainer: WorkspaceContainer {
         return stream
     }
 
-    // MARK: - What a test does
+    // MARK: - Test calls
 
-    /// How often the folder was looked up.
+    /// The number of look-ups of the folder.
     public var lookUps: Int { read(\.lookUps) }
 
-    /// Whether a look-up finds no folder although somebody is signed in, as it happens for a moment.
+    /// Whether look-ups find no folder despite an account, as happens temporarily with iCloud.
     public var isMissing: Bool {
         get { read(\.isMissing) }
         nonmutating set {
@@ -56,7 +58,7 @@ public struct SimulatedContainer: WorkspaceContainer {
         }
     }
 
-    /// Whether look-ups do not return until this is `false` again.
+    /// Whether look-ups block until this is `false` again.
     public var isHeld: Bool {
         get { read(\.isHeld) }
         nonmutating set {
@@ -67,13 +69,15 @@ public struct SimulatedContainer: WorkspaceContainer {
         }
     }
 
-    /// Signs out: the folder is `unavailable` and syncs no more. What was not synced is there again after signing in.
+    /// Signs out. The folder becomes `unavailable` and stops syncing; unsynced changes are there again after
+    /// signing in.
     public func signOut() {
         switchAccount(to: .nobody)
     }
 
     /// Signs in to an account.
-    /// - Parameter cloud: That account's; the device's own without one.
+    ///
+    /// - Parameter cloud: The account's cloud; by default the device's own.
     public func signIn(to cloud: SimulatedCloud? = nil) {
         switchAccount(to: cloud.map { $0 === device.cloud ? .own : .other($0) } ?? .own)
     }
@@ -88,7 +92,7 @@ public struct SimulatedContainer: WorkspaceContainer {
         for listener in listeners { listener.yield() }
     }
 
-    /// The device as the account that is signed in has it.
+    /// The device in the cloud of the account signed in.
     private var current: SimulatedDevice? {
         switch read(\.account) {
         case .own: device
@@ -102,9 +106,9 @@ public struct SimulatedContainer: WorkspaceContainer {
     }
 }
 
-/// What a container knows.
+/// The state of a container.
 struct ContainerState {
-    /// Who is signed in.
+    /// The account signed in.
     enum Account {
         case own
         case other(SimulatedCloud)

@@ -2,32 +2,34 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A device of a simulated cloud: its folder, and what may befall it.
+/// A device of a simulated cloud: its folder, its files, and its faults.
 ///
-/// What is done here is done as by other programs of the device (an editor, a file manager): without looking at what is there. A
-/// workspace uses `provider` or `container`.
+/// Its methods act like other programs on the device (an editor, a file manager): they ignore the present content.
+/// A workspace uses `provider` or `container`.
 public struct SimulatedDevice: Sendable {
-    /// The device's name; conflict copies bear it, or letters that follow from it.
+    /// The device's name. Conflict copies are named after it, or after letters derived from it.
     public let name: String
-    /// The cloud whose device it is.
+    /// The device's cloud.
     public let cloud: SimulatedCloud
 
-    /// The folder's URL; nothing lies there.
+    /// The folder's URL. It does not exist on the real disk.
     public var rootURL: URL {
         URL(fileURLWithPath: "/simulated", isDirectory: true).appendingPathComponent(cloud.account, isDirectory: true)
             .appendingPathComponent(name, isDirectory: true)
     }
 
-    /// The folder as a workspace sees it.
+    /// The folder as a workspace provider.
     public var provider: SimulatedProvider { SimulatedProvider(device: self) }
 
-    /// What tells a workspace on this device which account is signed in; this cloud's, at first.
+    /// The container with the device's account; initially the account of this cloud.
     public var container: SimulatedContainer { SimulatedContainer(device: self) }
 
-    // MARK: - What other programs do
+    // MARK: - Other programs
 
-    /// The files whose content is here, by path as the disk spells it; of one that arrives in place, the part that is here. Of two
-    /// spellings that Swift takes for one string, the composed one.
+    /// Returns the local files, without lineage files, by their paths as spelled on disk.
+    ///
+    /// A file being written in place has only its present part. Of two spellings equal in Swift, the composed one
+    /// is returned.
     public func files() -> [String: [UInt8]] {
         read { disk in
             Dictionary(
@@ -39,19 +41,20 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// The paths of files whose content is elsewhere.
+    /// Returns the paths of files that are not local, without lineage files.
     public func evictedFiles() -> Set<String> {
         read { disk in
             Set(disk.files.filter { $0.value.state != .local && !SimulatedDisk.isLineage($0.key) }.map(\.key.string))
         }
     }
 
-    /// The files of which the service has written a part.
+    /// Returns the paths of partly downloaded files.
     public func arrivingFiles() -> Set<String> {
         read { disk in Set(disk.arriving.map(\.string)) }
     }
 
-    /// Gives a file a content, whatever is there; on a disk that folds case, the file that has the name in any case.
+    /// Writes a file, replacing any content. On a case-insensitive disk, this may be a file with the name in
+    /// another case.
     public func edit(_ path: String, _ bytes: [UInt8]) {
         cloud.change { state in
             let disk = state.disks[name] ?? SimulatedDisk()
@@ -60,13 +63,15 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// Gives a file a text, whatever is there.
+    /// Writes a text to a file, replacing any content.
     public func edit(_ path: String, _ text: String) {
         edit(path, Array(text.utf8))
     }
 
-    /// Adds to the end of a file as a program does that writes in pieces: a part of it now, the rest in some later step. The part may
-    /// be at the service before the rest is written: append logs are seen cut in the middle of a line.
+    /// Appends to a file in two parts, like a slow program: a part now, the rest in a later step.
+    ///
+    /// The service may get the first part before the rest is written. So other devices can see a log cut in the
+    /// middle of a line.
     public func appendSlowly(_ path: String, _ text: String) {
         cloud.change { state in
             let path = ByteString(path)
@@ -79,20 +84,21 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// Deletes a file, whether its content is here or not.
+    /// Deletes a file, whether local or not.
     public func delete(_ path: String) {
         cloud.change { $0.edit(ByteString(path), to: nil, on: name) }
     }
 
-    /// Deletes all files, as somebody does who empties the folder: the other devices follow.
+    /// Deletes all files, like a user emptying the folder. The other devices follow.
     public func deleteEverything() {
         cloud.change { state in
             for path in (state.disks[name]?.files.keys.sorted() ?? []) { state.edit(path, to: nil, on: name) }
         }
     }
 
-    /// Lets the content of a file leave the device.
-    /// - Throws: `invalidArgument` where the service does not have that content, or the file is not here.
+    /// Evicts a file.
+    ///
+    /// - Throws: `invalidArgument` if the service does not have the content, or the file is not local.
     public func evict(_ path: String) throws {
         let canEvict = cloud.change { state in
             guard let disk = state.disks[name], state.canEvict(ByteString(path), disk) else { return false }
@@ -105,40 +111,42 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    // MARK: - What befalls it
+    // MARK: - Faults
 
-    /// Whether the device hears from the service and the service from it.
+    /// Whether the device is connected to the service.
     public var isOnline: Bool {
         get { read(\.isOnline) }
         nonmutating set { change { $0.isOnline = newValue } }
     }
 
-    /// Whether names that differ only in case are one file here. Set while the folder is empty.
+    /// Whether the disk is case-insensitive. Set it while the folder is empty.
     public var foldsCase: Bool {
         get { read(\.foldsCase) }
         nonmutating set { change { $0.foldsCase = newValue } }
     }
 
-    /// By how many seconds the device's clock is ahead.
+    /// The number of seconds the device's clock is ahead.
     public var clockSkew: TimeInterval {
         get { read(\.clockSkew) }
         nonmutating set { change { $0.clockSkew = newValue } }
     }
 
-    /// How many bytes fit on the disk; `nil` for any number. Writes beyond throw `diskFull`, downloads wait.
+    /// The disk's capacity in bytes; `nil` for unlimited. Writes beyond it throw `diskFull`; downloads wait.
     public var capacity: Int? {
         get { read(\.capacity) }
         nonmutating set { change { $0.capacity = newValue } }
     }
 
-    /// Whether the folder itself is gone (not mounted, say): every call throws `unavailable`, and nothing syncs.
+    /// Whether the folder itself is missing, like an unmounted volume. Every call throws `unavailable`, and
+    /// syncing stops.
     public var isUnavailable: Bool {
         get { read(\.isUnavailable) }
         nonmutating set { change { $0.isUnavailable = newValue } }
     }
 
-    /// Makes all files disappear at once while the folder stays, by a mishap that is none of the sync's: nothing is told to the service,
-    /// and nothing syncs until `bringBack()`.
+    /// Removes all files at once, but not the folder, by a fault outside the sync service.
+    ///
+    /// The service does not see deletions, and syncing stops until `bringBack()`.
     public func vanish() {
         cloud.change { state in
             state.change(name) { disk in
@@ -149,7 +157,7 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    /// Brings back what vanished; a file that was written meanwhile stays as it was written.
+    /// Brings back the files removed by `vanish()`, except those written since.
     public func bringBack() {
         cloud.change { state in
             state.change(name) { disk in
@@ -160,7 +168,7 @@ public struct SimulatedDevice: Sendable {
         }
     }
 
-    // MARK: - The disk
+    // MARK: - Disk
 
     func read<Value>(_ value: (SimulatedDisk) throws -> Value) rethrows -> Value {
         try cloud.read { try value($0.disks[name] ?? SimulatedDisk()) }

@@ -2,46 +2,46 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// What lies in the folder of one device, and what the sync on that device knows of it.
+/// The folder of one device, with the device's sync state.
 struct SimulatedDisk {
     struct File {
         var bytes: [UInt8]
         var modified: Date
-        /// Another number whenever the file changes.
+        /// A number changed with every change of the file.
         var stamp: Int
         var state: FileState = .local
     }
 
-    /// The files by the bytes of their paths, as the disk spells them.
+    /// The files by the bytes of their paths, as spelled on disk.
     var files: [ByteString: File] = [:]
-    /// Folders that were made; those that became empty are still here.
+    /// The folders, including those now empty.
     var folders: Set<ByteString> = []
-    /// The revision that each path was last in step with; a deletion is one as well.
+    /// The revision each path was last in sync with, including deletions.
     var known: [ByteString: Int] = [:]
-    /// Paths that were changed here, and that the service does not know yet.
+    /// Paths changed here and not yet uploaded.
     var edited: Set<ByteString> = []
-    /// Paths of which a part has arrived.
+    /// Paths of partly downloaded files.
     var arriving: Set<ByteString> = []
-    /// What a slow program has still to write to the end of a file.
+    /// Bytes a slow program has yet to append, by path.
     var unwritten: [ByteString: [UInt8]] = [:]
-    /// Versions that were resolved here, and that the service does not know of yet.
+    /// Versions resolved here, with the service not yet notified.
     var resolved: [ByteString: Set<Int>] = [:]
 
     var isOnline = true
-    /// Whether the account whose files these are is signed in.
+    /// Whether the account of the files is signed in.
     var isSignedIn = true
     var isUnavailable = false
-    /// What was here before the folder was emptied by a mishap that is none of the sync's.
+    /// The files from before a fault outside the sync service emptied the folder.
     var hidden: [ByteString: File]?
     var foldsCase = false
     var clockSkew: TimeInterval = 0
-    /// How many bytes fit; `nil` for any number.
+    /// The capacity in bytes; `nil` for unlimited.
     var capacity: Int?
 
-    /// Whether the sync works here.
+    /// Whether the device can sync.
     var isSyncing: Bool { isOnline && isSignedIn && !isUnavailable && hidden == nil }
 
-    /// Whether so many bytes in place of a file would fit.
+    /// Whether `count` bytes would fit in place of a file.
     func hasRoom(for count: Int, at path: ByteString) -> Bool {
         guard let capacity else { return true }
         let others = files.reduce(0) { $0 + ($1.key == path || $1.value.state != .local ? 0 : $1.value.bytes.count) }
@@ -50,24 +50,25 @@ struct SimulatedDisk {
 
     // MARK: - Names
 
-    /// Whether a path lies in the lineage folder, or in what the service made of it.
+    /// Whether a path is in the lineage folder, or in a duplicate of it by the service.
     static func isLineage(_ path: ByteString) -> Bool { path.string.hasPrefix(LineageFile.folderName) }
 
-    /// How the disk spells the name of a file that a program asks for: as it does, or in another composition, or, where the disk folds
-    /// case, in another case.
+    /// Returns the disk's spelling of a file's path; `nil` if there is no such file.
+    ///
+    /// It may differ in Unicode normalization and, on a case-insensitive disk, in case.
     func spelling(of path: ByteString) -> ByteString? {
         if files[path] != nil { return path }
         let asked = Self.key(path, foldsCase: foldsCase)
         return files.keys.filter { Self.key($0, foldsCase: foldsCase) == asked }.min()
     }
 
-    /// A folder's spelling; a file's path is resolved with its folders.
+    /// Whether there is a folder at the path, in any of its spellings.
     func isFolder(_ path: ByteString) -> Bool {
         let asked = Self.key(path, foldsCase: foldsCase)
         return folders.contains { Self.key($0, foldsCase: foldsCase) == asked }
     }
 
-    /// The files here whose names differ from one in the form of their letters alone.
+    /// Returns the local files with names that differ only in Unicode normalization.
     func otherForms(of path: ByteString) -> [ByteString] {
         guard path.string.utf8.contains(where: { $0 >= 0x80 }) else { return [] }
         let composed = Self.composed(path)
@@ -75,7 +76,7 @@ struct SimulatedDisk {
             .sorted()
     }
 
-    /// Where a program's file lies that it asks for by some path: in the folders that are there, as the disk spells them.
+    /// Returns the disk's path for a program's path: in existing folders, as spelled on disk.
     func place(for path: ByteString) -> ByteString {
         if let there = spelling(of: path) { return there }
         guard foldsCase else { return path }
@@ -88,16 +89,16 @@ struct SimulatedDisk {
         return path
     }
 
-    /// What all spellings share that are one name.
+    /// Returns the common key of all spellings of one name.
     static func key(_ path: ByteString, foldsCase: Bool) -> ByteString {
         let composed = composed(path)
         return foldsCase ? ByteString(composed.string.lowercased()) : composed
     }
 
-    /// A path in the composed form.
+    /// Returns the path in composed form.
     static func composed(_ path: ByteString) -> ByteString {
         var text = path.string
-        // What is ASCII has no other form; asking Foundation takes long.
+        // ASCII has only one form. Calling Foundation is slow.
         let isASCII = text.withUTF8 { bytes in
             for byte in bytes where byte >= 0x80 { return false }
             return true
@@ -105,7 +106,7 @@ struct SimulatedDisk {
         return isASCII ? path : ByteString(text.precomposedStringWithCanonicalMapping)
     }
 
-    /// The folders above a path, the nearest last.
+    /// Returns the folders above a path, the nearest last.
     static func folders(above path: ByteString) -> [ByteString] {
         let names = path.string.split(separator: "/").dropLast()
         return names.indices.map { ByteString(names[...$0].joined(separator: "/")) }
@@ -113,14 +114,14 @@ struct SimulatedDisk {
 
     // MARK: - Changes
 
-    /// As a program changes a file: the sync sees it later. What was arriving is cut short by it.
+    /// Changes a file like a program. The sync service sees the change later; a download in progress ends.
     mutating func edit(_ path: ByteString, to bytes: [UInt8]?, modified: Date, stamp: Int) {
         put(bytes.map { File(bytes: $0, modified: modified, stamp: stamp) }, at: path)
         edited.insert(path)
         unwritten[path] = nil
     }
 
-    /// As the sync changes a file: in step with a revision.
+    /// Changes a file like the sync service, to a revision.
     mutating func sync(_ path: ByteString, to file: File?, revision: Int) {
         put(file, at: path)
         known[path] = revision

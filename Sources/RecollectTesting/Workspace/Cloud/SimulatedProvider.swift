@@ -2,16 +2,16 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// The folder of a simulated device as a workspace sees it.
+/// The folder of a simulated device as a workspace provider.
 public struct SimulatedProvider: WorkspaceProvider {
     let device: SimulatedDevice
 
-    /// The folder's URL; nothing lies there.
+    /// The folder's URL. It does not exist on the real disk.
     public var rootURL: URL { device.rootURL }
 
-    // MARK: - Looking
+    // MARK: - Reading
 
-    /// What lies in a folder; what the sync or the system calls its own is left out.
+    /// Returns the items of a folder, except those with names of the sync service or the system.
     public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try read { state, disk in
             let path = Self.key(folder)
@@ -23,7 +23,7 @@ public struct SimulatedProvider: WorkspaceProvider {
                 guard key.hasPrefix(prefix), !key.dropFirst(prefix.count).contains("/"),
                     let path = try? WorkspacePath(name.string)
                 else { continue }
-                // Of two spellings of one path the one that a call for this path would find.
+                // Of two spellings of one path, use the one found by calls with this path.
                 guard items[path] == nil || disk.spelling(of: Self.key(name)) == name else { continue }
                 items[path] = item(at: name, named: path, state, disk)
             }
@@ -31,7 +31,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// One file or folder.
+    /// Returns one file or folder.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
         try read { state, disk in
             let name = Self.key(path)
@@ -40,7 +40,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// The path as the disk spells it.
+    /// Returns the path as spelled on disk.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
         try read { _, disk in (try? WorkspacePath(disk.place(for: Self.key(path)).string)) ?? path }
     }
@@ -64,7 +64,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         return state.isTooMuch(name, from: disk) ? .overQuota : .waiting
     }
 
-    /// The bytes of a file; starts no download.
+    /// Returns the bytes of a file. Starts no download.
     public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
         try read { _, disk in
             let file = try file(at: path, disk).file
@@ -75,9 +75,9 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    // MARK: - Changing
+    // MARK: - Writing
 
-    /// Gives a file new content where it still has the expected one.
+    /// Writes a file if it has the expected content.
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         try change { state, disk in
             let asked = Self.key(path)
@@ -92,7 +92,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// Removes a file that still has the expected content; its folder stays.
+    /// Removes a file with the expected content. Its folder stays.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try change { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else {
@@ -105,7 +105,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// Removes a folder in which nothing is left.
+    /// Removes an empty folder. Returns whether it was removed.
     @discardableResult
     public func removeFolder(_ path: WorkspacePath) throws -> Bool {
         try change { state, disk in
@@ -125,7 +125,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// Asks for a content; it comes as the cloud's behaviour says.
+    /// Requests a download. It happens according to the cloud's behavior.
     public func requestDownload(of path: WorkspacePath) throws {
         try change { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
@@ -142,8 +142,9 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     // MARK: - Versions
 
-    /// The versions that lost; seen once the content that won is on the device. Files whose names differ in the form of their letters
-    /// alone are versions of one, too.
+    /// Returns the losing versions, after the winning content is on the device.
+    ///
+    /// They include files with names that differ only in Unicode normalization.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try read { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
@@ -155,12 +156,12 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    /// Another form of a file's name, as a version.
+    /// Returns a file with another form of the name, as a version.
     private static func version(_ form: ByteString, _ disk: SimulatedDisk) -> ConflictVersion {
         ConflictVersion(id: "form", bytes: disk.files[form]?.bytes ?? [])
     }
 
-    /// Marks versions as resolved here; the other devices hear of it in a later step.
+    /// Marks versions as resolved here. The other devices learn it in a later step.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         try change { state, disk in
             guard let name = disk.spelling(of: Self.key(path)) else { throw Self.missing(disk, Self.key(path)) }
@@ -180,7 +181,8 @@ public struct SimulatedProvider: WorkspaceProvider {
 
     // MARK: - Lineage
 
-    /// The files of the lineage folder and of what the service made of it; those that are evicted are asked for.
+    /// Returns the local files of the lineage folder and its duplicates by the service. Requests downloads of
+    /// evicted ones.
     public func lineageFiles() throws -> [LineageFile] {
         try change { state, disk in
             let names = disk.files.keys.filter(SimulatedDisk.isLineage).sorted()
@@ -207,9 +209,9 @@ public struct SimulatedProvider: WorkspaceProvider {
         }
     }
 
-    // MARK: - Waking
+    // MARK: - Notifications
 
-    /// Wakes after each change in the device's folder, whoever made it.
+    /// Returns a stream with an element after each change of the device's folder, by any writer.
     public func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (listeners, name, id) = (device.cloud.listeners, device.name, UUID())
@@ -218,13 +220,13 @@ public struct SimulatedProvider: WorkspaceProvider {
         return stream
     }
 
-    // MARK: - The disk
+    // MARK: - Disk
 
     private func read<Result>(_ body: (CloudState, SimulatedDisk) throws -> Result) throws -> Result {
         try device.cloud.read { try body($0, disk(in: $0)) }
     }
 
-    /// Looks and changes in one piece: what `body` does to the state is all that happens meanwhile.
+    /// Reads and changes the state atomically.
     private func change<Result>(_ body: (inout CloudState, SimulatedDisk) throws -> Result) throws -> Result {
         try device.cloud.change { try body(&$0, disk(in: $0)) }
     }
@@ -251,7 +253,7 @@ public struct SimulatedProvider: WorkspaceProvider {
         return file
     }
 
-    /// A file can be neither where a folder is nor inside of a file.
+    /// Throws if a folder is at the path, or a file is at one of the folders above it.
     private func checkWay(to path: ByteString, _ disk: SimulatedDisk) throws {
         guard !path.string.isEmpty, !disk.isFolder(path) else { throw Self.inTheWay(path.string) }
         for folder in SimulatedDisk.folders(above: path) where disk.spelling(of: folder) != nil {

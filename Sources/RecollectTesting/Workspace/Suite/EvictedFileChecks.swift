@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// Files whose content is elsewhere.
+/// Checks of files not on this device.
 enum EvictedFileChecks {
     static let all: [WorkspaceProviderCheck] = [
         check("evicted.isListed", "A file that is not local is listed under its own name, with its state.") {
@@ -48,7 +48,7 @@ enum EvictedFileChecks {
         },
     ]
 
-    /// A check of a file `Journal/a.md` with the text `content`, which is elsewhere.
+    /// Returns a check with an evicted file `Journal/a.md` of the text `content`.
     private static func check(
         _ name: String, _ promise: String,
         body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void

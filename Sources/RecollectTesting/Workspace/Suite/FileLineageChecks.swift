@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// The files in which devices tell each other which content came of which.
+/// Checks of lineage files: the version graphs exchanged by devices.
 enum FileLineageChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(

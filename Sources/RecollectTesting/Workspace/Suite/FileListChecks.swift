@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// What lies in a folder.
+/// Checks of listing a folder.
 enum FileListChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck("list.oneLevel", "A folder lists what lies directly in it, files and folders.") {

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// Names and their spellings.
+/// Checks of file names and their spellings.
 enum FileNameChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// Writers at the same time.
+/// Checks of concurrent writers.
 enum FileRaceChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
@@ -37,7 +37,8 @@ enum FileRaceChecks {
             try provider.write("", to: "log.md", replacing: nil)
             let failures = Locked<[String]>([])
             for line in 0..<5 {
-                // All know the same content, so that all but one must learn of another, even on a machine that runs one at a time.
+                // All writers start from the same content. So all but one get a mismatch, even on a machine with a
+                // single processor.
                 let known = try provider.text(at: "log.md")
                 Self.atOnce(6) { writer in
                     do {
@@ -80,7 +81,8 @@ enum FileRaceChecks {
         },
     ]
 
-    /// Runs work in threads of its own, each of which the system lets go on while others wait; a queue may run them one by one.
+    /// Runs work in threads of its own, scheduled by the system even while others wait. A queue might run it one
+    /// at a time.
     private static func atOnce(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
         let all = DispatchGroup()
         for number in 0..<count {
@@ -93,7 +95,7 @@ enum FileRaceChecks {
         all.wait()
     }
 
-    /// Adds a line to a content, by replacing what is there until nobody came between.
+    /// Adds a line to a content. Repeats the write until no other write came between.
     private static func append(_ line: String, to content: String, with provider: any WorkspaceProvider) throws {
         var known = content
         for _ in 0..<10_000 {

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A file is removed only where it still has the content that its remover knows.
+/// Checks of removals: a file is removed only in its expected version.
 enum FileRemovalChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(

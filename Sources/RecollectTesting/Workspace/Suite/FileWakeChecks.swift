@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// Whoever listens hears that something changed.
+/// Checks of notifications about changes.
 enum FileWakeChecks {
     static let all: [WorkspaceProviderCheck] = [
         check("wake.comesAfterOwnWrites", "Every listener wakes after a write of the provider's own.") { place in
@@ -19,7 +19,7 @@ enum FileWakeChecks {
         },
     ]
 
-    /// A check of two listeners that hear of what happens to a file `a.md` with the text `one`.
+    /// Returns a check of two listeners with a file `a.md` of the text `one`.
     private static func check(
         _ name: String, _ promise: String, act: @escaping @Sendable (WorkspaceProviderPlace) throws -> Void
     ) -> WorkspaceProviderCheck {
@@ -33,7 +33,7 @@ enum FileWakeChecks {
         }
     }
 
-    /// Waits for something, but not longer than this.
+    /// Waits for `body` to return, at most for `patience`.
     private static func within(
         _ patience: Duration, _ what: String, _ body: @escaping @Sendable () async -> Void
     ) async throws {

@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A file is given new content only where it still has the one that its writer knows.
+/// Checks of writes: a file is replaced only in its expected version.
 enum FileWriteChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(

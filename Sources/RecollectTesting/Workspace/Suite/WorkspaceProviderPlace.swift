@@ -2,23 +2,24 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A provider under test, and what other programs and the sync may do in its folder.
+/// A provider under test, with actions of other programs and of the sync service in its folder.
 ///
-/// A plain folder needs one line: `StoreFixture.workspaceFolders { try FolderProvider(root: $0) }`; a simulated device
-/// `StoreFixture.simulatedCloud(.syncthing)`.
+/// For a plain folder, use `StoreFixture.workspaceFolders { try FolderProvider(root: $0) }`; for a simulated
+/// device, `StoreFixture.simulatedCloud(.syncthing)`.
 public struct WorkspaceProviderPlace: Sendable {
     /// The provider.
     public let provider: any WorkspaceProvider
-    /// Gives a file a content as another program does, whatever is there; of a path relative to the root, in whatever spelling.
+    /// Writes a file as another program does, replacing any content. The path is relative to the root, in any
+    /// spelling.
     public let put: @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void
-    /// Takes a file's content away, so that it is elsewhere; needs the capability `evicts`.
+    /// Evicts a file. Needs the capability `evicts`.
     public let evict: @Sendable (_ path: String) throws -> Void
-    /// Takes the root away, or brings it back; needs the capability `losesRoot`.
+    /// Makes the root unavailable or available again. Needs the capability `losesRoot`.
     public let setRootIsGone: @Sendable (_ isGone: Bool) throws -> Void
-    /// How long a wake may take.
+    /// The longest duration until a wake.
     public let patience: Duration
 
-    /// Makes a place; what it lacks it must not declare.
+    /// Creates a place. The capabilities must not include actions left out here.
     public init(
         provider: any WorkspaceProvider, patience: Duration = .seconds(20),
         put: @escaping @Sendable (_ path: String, _ bytes: [UInt8]) throws -> Void,
@@ -34,13 +35,14 @@ public struct WorkspaceProviderPlace: Sendable {
 }
 
 extension StoreCapabilities {
-    /// What a workspace provider can promise beyond what each must.
+    /// All optional promises of a workspace provider.
     public static let workspace: StoreCapabilities = [.concurrent, .evicts, .losesRoot]
 }
 
 extension StoreFixture<WorkspaceProviderPlace> {
-    /// Fixtures of providers over plain folders, each in a fresh one that is removed afterwards. Files are evicted as placeholders
-    /// (`.name.icloud`).
+    /// Returns a fixture of providers on plain folders. Each gets a new folder, removed after the check.
+    ///
+    /// Evicted files become placeholders (`.name.icloud`).
     public static func workspaceFolders(
         capabilities: StoreCapabilities = .workspace,
         open: @escaping @Sendable (URL) throws -> any WorkspaceProvider
@@ -69,7 +71,7 @@ extension StoreFixture<WorkspaceProviderPlace> {
             remove: { try? FileManager.default.removeItem(at: $0) })
     }
 
-    /// Fixtures of the provider of a device of a simulated cloud, each in a cloud of its own.
+    /// Returns a fixture of providers on devices of a simulated cloud. Each gets a cloud of its own.
     public static func simulatedCloud(_ behaviour: CloudBehaviour, seed: UInt64 = 1) -> StoreFixture<
         WorkspaceProviderPlace
     > {
@@ -88,7 +90,7 @@ extension StoreFixture<WorkspaceProviderPlace> {
             remove: { _ in })
     }
 
-    /// Paths are joined as text: a URL would compose the name.
+    /// Joins paths as text: a `URL` would compose the name.
     private static func write(_ bytes: [UInt8], to path: String, in root: URL) throws {
         let file = root.path + "/" + path
         let folder = String(file.prefix(upTo: file.lastIndex(of: "/") ?? file.startIndex))

@@ -2,10 +2,10 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A promise of `WorkspaceProvider` as a named value.
+/// A promise of `WorkspaceProvider` as a value.
 public typealias WorkspaceProviderCheck = ConformanceCheck<WorkspaceProviderPlace>
 
-/// What `WorkspaceProvider` promises, for every provider to prove itself with.
+/// The conformance suite of `WorkspaceProvider`.
 ///
 /// ```swift
 /// @Test(arguments: WorkspaceProviderSuite.checks)
@@ -14,18 +14,18 @@ public typealias WorkspaceProviderCheck = ConformanceCheck<WorkspaceProviderPlac
 /// }
 /// ```
 public enum WorkspaceProviderSuite {
-    /// Every check.
+    /// All checks.
     public static let checks: [WorkspaceProviderCheck] =
         FileWriteChecks.all + FileRaceChecks.all + FileListChecks.all + FileNameChecks.all + FileRemovalChecks.all
         + EvictedFileChecks.all + FileWakeChecks.all + WorkspaceRootChecks.all
         + FileLineageChecks.all
 
-    /// Runs all checks one after the other and reports.
+    /// Runs all checks one at a time and returns a report.
     ///
     /// - Parameters:
-    ///   - fixture: How to make the provider, and what it promises.
-    ///   - file: Where the report was asked for; failures name it.
-    ///   - line: The line there.
+    ///   - fixture: The factory of the provider, with its promises.
+    ///   - file: The source file of the call, for failures.
+    ///   - line: The source line of the call, for failures.
     public static func report(
         on fixture: StoreFixture<WorkspaceProviderPlace>, file: String = #fileID, line: Int = #line
     ) async -> ConformanceReport {
@@ -34,7 +34,7 @@ public enum WorkspaceProviderSuite {
 }
 
 extension ConformanceCheck where Store == WorkspaceProviderPlace {
-    /// Makes a check whose calls block: they run off the threads that tasks share.
+    /// Creates a check with blocking calls. They run off the threads shared by tasks.
     init(
         _ name: String, _ promise: String, needs: StoreCapabilities = [],
         blocking body: @escaping @Sendable (WorkspaceProviderPlace, any WorkspaceProvider) throws -> Void
@@ -45,7 +45,7 @@ extension ConformanceCheck where Store == WorkspaceProviderPlace {
     }
 }
 
-/// Runs what blocks on a thread of its own.
+/// Runs blocking work off the threads shared by tasks.
 func offThePool<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         DispatchQueue.global().async { continuation.resume(with: Swift.Result(catching: body)) }
@@ -59,17 +59,17 @@ extension WorkspaceProvider {
             Array(text.utf8), to: WorkspacePath(path), replacing: expected.map { ContentHash(of: Array($0.utf8)) })
     }
 
-    /// Removes a file that holds a text.
+    /// Removes a file with the given text.
     func remove(_ path: String, holding expected: String) throws {
         try remove(WorkspacePath(path), holding: ContentHash(of: Array(expected.utf8)))
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     func text(at path: String) throws -> String {
         String(decoding: try read(WorkspacePath(path), limit: 1_000_000), as: UTF8.self)
     }
 
-    /// One file or folder that must be there.
+    /// Returns a file or folder; throws if it is missing.
     func existing(_ path: String) throws -> WorkspaceItem {
         guard let item = try item(at: WorkspacePath(path)) else {
             throw BrokenPromise(expected: "an item at \(path)", actual: "nil")
@@ -77,13 +77,13 @@ extension WorkspaceProvider {
         return item
     }
 
-    /// The names in a folder, in the order of their bytes.
+    /// Returns the names in a folder, sorted by their bytes.
     func names(in folder: WorkspacePath = .root) throws -> [String] {
         try items(in: folder).map(\.path.name).sorted { ByteString($0) < ByteString($1) }
     }
 }
 
-/// Throws unless `body` throws a `RecollectError` of one of these codes.
+/// Throws unless `body` throws a `RecollectError` with one of these codes.
 func expectCode(
     _ codes: RecollectError.Code..., of what: String, _ body: () throws -> Void
 ) throws {
@@ -98,7 +98,7 @@ func expectCode(
     throw BrokenPromise(expected: expected, actual: "no error")
 }
 
-/// Throws unless `body` throws a mismatch that shows this text.
+/// Throws unless `body` throws a mismatch with this text as the current content.
 func expectMismatch(showing text: String?, from what: String, _ body: () throws -> Void) throws {
     let expected = "a ContentMismatch showing \(text ?? "no file") from \(what)"
     do {

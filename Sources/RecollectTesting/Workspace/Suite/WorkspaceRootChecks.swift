@@ -2,7 +2,7 @@ import Foundation
 import RecollectCore
 import RecollectWorkspace
 
-/// A root that is gone is not an empty one.
+/// Checks of an unavailable root: it is not an empty one.
 enum WorkspaceRootChecks {
     static let all: [WorkspaceProviderCheck] = [
         WorkspaceProviderCheck(
