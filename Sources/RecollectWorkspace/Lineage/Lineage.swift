@@ -1,3 +1,4 @@
+import Crypto
 import RecollectCore
 
 /// The version graph of one file, from the logs of all devices.
@@ -28,6 +29,10 @@ struct Lineage {
     private var counts: [ContentHash: Int] = [:]
     private var known: [Version: Set<Version>] = [:]
     private var underway: Set<Version> = []
+    /// The sizes of observed contents, in bytes.
+    private var sizes: [ContentHash: Int] = [:]
+    /// The parts of each content.
+    private var parts: [ContentHash: Set<ContentHash>] = [:]
     /// The contents of conflict copies of the file.
     private let copied: Set<ContentHash>
 
@@ -47,6 +52,7 @@ struct Lineage {
             var last: ContentHash?
             for line in log where !line.version.kind.isAbsence {
                 let version = line.version
+                if version.author == nil, let size = version.size { sizes[version.hash] = size }
                 // Of two adjacent lines with the same content, the first one has the parents.
                 if version.hash == last { continue }
                 last = version.hash
@@ -73,6 +79,39 @@ struct Lineage {
 
     private static var mostGenerations: Int { 200 }
 
+    // MARK: Parts
+
+    /// Finds contents that are parts of other contents: a service that writes files in place shows a file while it arrives. A part
+    /// counts as an ancestor of the whole.
+    ///
+    /// A part was observed and never written by Recollect. It is empty or ends within a line of the whole; a text that an editor cut
+    /// short ends with a line.
+    /// - Parameter wholes: The contents that may have parts.
+    /// - Returns: The parts with their bytes.
+    mutating func findParts(of wholes: [ContentHash: [UInt8]]) -> [ContentHash: [UInt8]] {
+        let written = Set(claims.filter { $0.value.contains(where: \.isWritten) }.keys.map(\.hash))
+        let candidates = sizes.filter { !written.contains($0.key) && wholes[$0.key] == nil }.sorted {
+            $0.value < $1.value
+        }
+        var found: [ContentHash: [UInt8]] = [:]
+        for (whole, bytes) in wholes {
+            var digest = SHA256()
+            var end = 0
+            for (part, size) in candidates where size < bytes.count {
+                digest.update(data: bytes[end..<size])
+                end = size
+                guard ContentHash(digest.finalize()) == part,
+                    size == 0 || !bytes[(size - 1)...size].contains(where: \.isLineEnd)
+                else { continue }
+                if ancestors(of: latest(part)).contains(where: { $0.hash == whole }) { continue }
+                parts[whole, default: []].insert(part)
+                found[part] = Array(bytes[..<size])
+            }
+        }
+        known = [:]
+        return found
+    }
+
     // MARK: Ancestors
 
     /// All ancestors of a version.
@@ -90,8 +129,12 @@ struct Lineage {
             for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
             common = common?.intersection(ancestors) ?? ancestors
         }
+        var result = common ?? []
+        for part in parts[version.hash] ?? [] {
+            result.formUnion(ancestors(of: latest(part)).union([latest(part)]))
+        }
         underway.remove(version)
-        let result = (common ?? []).subtracting([version])
+        result.remove(version)
         known[version] = result
         return result
     }
@@ -156,4 +199,8 @@ struct Lineage {
         let nearest = Set(candidates.subtracting(older).map(\.hash))
         return nearest.count == 1 ? nearest.first : nil
     }
+}
+
+extension UInt8 {
+    fileprivate var isLineEnd: Bool { self == UInt8(ascii: "\n") || self == UInt8(ascii: "\r") }
 }

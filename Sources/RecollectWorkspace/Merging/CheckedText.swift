@@ -30,7 +30,12 @@ struct CheckedText {
 
         init(_ text: String, _ numbering: inout Numbering<ByteString>) {
             let all = text.composed.lines
-            numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { numbering.number(ByteString($0)) }
+            var last: Int?
+            numbers = all.filter { !$0.isBlank && !Self.isMark($0) }.map { line in
+                let number = numbering.number(ByteString(line), after: last)
+                last = number
+                return number
+            }
             haveBlocks = all.contains { $0.utf8.starts(with: "<!-- recollect:".utf8) }
         }
 

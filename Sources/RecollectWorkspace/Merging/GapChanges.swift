@@ -232,7 +232,12 @@ struct GapChanges: Hashable {
 
         /// The place in the base of each piece of a version; `nil` for an insertion.
         func places(of version: [Piece]) -> [Int?] {
-            let known = version.map { numbering[Name($0)] }
+            var last: Int?
+            let known = version.map { piece in
+                let number = numbering[Name(piece), after: last]
+                last = number ?? last
+                return number
+            }
             var counts = Array(repeating: 0, count: numbering.values.count)
             for case let number? in known { counts[number] += 1 }
             var found: [Int?] = Array(repeating: nil, count: version.count)

@@ -15,6 +15,11 @@ public struct ContentHash: RawRepresentable, Hashable, Sendable, Codable {
     /// Creates the hash of a sequence of bytes.
     public init(of bytes: some Sequence<UInt8>) {
         let digest = bytes.withContiguousStorageIfAvailable { SHA256.hash(data: $0) }
-        rawValue = (digest ?? SHA256.hash(data: Data(bytes))).lowercaseHexadecimal
+        self.init(digest ?? SHA256.hash(data: Data(bytes)))
+    }
+
+    /// Creates a hash from a digest.
+    init(_ digest: SHA256Digest) {
+        rawValue = digest.lowercaseHexadecimal
     }
 }

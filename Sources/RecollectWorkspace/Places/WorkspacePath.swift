@@ -150,12 +150,14 @@ extension String {
     ///
     /// True of most texts, and much faster than composing them.
     var isOfComposedBlocks: Bool {
-        unicodeScalars.allSatisfy { scalar in
-            switch scalar.value {
-            case 0..<0x300, 0x400..<0x483, 0x2010..<0x2028, 0x3003..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB: true
-            case 0x4E00..<0xA000, 0xAC00..<0xD7A4, 0xFF01..<0xFF60, 0x1F300..<0x1F650: true
-            default: false
+        // The first byte of U+0300 and all later characters is at least 0xCC.
+        utf8.allSatisfy { $0 < 0xCC }
+            || unicodeScalars.allSatisfy { scalar in
+                switch scalar.value {
+                case 0..<0x300, 0x400..<0x483, 0x2010..<0x2028, 0x3003..<0x302A, 0x3041..<0x3097, 0x30A1..<0x30FB: true
+                case 0x4E00..<0xA000, 0xAC00..<0xD7A4, 0xFF01..<0xFF60, 0x1F300..<0x1F650: true
+                default: false
+                }
             }
-        }
     }
 }

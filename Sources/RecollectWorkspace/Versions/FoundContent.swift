@@ -12,10 +12,10 @@ struct FoundContent {
 
     /// The line that says that it came from elsewhere.
     func line(at now: Date) -> VersionLine {
-        VersionLine(
-            mark: .done, path: path,
-            version: WorkspaceVersion(
-                hash: hash, date: now.wholeMilliseconds, author: nil, kind: isContested ? .contested : .seen))
+        var version = WorkspaceVersion(
+            hash: hash, date: now.wholeMilliseconds, author: nil, kind: isContested ? .contested : .seen)
+        version.size = bytes?.count
+        return VersionLine(mark: .done, path: path, version: version)
     }
 }
 

@@ -3,7 +3,7 @@ import RecollectCore
 
 /// A line of the archive's log: fields parted by tabs.
 ///
-/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path`. What is not known is empty; newer versions
+/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path, size in bytes`. What is not known is empty; newer versions
 /// add fields at the end. A line that does not read as this (a kill or a power cut left a part of it) says nothing.
 struct VersionLine: Hashable {
     /// How much a line says.
@@ -34,11 +34,12 @@ struct VersionLine: Hashable {
 extension VersionLine {
     /// The bytes of the line with its end.
     var bytes: [UInt8] {
-        let fields = [
-            mark.rawValue, String(version.date.millisecondsSince1970), version.kind.rawValue, version.hash.rawValue,
-            version.parents.map(\.rawValue).joined(separator: ","), version.author?.field ?? "", path.description,
-            version.otherPath?.description ?? "",
-        ]
+        let fields =
+            [
+                mark.rawValue, String(version.date.millisecondsSince1970), version.kind.rawValue, version.hash.rawValue,
+                version.parents.map(\.rawValue).joined(separator: ","), version.author?.field ?? "", path.description,
+                version.otherPath?.description ?? "",
+            ] + (version.size.map { [String($0)] } ?? [])
         return Array((fields.joined(separator: "\t") + "\n").utf8)
     }
 
@@ -59,6 +60,7 @@ extension VersionLine {
             hash: hash, date: Date(millisecondsSince1970: milliseconds), author: author,
             kind: WorkspaceVersion.Kind(rawValue: fields[2]), parents: parents.compactMap { $0 },
             otherPath: try? WorkspacePath(fields[7]))
+        version.size = fields.count > 8 ? Int(fields[8]) : nil
     }
 }
 

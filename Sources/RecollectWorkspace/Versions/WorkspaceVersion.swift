@@ -50,8 +50,10 @@ public struct WorkspaceVersion: Hashable, Sendable {
     public let parents: [ContentHash]
     /// Where a moved file came from or went to.
     public let otherPath: WorkspacePath?
+    /// The size of the content in bytes, recorded for observed contents; otherwise `nil`.
+    var size: Int?
 
-    /// Makes a version.
+    /// Creates a version.
     public init(
         hash: ContentHash, date: Date, author: WorkspaceAuthor?, kind: Kind, parents: [ContentHash] = [],
         otherPath: WorkspacePath? = nil
@@ -64,22 +66,24 @@ public struct WorkspaceVersion: Hashable, Sendable {
         self.otherPath = otherPath
     }
 
-    /// The contents that were no longer there after it.
+    /// The contents removed from the file by this version.
     var replaced: [ContentHash] { parents + (kind.isAbsence ? [hash] : []) }
 
-    /// The same version, of which nobody knows whether it came to be.
+    /// The same version with an unknown result.
     var asBegun: WorkspaceVersion {
         WorkspaceVersion(
             hash: hash, date: date, author: author, kind: .begun, parents: parents, otherPath: otherPath)
     }
 
-    /// The same version, come of some contents.
+    /// The same version with other parents.
     func with(parents: [ContentHash]) -> WorkspaceVersion {
-        WorkspaceVersion(
+        var version = WorkspaceVersion(
             hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
+        version.size = size
+        return version
     }
 
-    /// The same version, made a millisecond later.
+    /// The same version, dated one millisecond later.
     var aMillisecondLater: WorkspaceVersion {
         WorkspaceVersion(
             hash: hash, date: Date(millisecondsSince1970: date.millisecondsSince1970 + 1), author: author, kind: kind,

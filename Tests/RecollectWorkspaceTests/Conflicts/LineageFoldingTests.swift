@@ -183,6 +183,29 @@ struct LineageFoldingTests {
         #expect(try await third.files() == ["notes.md": texts[0] + "a5\n"])
     }
 
+    @Test(
+        "row 18: what is missing in a part of a file does not count as deleted",
+        arguments: ["- new\n- on", "- one\n- tw", ""])
+    func part(_ part: String) async throws {
+        let (old, whole) = (
+            "- one\n- two\n", part.hasPrefix("- new") ? "- new\n- one\n- two\n" : "- one\n- two\n- new\n"
+        )
+        for left in [here, there] { try await left.see(old, at: "notes.md") }
+        let version = try await there.workspace.read(path).version
+        try await there.workspace.write(whole, to: path, replacing: version)
+        _ = try await there.workspace.status()
+        try await here.see(part, at: "notes.md")
+        let mine = try await here.workspace.append("- mine\n", to: path).text
+        _ = try await here.workspace.status()
+        for left in [here, there] {
+            try left.leave(left.folder.url == here.folder.url ? whole : mine, at: Self.copy)
+            try left.takeLineage(of: left.folder.url == here.folder.url ? there : here)
+            try await left.workspace.resolveConflicts()
+            let lines = Set(try await left.workspace.read(path).text.lines)
+            #expect(lines.isSuperset(of: ["- one", "- two", "- new", "- mine"]), "\(lines)")
+        }
+    }
+
     @Test("row 5: a content that lost against one that an editor put back is folded if the service made a copy")
     func lostAgainstReverted() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
