@@ -8,7 +8,7 @@
     struct ExportFile {
         let path: String
 
-        /// Writes the session. Removes the file on a failure.
+        /// Writes the session. A failed export removes the file; a failed `close` leaves it.
         /// - Throws: `invalidArgument` for an unknown extension, `notFound` for a session without messages,
         ///   `conflict` if the file exists, and errors of the export.
         func write(_ conversation: ConversationID, of history: any HistoryStore) async throws {
