@@ -61,10 +61,10 @@ struct LineageLogs {
     /// Sync services lose versions in this way. Syncthing names a copy by the second and the winning device. If
     /// two devices lose in the same second, their copies have the same name, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has observed a copy of it, including copies under names common among
-    /// people, and if the present content does not descend from it by complete records of writes. In addition, a
-    /// device must have observed a copy of another content while the file had the lost one, or soon after, unless
-    /// all of these conditions hold:
+    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person,
+    /// and if the present content does not descend from it by complete records of writes. In addition, a device must
+    /// have observed a copy of another content while the file had the lost one, or soon after, unless all of these
+    /// conditions hold:
     ///
     /// - Complete records lead from both contents to common ancestors. A content without records may be a part of
     ///   a file still arriving, and a file recorded from its beginning may have been written anew after a

@@ -51,7 +51,7 @@ extension FolderProvider {
     }
 
     /// Settles one file.
-    /// - Returns: The path of the renamed file; `nil` if it was removed.
+    /// - Returns: The path of the renamed file; `nil` if it was removed, or could not be renamed.
     private func settle(
         _ name: String, in folder: OpenFolder, at path: WorkspacePath,
         _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool

@@ -158,7 +158,7 @@ extension FolderProvider {
         _ = try giveName(to: aside, of: hash, in: folder, among: [name] + kept)
     }
 
-    /// The possible names for a temporary file as a kept copy of another file, in order of preference.
+    /// Returns the possible names for a temporary file as a kept copy of another file, in order of preference.
     static func keptNames(
         for name: String, holding hash: ContentHash?, _ aside: String, at parent: WorkspacePath
     ) -> [String] {
@@ -170,7 +170,8 @@ extension FolderProvider {
             } ?? [])
             + [KeptName.name(for: name, holding: chance, digits: KeptName.lengths[0], in: parent)]
             .compactMap { $0 }
-        // If all paths would be too long, the file keeps a name without a path. `unlistedNames` returns it.
+        // If all paths would be too long, the file gets a name anyway. It has no valid path then; `unlistedNames`
+        // returns the name.
         return names.isEmpty ? [KeptName.name(for: name, holding: chance)] : names
     }
 
@@ -195,7 +196,7 @@ extension FolderProvider {
         throw POSIXFailure(EEXIST)
     }
 
-    /// The hash of a regular file's content; `nil` without such a file.
+    /// Returns the hash of a regular file's content; `nil` without such a file.
     func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
         guard try folder.entry(name)?.kind == .file else { return nil }
         return try ifThere { ContentHash(of: try FoundFile.read(name, in: folder)) }

@@ -158,8 +158,8 @@ public final class FolderProvider: WorkspaceProvider {
     }
 
     /// Returns a stream with an element for possible changes in the folder, by any program. On Linux they come
-    /// from the kernel, elsewhere from a scan of all files every second. The stream ends when the iterating task
-    /// is canceled. Without a listener, nothing is watched.
+    /// from the kernel, up to its limit of watched folders; otherwise from a comparison of all files every second.
+    /// The stream ends when the iterating task is canceled. Without a listener, nothing is watched.
     public func wakes() -> AsyncStream<Void> { watcher.wakes() }
 }
 
@@ -203,7 +203,7 @@ extension FolderProvider {
         return folder
     }
 
-    /// The path on disk, for messages.
+    /// Returns the path on disk, for messages.
     func path(of path: WorkspacePath) -> String {
         path.names.reduce(rootURL.path) { $0 + "/" + $1 }
     }

@@ -64,9 +64,9 @@ public protocol WorkspaceProvider: Sendable {
 
     /// Removes or renames the temporary files of killed writers in a folder.
     ///
-    /// Files with content from Recollect only are removed. Others may have the only copy of a content saved by
-    /// another program. Such a file is removed if `isKnown` returns true. Otherwise it becomes a kept copy (`name
-    /// (kept …)`) beside the original file. Nothing happens if a writer is or may be active.
+    /// Files written only by Recollect are removed. Others may have the only copy of a content saved by another
+    /// program. Such a file is removed if `isKnown` returns true. Otherwise it becomes a kept copy beside the
+    /// original file, as `name (kept …)`. Nothing happens if a writer is or may be active.
     /// - Parameters:
     ///   - folder: The folder. Its subfolders are not included.
     ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
