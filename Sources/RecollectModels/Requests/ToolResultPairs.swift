@@ -14,7 +14,7 @@
         /// every call has a result.
         static func results(of history: [ConversationMessage]) -> [PartPlace: JSONValue] {
             var results: [PartPlace: JSONValue] = [:]
-            // IDs are compared by their bytes: two may be equal only in Unicode.
+            // Compared by bytes: canonically equivalent IDs may be different IDs.
             var open: [[UInt8]: [PartPlace]] = [:]
             for (index, message) in history.enumerated() {
                 for (partIndex, part) in message.parts.enumerated() {

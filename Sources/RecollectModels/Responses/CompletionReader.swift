@@ -88,8 +88,8 @@
 
         /// Returns an object of a chunk; `nil` for `null` and for a missing value.
         ///
-        /// An object with two keys equal in Unicode but different in bytes arrives as a string and could not be
-        /// read.
+        /// An object with two canonically equivalent keys of different bytes arrives as a string. Nothing could be
+        /// read from it, so it is refused.
         /// - Throws: `RecollectError` for a value of any other type.
         private static func object(_ value: JSONValue?) throws -> JSONValue? {
             switch value {
