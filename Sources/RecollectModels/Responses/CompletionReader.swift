@@ -135,7 +135,7 @@
     }
 
     extension TokenUsage {
-        /// Reads `usage`. Its `prompt_tokens` include cached tokens.
+        /// Creates token usage from the API's `usage`; `nil` without `prompt_tokens`. These include cached tokens.
         init?(chatCompletions usage: JSONValue) {
             guard let prompt = usage["prompt_tokens"]?.integerValue else { return nil }
             let cached = usage["prompt_tokens_details"]?["cached_tokens"]?.integerValue ?? 0
