@@ -1,3 +1,3 @@
-/// Code written against the custom session storage guide compiles with this module under the guide's own name; it is
-/// Recollect, re-exported, with the names that only the guide uses.
+/// Re-exports Recollect under the module name of the custom session storage guide, with the names used only by the
+/// guide. Code written for the guide compiles with this module.
 @_exported import Recollect

@@ -1,18 +1,20 @@
 import Recollect
 
-/// What a chat UI is given: its preferences and where its sessions are kept.
+/// The dependencies of a chat UI: its preferences and its session store.
 ///
-/// Belongs to whoever made it: its storage need not be `Sendable`. It may be made on the main actor and anywhere else.
+/// The container is not `Sendable`, because its store need not be. It may be created on the main actor and
+/// elsewhere.
 public final class DependencyContainer {
-    /// The person's preferences.
+    /// The user's preferences.
     public let globalPreferences: GlobalPreferencesStorage
-    /// Where sessions are kept.
+    /// The session store.
     public let sessionStorage: any SessionStorageProtocol
 
-    /// Makes a container.
+    /// Creates a container.
     /// - Parameters:
-    ///   - globalPreferences: the person's preferences.
-    ///   - customSessionStorage: where sessions are kept; `nil` is a `UserDefaultsSessionStorage` in the app's own defaults.
+    ///   - globalPreferences: The user's preferences.
+    ///   - customSessionStorage: The session store; `nil` for a `UserDefaultsSessionStorage` in the app's own
+    ///     defaults.
     public nonisolated init(
         globalPreferences: GlobalPreferencesStorage, customSessionStorage: (any SessionStorageProtocol)? = nil
     ) {

@@ -1,44 +1,45 @@
 import Foundation
 
-/// The preferences that hold for all sessions, in user defaults; what was never set is `nil`, and setting `nil` forgets it.
+/// The preferences for all sessions, in user defaults. An unset preference is `nil`; setting `nil` removes it.
 ///
-/// May be used from any task. The system writes user defaults when it sees fit.
+/// May be used from any task. On Apple's systems, the system decides when it writes user defaults.
 public final class GlobalPreferencesStorage: Sendable {
     private enum Key: String {
         case defaultWorkingDirectory, systemPrompt, allowedTools, maxTurns
 
-        /// No other key of an app begins like this.
+        /// The key in user defaults. Its prefix avoids collisions with the app's own keys.
         var name: String { "recollect.preferences/\(rawValue)" }
     }
 
-    // Documented to be safe to use from any thread; Linux's Foundation does not declare it.
+    // Documented as thread-safe; Foundation on Linux does not declare it `Sendable`.
     private nonisolated(unsafe) let defaults: UserDefaults
 
     /// Opens the preferences.
-    /// - Parameter suiteName: An app group, for instance; `nil`, and a name that the system refuses, are the app's own defaults.
+    /// - Parameter suiteName: The name of a suite, for example an app group. `nil`, and a name refused by the
+    ///   system, mean the app's own defaults.
     public nonisolated init(suiteName: String? = nil) {
         defaults = suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard
     }
 
-    /// The folder that a new session works in.
+    /// The working folder of a new session.
     public var defaultWorkingDirectory: String? {
         get { defaults.string(forKey: Key.defaultWorkingDirectory.name) }
         set { set(newValue, for: .defaultWorkingDirectory) }
     }
 
-    /// What agents are told before everything else.
+    /// The instructions for agents before all messages.
     public var systemPrompt: String? {
         get { defaults.string(forKey: Key.systemPrompt.name) }
         set { set(newValue, for: .systemPrompt) }
     }
 
-    /// The tools that agents may use without asking.
+    /// The tools allowed for agents without asking the user.
     public var allowedTools: [String]? {
         get { defaults.stringArray(forKey: Key.allowedTools.name) }
         set { set(newValue, for: .allowedTools) }
     }
 
-    /// How many turns an agent may take by itself.
+    /// The maximum number of turns of an agent without the user.
     public var maxTurns: Int? {
         get { defaults.object(forKey: Key.maxTurns.name) == nil ? nil : defaults.integer(forKey: Key.maxTurns.name) }
         set { set(newValue, for: .maxTurns) }
@@ -50,7 +51,7 @@ public final class GlobalPreferencesStorage: Sendable {
         } else {
             defaults.removeObject(forKey: key.name)
         }
-        // Apple's systems write by themselves; elsewhere nothing is written until this is called.
+        // Apple's systems write by themselves; others write only on this call.
         defaults.synchronize()
     }
 }

@@ -1,4 +1,4 @@
 import Recollect
 
-/// The guide's name for a storage to test with.
+/// A session store for tests, under the guide's name.
 public typealias MockSessionStorage = InMemorySessionStorage

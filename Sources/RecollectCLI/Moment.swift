@@ -3,8 +3,8 @@
     import Foundation
     import Recollect
 
-    /// A moment that somebody typed: a day (`2026-02-03`, which begins at midnight where they are), a day and a time
-    /// (`2026-02-03T09:30`, or with seconds and a zone), or how long ago (`90m`, `12h`, `7d`, `2w`).
+    /// A date argument: a day (`2026-02-03`, from midnight in the local time zone), a day and a time
+    /// (`2026-02-03T09:30`, or with seconds and a zone), or an age (`90m`, `12h`, `7d`, `2w`).
     struct Moment: ExpressibleByArgument {
         let date: Date
 

@@ -4,19 +4,19 @@
     import Recollect
     import RecollectTranscripts
 
-    /// Where sessions lie: a path, and what stands there.
+    /// The location of sessions: a path and the kind of its content.
     struct Place: ExpressibleByArgument {
-        /// What stands at a path.
+        /// The kind of content at a path.
         enum Kind: String, CaseIterable {
             /// A Recollect history.
             case store
-            /// Chat files of Agent Squad's file storage or ours.
+            /// Chat files written by `FileChatStorage` or by Agent Squad's file storage.
             case files
-            /// What an import reads.
+            /// Transcripts, the input of an import.
             case transcripts
         }
 
-        /// What was said to stand there; `nil` where it is to be seen.
+        /// The kind named by the argument; `nil` to detect it.
         var kind: Kind?
         var path: String
 
@@ -34,11 +34,12 @@
 
         var url: URL { URL(fileURLWithPath: path, isDirectory: true) }
 
-        /// The path without links, as far as it is there.
+        /// The standardized path, with symbolic links resolved as far as it exists.
         var resolved: String { url.resolvingSymlinksInPath().standardizedFileURL.path }
 
-        /// The place with what stands there.
-        /// - Throws: `notFound` for a source that is not there.
+        /// Returns the place with its kind detected. A source of the kind `files` becomes `transcripts`, for the
+        /// import.
+        /// - Throws: `notFound` for a missing source.
         func detected(isSource: Bool) throws -> Place {
             guard kind == nil || isSource && kind == .files else { return self }
             if isSource {

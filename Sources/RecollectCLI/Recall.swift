@@ -41,13 +41,13 @@
                     ]),
             ])
 
-        /// The version that `--version` and `doctor` tell.
+        /// The version printed by `--version` and `doctor`.
         static let version = "0.1.0"
 
-        /// Runs the command that the arguments ask for and ends the process with its exit code.
+        /// Runs the command named by the arguments, and ends the process with its exit code.
         static func start() async -> Never {
             keepStandardDescriptors()
-            // A reader that has gone shows as a failed write, which ends the command without a word.
+            // A closed output pipe fails the write instead, and the command ends without a message.
             signal(SIGPIPE, SIG_IGN)
             do {
                 try refuseBrokenArguments()
@@ -63,7 +63,7 @@
             } catch let error where exitCode(for: error) == .validationFailure || error is ExitCode {
                 exit(withError: error)
             } catch let error where exitCode(for: error).isSuccess {
-                // Help and version are thrown too.
+                // Help and version are thrown, too.
                 exit(withError: error)
             } catch {
                 Output.tell("recall: \(words(for: error))")
@@ -71,16 +71,18 @@
             }
         }
 
-        /// Reserves the descriptors of closed standard streams. Else a file of the history gets one, and the output with it.
+        /// Reserves the descriptors of closed standard streams. Otherwise a file of the history gets one, and
+        /// receives the output.
         private static func keepStandardDescriptors() {
-            // Reads from and writes to them still fail.
+            // Reads and writes on them still fail.
             for (number, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
             where fcntl(number, F_GETFD) == -1 {
                 _ = open("/dev/null", mode)
             }
         }
 
-        /// Refuses arguments with invalid UTF-8. Swift replaces invalid bytes: two users or folders would be one.
+        /// Refuses arguments with invalid UTF-8. Swift replaces invalid bytes, and two users or folders would
+        /// become one.
         private static func refuseBrokenArguments() throws {
             for number in 1..<max(1, Int(CommandLine.argc)) {
                 guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else {
@@ -90,14 +92,14 @@
             }
         }
 
-        /// A failure in words for people.
+        /// Returns the message of an error.
         static func words(for error: any Error) -> String {
             (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
         }
     }
 
     extension ExitCode {
-        /// Done, but not all of it.
+        /// The exit code for work done in part.
         static let partly = ExitCode(2)
     }
 #endif

@@ -4,7 +4,7 @@
     import Logging
     import Recollect
 
-    /// What every command takes: which history, whose sessions, and for whom it writes.
+    /// The options of every command on a history: its folder, the user, and the output format.
     struct StoreOptions: ParsableArguments {
         @Option(name: .long, help: ArgumentHelp("The history's folder.", valueName: "dir"))
         var store: String?
@@ -17,10 +17,10 @@
         @Flag(name: .long, help: "Write JSON.")
         var json = false
 
-        /// The user that is meant.
+        /// The user ID, `local` by default.
         var user: String { namedUser ?? "local" }
 
-        /// The folder that is meant.
+        /// The history's folder: `--store`, else `RECOLLECT_STORE`, else the default folder.
         var directory: URL {
             let named =
                 store ?? ProcessInfo.processInfo.environment["RECOLLECT_STORE"].flatMap { $0.isEmpty ? nil : $0 }
@@ -31,11 +31,14 @@
             if store == "" { throw ValidationError("--store needs the path of a folder.") }
         }
 
-        /// Opens the history, runs a command on it, and tells on standard error what the history did of its own accord.
+        /// Opens the history, runs a command on it, prints the events of the history to standard error, and closes
+        /// the history. Then throws the error of the command, if any.
         /// - Parameters:
-        ///   - place: the history's folder; `nil` for the one that the options name.
-        ///   - makes: whether the history is made where it does not exist. Reading does not: a mistyped folder should not become
-        ///     an empty history.
+        ///   - place: The history's folder; `nil` for the folder of the options.
+        ///   - makes: Whether to create a missing history. Reading commands pass `false`, so a mistyped folder
+        ///     does not become an empty history.
+        /// - Throws: `notFound` if the history is missing and not to be created; errors of the opening and of the
+        ///   command.
         func withHistory(
             at place: URL? = nil, makes: Bool = false, _ body: (SQLiteHistoryStore) async throws -> Void
         ) async throws {
@@ -59,15 +62,15 @@
             try result.get()
         }
 
-        /// Whether a history may be there. A folder without any file of one has none, and is not made into one by reading; of
-        /// what cannot be listed the opening tells why.
+        /// Whether a folder may contain a history. A folder without a file of one does not, and reading creates
+        /// none in it. If it cannot be listed, the answer is yes, and opening the history throws the reason.
         private static func mayHoldHistory(_ directory: URL) -> Bool {
             guard FileManager.default.fileExists(atPath: directory.path) else { return false }
             guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return true }
             return names.contains { $0.hasPrefix("history.") }
         }
 
-        /// Tells on standard error what the history did of its own accord since this was last asked.
+        /// Prints the unread events of a history to standard error.
         func tellEvents(of history: SQLiteHistoryStore) {
             for event in history.events.takeUnheard() {
                 var facts: [String] = []

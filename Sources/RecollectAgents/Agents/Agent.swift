@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// An agent that a language model speaks for, with tools that the model may call.
+/// An agent backed by a language model, with tools for the model.
 ///
 /// ```swift
 /// let support = Agent(
@@ -8,42 +8,46 @@ import RecollectCore
 ///     tools: [manual])
 /// ```
 ///
-/// In a turn the model is asked again as long as it calls tools. The calls of one round run at the same time; their results are told
-/// in the order of the calls. A tool that is not there, arguments that are no JSON object and a tool that throws are told to the
-/// model in words, and it goes on. The last round that `maxToolRounds` allows is asked for words alone.
+/// In a turn, the model is asked again after each round of tool calls. The calls of one round run concurrently;
+/// their results are sent in the order of the calls. An unknown tool, arguments other than a JSON object, and an
+/// error of a tool are reported to the model as text, and the turn continues. The last round allowed by
+/// `maxToolRounds` is requested without tool calls.
 ///
-/// `final` is the whole reply as one message: reasoning, prose, calls and results in their order, with the model's name and the
-/// usage of all rounds. Ids of calls that are empty, or that the history or the reply has already, are replaced: some servers
-/// begin at `call_0` in every turn. An answer that the model's limit of tokens, a filter or `maxReplyBytes` cut off is marked with
-/// `isInterrupted`, and an `error` tells the user so.
+/// `final` is the whole reply as one message: reasoning, text, calls and results in their order, with the model's
+/// name and the usage of all rounds. A call gets a new ID if its own is empty or already in the history or the
+/// reply: some servers begin at `call_0` in every turn. A reply is marked with `isInterrupted`, and an `error`
+/// event informs the user, if the model's token limit, a content filter or `maxReplyBytes` cuts off the answer, or
+/// the model calls tools in the last round.
 ///
-/// Ending the stream stops the model and the tools. The stream throws what the model's client throws, `unreadable` if a completion
-/// ends without `done`, and `CancellationError` if a tool throws that.
+/// Ending the stream stops the model and the tools. The stream throws the errors of the model client, `unreadable`
+/// if a completion ends without `done`, and `CancellationError` if a tool throws it.
 public struct Agent: AgentProtocol {
-    /// What people call it.
+    /// The agent's display name.
     public let name: String
-    /// What it is for: classifiers choose by it.
+    /// The agent's purpose. Classifiers choose by it.
     public let description: String
-    /// The model that speaks.
+    /// The client of the agent's model.
     public let model: any LLMClient
-    /// The tools that the model may call; of several with one name, the first is called.
+    /// The tools for the model. If several have the same name, the first is called.
     public let tools: [AgentTool]
-    /// What the model is told before everything; `nil` for nothing.
+    /// The instructions before all messages; `nil` for none.
     public let systemPrompt: String?
-    /// How often the model is asked in a turn, at the most; the last time it may call no tools, so with 1 it never calls any.
+    /// The maximum number of requests to the model in a turn. The last one allows no tool calls, so with 1 the
+    /// model calls no tools.
     public let maxToolRounds: Int
-    /// How many bytes of UTF-8 the model may say in a turn: prose, reasoning, and the names and arguments of tool calls. What comes
-    /// beyond is not read; a call that does not fit is left out, those before it in its round are not run. Results of tools do not count.
+    /// The limit for the model's output in a turn, in bytes of UTF-8: text, reasoning, and the IDs, names and
+    /// arguments of tool calls. Output over the limit is not read. A call over the limit is omitted, and the calls
+    /// before it in the same round are not run. Tool results do not count.
     public let maxReplyBytes: Int
-    /// Whether turns are kept.
+    /// Whether turns are saved.
     public let saveChat: Bool
 
-    /// The `maxToolRounds` of an agent that is not told another one.
+    /// The default of `maxToolRounds`: 20.
     public static let defaultMaxToolRounds = 20
-    /// The `maxReplyBytes` of an agent that is not told another one: 8 MB.
+    /// The default of `maxReplyBytes`: 8 MB.
     public static let defaultMaxReplyBytes = 8 << 20
 
-    /// Makes an agent whose model is told `defaultSystemPrompt(name:description:)`.
+    /// Creates an agent with the instructions from `defaultSystemPrompt(name:description:)`.
     public init(
         name: String, description: String, model: any LLMClient, tools: [AgentTool] = [],
         maxToolRounds: Int = Agent.defaultMaxToolRounds, maxReplyBytes: Int = Agent.defaultMaxReplyBytes,
@@ -55,16 +59,16 @@ public struct Agent: AgentProtocol {
             maxToolRounds: maxToolRounds, maxReplyBytes: maxReplyBytes, saveChat: saveChat)
     }
 
-    /// Makes an agent with instructions of your own.
+    /// Creates an agent with instructions of your own.
     /// - Parameters:
-    ///   - name: What people call it; its id is the slug of this.
-    ///   - description: What it is for: classifiers choose by it.
-    ///   - model: The model that speaks.
-    ///   - tools: The tools that the model may call.
-    ///   - systemPrompt: What the model is told before everything; `nil` for nothing.
-    ///   - maxToolRounds: How often the model is asked in a turn, at the most; less than 1 counts as 1.
-    ///   - maxReplyBytes: How many bytes of UTF-8 the model may say in a turn.
-    ///   - saveChat: Whether turns are kept.
+    ///   - name: The display name. Its slug is the agent's ID.
+    ///   - description: The agent's purpose. Classifiers choose by it.
+    ///   - model: The client of the agent's model.
+    ///   - tools: The tools for the model.
+    ///   - systemPrompt: The instructions before all messages; `nil` for none.
+    ///   - maxToolRounds: The maximum number of requests to the model in a turn; less than 1 counts as 1.
+    ///   - maxReplyBytes: The limit for the model's output in a turn, in bytes of UTF-8.
+    ///   - saveChat: Whether turns are saved.
     public init(
         name: String, description: String, model: any LLMClient, tools: [AgentTool] = [], systemPrompt: String?,
         maxToolRounds: Int = Agent.defaultMaxToolRounds, maxReplyBytes: Int = Agent.defaultMaxReplyBytes,
@@ -80,7 +84,7 @@ public struct Agent: AgentProtocol {
         self.saveChat = saveChat
     }
 
-    /// What a model is told when an agent has no instructions of its own: who it is and what it is for.
+    /// Returns the default instructions, with the agent's name and purpose.
     public static func defaultSystemPrompt(name: String, description: String) -> String {
         """
         You are \(name). \(description)
@@ -88,7 +92,7 @@ public struct Agent: AgentProtocol {
         """
     }
 
-    /// Asks the model, and again with the results of the tools that it called.
+    /// Asks the model, and again with the results of its tool calls.
     public func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {

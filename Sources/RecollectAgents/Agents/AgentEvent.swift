@@ -1,35 +1,35 @@
 import RecollectCore
 
-/// What happens in a turn, as it happens.
+/// An event of a turn, sent as it happens.
 public enum AgentEvent: Hashable, Sendable {
-    /// The turn has begun: the user's message is saved, and this is who will answer under which id. Told by the orchestrator, once
-    /// and first; agents do not send it.
+    /// The turn has begun, and the user's message is saved. The value names the agent and the ID of the reply. Sent
+    /// once and first, by the orchestrator; agents do not send it.
     case began(AgentReply)
     /// A piece of the agent's reasoning.
     case thinking(String)
-    /// A piece of what it says.
+    /// A piece of the reply's text.
     case textDelta(String)
-    /// It calls a tool; `id` joins the call to its result.
+    /// A tool call. The result has the same `id`.
     case toolCall(id: String, name: String, arguments: JSONValue)
-    /// What the tool gave back for the call of that id.
+    /// The result of the tool call with this `id`.
     case toolResult(id: String, content: JSONValue)
-    /// The whole reply. From an orchestrator: as it has been saved, under the id that `began` told, marked with `isInterrupted`
-    /// where it was stopped.
+    /// The whole reply. From an orchestrator: as saved, under the ID from `began`, marked with `isInterrupted` if
+    /// it is incomplete.
     case final(ConversationMessage)
-    /// Something to tell the user, in words for people; the turn goes on. Failures that end the turn are thrown.
+    /// A message for the user; the turn continues. A failure ending the turn is thrown instead.
     case error(String)
 }
 
-/// A reply that is about to come.
+/// The announcement of a reply.
 public struct AgentReply: Hashable, Sendable {
-    /// The id of the message that it will be.
+    /// The ID of the reply's message.
     public let id: String
-    /// Who answers.
+    /// The ID of the answering agent.
     public let agentId: String
-    /// The id of the message that it answers.
+    /// The ID of the input.
     public let inputId: String
 
-    /// Announces a reply.
+    /// Creates an announcement.
     public init(id: String, agentId: String, inputId: String) {
         self.id = id
         self.agentId = agentId

@@ -1,6 +1,6 @@
 extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
-    /// The events of some work, which begins at once in a task of its own: the stream ends with it and throws what it throws, and
-    /// giving up the stream cancels it.
+    /// Creates a stream of the events of some work. The work begins at once in a task of its own. The stream ends
+    /// with the work and throws its error. Ending the stream cancels the work.
     init(running work: @escaping @Sendable (Continuation) async throws -> Void) {
         self.init { stream in
             let task = Task {

@@ -1,23 +1,23 @@
 import Foundation
 import RecollectCore
 
-/// What a user says in a turn.
+/// A user's request in a turn.
 ///
-/// It is a message that is not yet saved, with its id from the start: a UI that shows and saves the turn itself gives its message
-/// the same id, and in a session one id is one message.
+/// An input is a message not yet saved, with its ID from the start. In a session, an ID identifies one message: a
+/// UI showing and saving the turn itself uses the same ID for its own message.
 ///
 /// ```swift
 /// orchestrator.route("What did we decide?", userId: "ada", sessionId: "today")
 /// orchestrator.route(.text("And why?", id: shown.id.uuidString), userId: "ada", sessionId: "today")
 /// ```
 public struct AgentInput: Hashable, Sendable {
-    /// The message, of the role `user`.
+    /// The message, with the role `user`.
     public var message: ConversationMessage
 
-    /// Whether the caller chose the id: another view of the session may then hold the message already.
+    /// Whether the caller chose the ID. Another view of the session may then already have the message.
     package let hasGivenId: Bool
 
-    /// Makes an input of a whole message: with attachments, say. Its role becomes `user`.
+    /// Creates an input from a whole message, for example with attachments. Its role becomes `user`.
     public init(_ message: ConversationMessage) {
         self.message = message
         self.message.role = .user
@@ -29,23 +29,23 @@ public struct AgentInput: Hashable, Sendable {
         hasGivenId = id != nil
     }
 
-    /// Prose.
+    /// Creates an input from text.
     /// - Parameters:
-    ///   - text: what the user says.
-    ///   - id: the message's id in the session; `nil` for a new one.
+    ///   - text: The user's text.
+    ///   - id: The message's ID in the session; `nil` for a new one.
     public static func text(_ text: String, id: String? = nil) -> AgentInput {
         AgentInput(text: text, id: id)
     }
 
-    /// The id of the message.
+    /// The ID of the message.
     public var id: String { message.id }
 
-    /// The prose of the message; empty if it has none.
+    /// The text of the message; empty if it has none.
     public var text: String { message.text }
 }
 
 extension AgentInput: ExpressibleByStringLiteral {
-    /// Prose with an id of its own.
+    /// Creates an input from text, with a new ID.
     public init(stringLiteral value: String) {
         self = .text(value)
     }

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// Something that answers a user: the built-in agents, and your own.
+/// A type that replies to the inputs of users: a built-in agent, or one of your own.
 ///
 /// ```swift
 /// struct Echo: AgentProtocol {
@@ -18,48 +18,51 @@ import RecollectCore
 /// }
 /// ```
 ///
-/// An agent keeps nothing of a conversation: it is given what was said, and the orchestrator keeps what it says. Its methods may
-/// be called from any task, for many sessions at the same time.
+/// An agent stores no messages: it receives the history, and the orchestrator saves the reply. Its methods may be
+/// called from any task, for many sessions concurrently.
 public protocol AgentProtocol: Sendable {
-    /// The agent's name in stores and to classifiers: the third part of a scope. By default the slug of `name`; it must stay the
-    /// same as long as the history shall.
+    /// The agent's ID in stores and for classifiers: the third part of a scope. The default is the slug of `name`.
+    /// It must stay the same as long as the history is needed.
     var id: String { get }
-    /// What people call it.
+    /// The display name.
     var name: String { get }
-    /// What it is for, in a sentence or two: classifiers choose by it.
+    /// The agent's purpose, in a sentence or two. Classifiers choose by it.
     var description: String { get }
-    /// Whether turns with this agent are kept; true by default.
+    /// Whether turns with this agent are saved. The default is `true`.
     var saveChat: Bool { get }
 
-    /// Answers.
+    /// Replies to an input.
     ///
-    /// The stream gives the reply in pieces as it comes (`thinking`, `textDelta`, `toolCall`, `toolResult`) and at most one `final`
-    /// with all of it, last. Without `final`, the pieces are the reply. A reply is one message: calls and results of a tool loop
-    /// are parts of it, in order. A throw is a failure that ends the turn; `error` tells the user something and goes on.
+    /// The stream sends the reply in pieces as they come (`thinking`, `textDelta`, `toolCall`, `toolResult`), and
+    /// at most one `final` with the whole reply, as the last event. Without `final`, the pieces are the reply. A
+    /// reply is one message; the calls and results of a tool loop are parts of it, in order. A thrown error ends
+    /// the turn. After an `error` event, a message for the user, the turn continues.
     ///
-    /// A reply that is stopped cancels the stream: its `onTermination` ends the work behind it.
+    /// Stopping the reply cancels the stream: end the work behind it in its `onTermination`.
     /// - Parameters:
-    ///   - input: what the user says now.
-    ///   - history: what was said before between the user and this agent, the oldest first, without any half of a tool exchange.
-    ///   - context: whose turn in which session this is.
+    ///   - input: The user's new message.
+    ///   - history: The earlier messages between the user and this agent, oldest first, without incomplete tool
+    ///     exchanges.
+    ///   - context: The user and the session of the turn.
     func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error>
 }
 
 extension AgentProtocol {
-    /// The slug of the name: lowercase, letters and digits of any script, words joined by `-`.
+    /// The slug of the name: lowercase letters and digits of any script, with words joined by `-`.
     public var id: String { name.slug }
 
-    /// Turns are kept.
+    /// The default: turns are saved.
     public var saveChat: Bool { true }
 }
 
 extension String {
-    /// The string as an id that people can read: letters and digits of any script in lowercase, words joined by `-`, all else
-    /// left out. `"Über Café 2!"` is `über-café-2`.
+    /// The string as a readable ID: lowercase letters and digits of any script, with words joined by `-`. Hyphens
+    /// are kept, and all other characters are removed. `"Über Café 2!"` becomes `über-café-2`.
     ///
-    /// Agents' ids are made so, as Agent Squad makes them: the rule must never change, or histories are no longer found.
+    /// Agents' IDs are formed by this rule, as in Agent Squad. It must never change, or histories are no longer
+    /// found.
     public var slug: String {
         filter { $0.isLetter || $0.isNumber || $0.isWhitespace || $0 == "-" }
             .split(whereSeparator: \.isWhitespace)

@@ -1,13 +1,13 @@
 import RecollectCore
 
-/// One turn of an `Agent`: rounds of asking the model and running the tools that it calls.
+/// One turn of an `Agent`: rounds of asking the model and running its tool calls.
 struct AgentTurn {
     private let agent: Agent
     private let messages: [ConversationMessage]
     private let context: AgentContext
     private let stream: AsyncThrowingStream<AgentEvent, any Error>.Continuation
     private var reply: AgentTurnReply
-    /// For what the model says in all rounds.
+    /// The room left for the model's output in all rounds.
     private var room: ReplyRoom
 
     init(
@@ -22,7 +22,7 @@ struct AgentTurn {
         room = ReplyRoom(bytes: agent.maxReplyBytes)
     }
 
-    /// Runs the turn up to its `final`.
+    /// Runs the turn, up to and including `final`.
     mutating func run() async throws {
         for round in 1...agent.maxToolRounds {
             let isLast = round == agent.maxToolRounds
@@ -45,9 +45,9 @@ struct AgentTurn {
         stream.yield(.final(reply.message))
     }
 
-    /// Asks the model once, passing on what it says.
+    /// Asks the model once, forwarding its output. Returns the tool calls and the reason for the end.
     private mutating func ask(for toolChoice: LLMRequest.ToolChoice) async throws -> ([ToolCall], FinishReason) {
-        // A tool may end well though the turn was stopped.
+        // A tool may succeed although the turn was stopped.
         try Task.checkCancellation()
         let request = LLMRequest(
             system: agent.systemPrompt, messages: reply.message.parts.isEmpty ? messages : messages + [reply.message],
@@ -76,7 +76,7 @@ struct AgentTurn {
             }
             if room.isOver { break }
         }
-        // A stream that is cancelled ends as if it were complete.
+        // A canceled stream ends as if it were complete.
         try Task.checkCancellation()
         guard !room.isOver else { return (calls, .length) }
         guard let completion else {
@@ -87,7 +87,8 @@ struct AgentTurn {
         return (calls, completion.reason)
     }
 
-    /// Runs the calls of a round at the same time and tells each result as soon as those of the calls before it are told.
+    /// Runs the calls of a round concurrently. Sends the results in the order of the calls, each as soon as the
+    /// results before it are sent.
     private mutating func run(_ calls: [ToolCall]) async throws {
         let (tools, context) = (agent.tools, context)
         try await withThrowingTaskGroup(of: (Int, ToolResult).self) { group in
@@ -106,7 +107,7 @@ struct AgentTurn {
         }
     }
 
-    /// Answers calls of a model that was asked for words alone, so that no call stays without its result.
+    /// Sends a failure for each call without running it, so that no call stays without a result.
     private mutating func refuse(_ calls: [ToolCall]) {
         for call in calls {
             tell(.failure("No more tools can be called in this turn."), of: call)
@@ -119,7 +120,7 @@ struct AgentTurn {
         stream.yield(.toolResult(id: call.id, content: content))
     }
 
-    /// Ends the turn with what the model said last.
+    /// Ends the turn after the model's last answer. An incomplete or empty answer is reported by an `error` event.
     private mutating func end(_ reason: FinishReason) {
         if reason == .length {
             reply.message.isInterrupted = true

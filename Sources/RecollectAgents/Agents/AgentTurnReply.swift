@@ -1,12 +1,13 @@
 import Foundation
 import RecollectCore
 
-/// The reply of a turn as it grows over the rounds: one message.
+/// The reply of a turn: one message, growing over the rounds.
 struct AgentTurnReply {
     var message = ConversationMessage(role: .assistant, parts: [])
     private var callIds: Set<String>
 
-    /// - Parameter history: what the ids of the reply's calls must differ from.
+    /// Creates an empty reply.
+    /// - Parameter history: The history. Call IDs in it are not used again in the reply.
     init(history: [ConversationMessage]) {
         callIds = []
         for message in history {
@@ -14,7 +15,7 @@ struct AgentTurnReply {
         }
     }
 
-    // A part is taken out while it grows: with two owners its text would be copied for each piece.
+    // A growing part is first removed from the array: with two owners, its text would be copied for each piece.
 
     mutating func think(_ text: String) {
         if case .thinking? = message.parts.last, case .thinking(var begun, let signature)? = message.parts.popLast() {
@@ -34,7 +35,7 @@ struct AgentTurnReply {
         }
     }
 
-    /// Adds a call, under an id that no other call has.
+    /// Adds a call. It gets a new ID if its own is empty or already used.
     mutating func call(id: String, name: String, arguments: JSONValue) -> ToolCall {
         var id = id
         if id.isEmpty || !callIds.insert(id).inserted {
@@ -50,7 +51,7 @@ struct AgentTurnReply {
         message.parts.append(.toolResult(id: call.id, content: result))
     }
 
-    /// Adds what a round took.
+    /// Adds the usage of a round, and the model's name.
     mutating func add(_ completion: LLMCompletion) {
         message.model = completion.model ?? message.model
         if let usage = completion.usage {

@@ -1,21 +1,22 @@
 import Foundation
 import RecollectCore
 
-/// A call of a tool by a model.
+/// A tool call of a model.
 struct ToolCall: Sendable {
     let id: String
     let name: String
     let arguments: JSONValue
 
-    /// Models call a tool without arguments with nothing at all, too: that is an empty object.
+    /// Creates a call. Arguments of `null` or an empty string become an empty object: some models call a tool
+    /// without parameters this way.
     init(id: String, name: String, arguments: JSONValue) {
         self.id = id
         self.name = name
         self.arguments = arguments == .null || arguments == "" ? [:] : arguments
     }
 
-    /// Runs the tool; what goes wrong is a result in words for the model.
-    /// - Throws: `CancellationError`, and nothing else.
+    /// Runs the tool. Every failure becomes a result with a text for the model.
+    /// - Throws: `CancellationError`, and no other error.
     func run(with tools: [AgentTool], context: AgentContext) async throws -> ToolResult {
         guard let tool = tools.first(where: { $0.name == name }) else {
             let names = tools.map(\.name).joined(separator: ", ")
@@ -29,7 +30,7 @@ struct ToolCall: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            // A tool that was cancelled may say so in words of its own.
+            // A canceled tool may throw an error of its own.
             try Task.checkCancellation()
             return .failure((error as? any LocalizedError)?.errorDescription ?? String(describing: error))
         }
@@ -37,7 +38,8 @@ struct ToolCall: Sendable {
 }
 
 extension ToolResult {
-    /// The content as the model is told it: events and histories carry nothing else, so a failure shows in it.
+    /// The content as sent to the model. Events and histories have no other field for a failure, so the content of
+    /// an error is wrapped in an object with the key `error`.
     var toldContent: JSONValue {
         isError && content["error"] == nil ? ["error": content] : content
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// The words of a question that say what it is about: quoted phrases, and what is left without the words that every question has.
+/// The topic of a question: its quoted phrases, and its words without those common to all questions.
 ///
-/// English, German, French, Spanish and Chinese; of another language all words count.
+/// Supports English, German, French, Spanish and Chinese; in other languages, all words count.
 struct ContentWords: Equatable {
-    /// Words and phrases, in order, each once.
+    /// The words and phrases in order, each once.
     private(set) var words: [String] = []
 
     init(_ text: String) {
@@ -21,21 +21,21 @@ struct ContentWords: Equatable {
         }
     }
 
-    /// The words as a person reads them: “reading” and “Friday”.
+    /// The words for a reply: “reading” and “Friday”.
     var spoken: String {
         let quoted = words.map { "“\($0.replacingOccurrences(of: "\"", with: ""))”" }
         return quoted.count < 2
             ? quoted.joined() : quoted.dropLast().joined(separator: ", ") + " and " + quoted[quoted.count - 1]
     }
 
-    /// The words without the quotation marks of a search.
+    /// The words without the quotation marks used in searches.
     var plain: [String] { words.map { $0.replacingOccurrences(of: "\"", with: "") } }
 
     private mutating func add(_ word: String) {
         if !words.contains(word) { words.append(word) }
     }
 
-    /// A word without the punctuation around it and without the article that French joins to it.
+    /// Returns a word without surrounding punctuation and without an elided French article or pronoun.
     private static func bare(_ piece: Substring) -> String {
         var word = piece.drop { !$0.isLetter && !$0.isNumber }
         if let article = word.prefixMatch(of: /(?i)(?:[ldjmtsn]|qu)['’]/) { word = word[article.range.upperBound...] }
@@ -62,7 +62,7 @@ struct ContentWords: Equatable {
         qué que quién quien se sobre su sus te tu un una y ya yo anoté última últimas último
         """.split(whereSeparator: \.isWhitespace).map(String.init))
 
-    /// What a question in Chinese has around its subject, longer ones before those that they hold.
+    /// Chinese phrases around the topic of a question. A longer phrase comes before those contained in it.
     private static let unspaced = [
         "上一条", "最后一条", "笔记", "我们", "你们", "他们", "说了什么", "说过什么", "谈了什么", "聊了什么", "提到过", "提到了", "提到", "说过", "聊过", "谈过",
         "讨论过",

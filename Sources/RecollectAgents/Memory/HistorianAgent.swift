@@ -1,8 +1,8 @@
 import Foundation
 import RecollectCore
 
-/// Answers from what was said before, without a model: searches all of its user's conversations and quotes the best places, with
-/// where, when and by whom.
+/// Answers questions about the history, without a model: searches all sessions of the user and quotes the best
+/// matches, with session, date and author.
 ///
 /// ```swift
 /// let history = SQLiteHistoryStore()
@@ -11,31 +11,33 @@ import RecollectCore
 /// for try await event in orchestrator.route("What did we say about the budget last week?", userId: "ada", sessionId: "today") { … }
 /// ```
 ///
-/// It understands a time ("yesterday", "last week", "in May", "3 May", "2026-05-03"), "in this session", quoted phrases, "when did I
-/// mention …", in English, German, French, Spanish and Chinese; "3 days ago" in English, "on Monday" in English, German and Spanish.
-/// It answers in English. "More" goes on with the next places, "anywhere" asks the last question again of all sessions and times.
-/// Where there is nothing within the time it says so and answers from other times; where no message has all words it quotes those
-/// that have most of them. A question without a subject lists the latest conversations. What was said to and by the historian itself
-/// is not quoted, nor are summaries.
+/// Questions may be in English, German, French, Spanish or Chinese, with a time ("yesterday", "last week", "in
+/// May", "3 May", "2026-05-03"), "in this session", quoted phrases, and "when did I mention …". "3 days ago" is
+/// supported in English, "on Monday" in English, German and Spanish. Replies are in English.
 ///
-/// The reply's metadata holds what it quotes: see `ConversationMessage.quotes`. Failures of the history end the turn.
+/// "More" continues with the next matches. "Anywhere" repeats the last question for all sessions and times. If
+/// there are no matches within the time, the reply says so and quotes from other times. If no message has all
+/// words, it quotes those with the most words. A question without a topic lists the latest sessions. Messages to
+/// and from the historian are not quoted, nor are summaries.
+///
+/// The reply's metadata lists its quotes: see `ConversationMessage.quotes`. An error of the history ends the turn.
 public struct HistorianAgent: AgentProtocol {
-    /// What people call it.
+    /// The display name.
     public let name: String
-    /// What it is for, for classifiers.
+    /// The agent's purpose, for classifiers.
     public let description: String
 
     private let history: any HistoryStore
     private let calendar: Calendar
     private let now: @Sendable () -> Date
 
-    /// Makes a historian.
+    /// Creates a historian.
     /// - Parameters:
-    ///   - history: what it answers from.
-    ///   - name: what people call it; its slug is the agent's id.
-    ///   - description: what it is for, for classifiers.
-    ///   - calendar: the user's calendar, time zone and locale: what "yesterday" means and how dates are written.
-    ///   - now: the moment of the question.
+    ///   - history: The store to search.
+    ///   - name: The display name. Its slug is the agent's ID.
+    ///   - description: The agent's purpose, for classifiers.
+    ///   - calendar: The user's calendar, time zone and locale, for times in questions and dates in replies.
+    ///   - now: Returns the date of the question.
     public init(
         history: any HistoryStore, name: String = "Historian",
         description: String =
@@ -50,7 +52,7 @@ public struct HistorianAgent: AgentProtocol {
         self.now = now
     }
 
-    /// Answers a question: the beginning first, then place by place.
+    /// Answers a question: first the opening, then each quote.
     public func process(
         _ input: AgentInput, history said: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {

@@ -1,15 +1,15 @@
 import Foundation
 import RecollectCore
 
-/// What somebody wants to know of the history.
+/// A user's question about the history.
 struct HistoryQuestion: Equatable {
-    /// What it is about.
+    /// The topic.
     var words: ContentWords
-    /// When it was said; `nil` for any time.
+    /// The time of the messages; `nil` for any time.
     var time: SpokenTime?
-    /// Whether only the session counts in which it is asked.
+    /// Whether the question is only about the current session.
     var isOfThisSession = false
-    /// Whether only what the user said counts.
+    /// Whether the question is only about the user's messages.
     var isOfUser = false
 
     init(_ text: String, now: Date, calendar: Calendar) {
@@ -28,7 +28,7 @@ struct HistoryQuestion: Equatable {
         words = ContentWords(rest)
     }
 
-    /// The same question of all sessions, times and speakers.
+    /// The same question for all sessions, times and authors.
     var widened: HistoryQuestion {
         var wide = self
         wide.time = nil
@@ -39,16 +39,17 @@ struct HistoryQuestion: Equatable {
 
     var isNarrow: Bool { time != nil || isOfThisSession || isOfUser }
 
-    /// A question with what has been shown of its answer.
+    /// A question with the state of its answer.
     struct Asked {
         var question: HistoryQuestion
-        /// What earlier replies to the same question quoted.
+        /// The quotes in earlier replies to the same question.
         var shown: Set<HistoryQuote.Place> = []
-        /// The time that was asked for, where there is nothing within it and the question is one of all times by now.
+        /// The requested time, if there are no matches within it. The question is then for all times.
         var missedTime: SpokenTime?
     }
 
-    /// The question that an input asks: its own, or as a follow-up the one before it, as the agent's part of the session tells.
+    /// Returns the question of an input: its own, or for a follow-up the previous one in the agent's messages. A
+    /// follow-up without a previous question is a question of its own.
     static func asked(_ text: String, after said: [ConversationMessage], now: Date, calendar: Calendar) -> Asked {
         guard let followUp = FollowUp(text) else {
             return Asked(question: HistoryQuestion(text, now: now, calendar: calendar))
@@ -60,7 +61,7 @@ struct HistoryQuestion: Equatable {
                 shown.formUnion(message.quotes.map(\.place))
             } else if message.role == .user {
                 guard let earlier = FollowUp(message.text) else {
-                    // In its own time: "yesterday" stays the day that was meant.
+                    // Times are relative to the earlier message: "yesterday" remains the same day.
                     let question = HistoryQuestion(message.text, now: message.timestamp, calendar: calendar)
                     return Asked(question: isWide ? question.widened : question, shown: shown)
                 }

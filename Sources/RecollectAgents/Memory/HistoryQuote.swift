@@ -1,17 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// A place in the history that a reply quotes: what an interface needs to lead there.
+/// A quote in a reply: the position of a message in the history, for a link in a UI.
 public struct HistoryQuote: Hashable, Sendable {
-    /// The session.
+    /// The session's ID.
     public var sessionId: String
-    /// The message in it.
+    /// The message's ID in the session.
     public var messageId: String
-    /// The agent whose scope holds it.
+    /// The ID of the agent in the message's scope.
     public var agentId: String
-    /// Who spoke.
+    /// The author's role.
     public var role: Role
-    /// When it was said.
+    /// The message's date.
     public var timestamp: Date
 
     init(_ hit: SearchHit) {
@@ -42,7 +42,7 @@ public struct HistoryQuote: Hashable, Sendable {
         ]
     }
 
-    /// What makes two quotes the same.
+    /// The identity of a quote: two quotes of a message are equal.
     struct Place: Hashable {
         private let sessionId: ByteString
         private let messageId: ByteString
@@ -62,10 +62,10 @@ public struct HistoryQuote: Hashable, Sendable {
 }
 
 extension ConversationMessage {
-    /// The places in the history that this reply of a historian quotes, in its order; empty for every other message.
+    /// The quotes in this reply of a historian, in order; empty for every other message.
     ///
-    /// They stand in the metadata as `quotes`: a list of objects with `sessionId`, `messageId`, `agentId`, `role`, and `timestamp` in
-    /// milliseconds since 1970.
+    /// They are in the metadata under `quotes`: an array of objects with `sessionId`, `messageId`, `agentId`,
+    /// `role`, and `timestamp` in milliseconds since 1970.
     public var quotes: [HistoryQuote] {
         metadata["quotes"]?.arrayValue?.compactMap(HistoryQuote.init) ?? []
     }

@@ -1,26 +1,26 @@
 import RecollectCore
 
-/// Finds what answers a question: messages with all of its words, or else those with most of them.
+/// Finds messages for a question: those with all of its words, otherwise those with the most.
 struct HistorySearch {
     let history: any HistoryStore
     let userId: String
-    /// Only this session; `nil` for all.
+    /// The session to search; `nil` for all.
     let sessionId: String?
-    /// Hits that are no answer: the question itself, and what was said to and by the historian.
+    /// Whether a hit is excluded: the question itself, a summary, or a message to or from the historian.
     let isHidden: @Sendable (SearchHit) -> Bool
 
-    /// What was found, best first.
+    /// The hits, best first.
     struct Found {
         var hits: [SearchHit] = []
-        /// Whether some words are missing in them.
+        /// Whether the hits lack some of the words.
         var isPartial = false
-        /// Whether there is more.
+        /// Whether there are more hits.
         var hasMore = false
     }
 
-    /// How many places one answer quotes.
+    /// The maximum number of quotes in a reply.
     static let quotationCount = 5
-    /// How many hits are looked at for each word where no message has all of them.
+    /// The number of hits read per page. If no message has all words, this is also the number read for each word.
     private static let candidateCount = 100
 
     func find(_ question: HistoryQuestion, besides shown: Set<HistoryQuote.Place>) async throws -> Found {
@@ -40,7 +40,8 @@ struct HistorySearch {
         return Found(try await partial(question).filter(isNew), isPartial: true)
     }
 
-    /// Messages with some of the words: those with the most of them first, then the better ones.
+    /// Returns messages with some of the words: those with the most words first, then by score, date and message
+    /// ID.
     private func partial(_ question: HistoryQuestion) async throws -> [SearchHit] {
         var found: [HistoryQuote.Place: (hit: SearchHit, words: Int)] = [:]
         for word in question.words.words {

@@ -1,20 +1,20 @@
 import Foundation
 import RecollectCore
 
-/// Tools with which a model looks into its user's history: `search_history` and `read_session`.
+/// Tools for a model to read its user's history: `search_history` and `read_session`.
 ///
-/// They see what the user of the turn (`AgentContext.userId`) said and was told, in all sessions and with all agents, and nothing of
-/// any other user. Conversations that were discarded are neither found nor read, and what the turn answers
-/// (`AgentContext.inputId`) is not found. Results are bounded; a result says how to read
-/// on. Arguments that make no sense are answered with words for the model; failures of the history are thrown.
+/// The tools read the messages of the turn's user (`AgentContext.userId`) in all sessions and with all agents, and
+/// none of any other user. Discarded sessions are neither found nor read. The turn's own input
+/// (`AgentContext.inputId`) is not found. Results are limited in size; a result says how to read on. Invalid
+/// arguments are reported to the model as text; errors of the history are thrown.
 public struct HistoryTools: Sendable {
     private let history: any HistoryStore
     private let calendar: Calendar
 
-    /// Makes the tools.
+    /// Creates the tools.
     /// - Parameters:
-    ///   - history: what they look into.
-    ///   - calendar: the time zone in which days begin and moments are told.
+    ///   - history: The store to read.
+    ///   - calendar: The calendar with the time zone for days and dates.
     public init(history: any HistoryStore, calendar: Calendar = .current) {
         self.history = history
         self.calendar = calendar
@@ -23,7 +23,8 @@ public struct HistoryTools: Sendable {
     /// Both tools.
     public var all: [AgentTool] { [searchHistory, readSession] }
 
-    /// `search_history`: finds messages by their words, best first, at most 20, with session, message id, who, when and a snippet.
+    /// `search_history`: finds messages by their words, best first, at most 20. Each hit has the session, its
+    /// title, the message ID, the agent, the role, the date and a snippet.
     public var searchHistory: AgentTool {
         AgentTool(
             name: "search_history",
@@ -50,7 +51,7 @@ public struct HistoryTools: Sendable {
             required: ["query"], calendar: calendar, run: search)
     }
 
-    /// `read_session`: reads a session by pages of at most 50 messages and 16 KB.
+    /// `read_session`: reads a session in pages of at most 50 messages and about 16 KB.
     public var readSession: AgentTool {
         AgentTool(
             name: "read_session",
@@ -80,7 +81,7 @@ public struct HistoryTools: Sendable {
         query.from = try arguments.moment("since", isEnd: false)
         query.until = try arguments.moment("until", isEnd: true)
         let limit = try arguments.number("limit", in: 1...20, default: 8)
-        // One more, as what the user is asking now may be among them.
+        // One more, because the current input may be among the hits.
         query.limit = limit + 1
         if let session = try arguments.text("session") {
             query.sessionId = try await conversation(session, of: context.userId).id.sessionId
@@ -128,7 +129,7 @@ public struct HistoryTools: Sendable {
         ]
         if let next = pages.next {
             var place = "\(before == nil ? "after" : "before") = \(next.message.id)"
-            // Several agents may have been asked one question.
+            // Several agents may have received a message with the same ID.
             if try await history.message(next.message.id, in: conversation.id)?.cursor != next.cursor {
                 place += " and agent = \(next.agentId)"
             }
@@ -137,7 +138,7 @@ public struct HistoryTools: Sendable {
         return .object(result)
     }
 
-    /// The conversation whose session id is or begins with a string.
+    /// Returns the session with an ID, otherwise the only session with an ID beginning with it.
     private func conversation(_ session: String, of userId: String) async throws -> Conversation {
         let id = ConversationID(userId: userId, sessionId: session)
         if let conversation = try await history.conversation(id), conversation.discardedAt == nil {
@@ -167,11 +168,11 @@ public struct HistoryTools: Sendable {
     }
 }
 
-/// Messages of a session as a model is given them, no more than fit.
+/// The messages of one page for a model, within the size limit.
 private struct SessionPages {
-    /// The messages in their order.
+    /// The messages in order.
     private(set) var messages: [JSONValue] = []
-    /// The message next to which the next page begins; `nil` where there is none.
+    /// The message adjacent to the next page; `nil` if there is none.
     private(set) var next: StoredMessage?
 
     private static let mostBytes = 16_000

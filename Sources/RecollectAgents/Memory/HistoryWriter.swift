@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// A reply from the history, in the pieces in which it is told.
+/// A reply from the history, in the pieces to stream.
 struct HistoryAnswer {
     var pieces: [String] = []
     var quotes: [HistoryQuote] = []
@@ -13,12 +13,12 @@ struct HistoryAnswer {
     }
 }
 
-/// Puts what was found into words.
+/// Writes replies of the historian.
 struct HistoryWriter {
     let history: any HistoryStore
     let calendar: Calendar
 
-    /// What was found, place by place; where nothing was, what was searched and how to search wider.
+    /// Returns a reply with the quotes found. Without any, it says what was searched and how to widen the search.
     func quotations(_ found: HistorySearch.Found, of asked: HistoryQuestion.Asked) async throws -> HistoryAnswer {
         let question = asked.question
         let subject = question.words.spoken
@@ -47,7 +47,7 @@ struct HistoryWriter {
         return answer
     }
 
-    /// What the quotations are.
+    /// Returns the introduction of the quotes.
     private func opening(of found: HistorySearch.Found, _ asked: HistoryQuestion.Asked) -> String {
         let subject = "\(asked.question.words.spoken)\(scope(of: asked.question))"
         if asked.shown.isEmpty, let time = asked.missedTime {
@@ -61,7 +61,7 @@ struct HistoryWriter {
             : "\(asked.shown.isEmpty ? "This was" : "This too was") said about \(subject):"
     }
 
-    /// The latest conversations, those of a time if one is given, without the one in which it is asked.
+    /// Returns a reply with the latest sessions, of a time if one is given, without the current session.
     func conversations(in time: SpokenTime?, besides asking: ConversationID) async throws -> HistoryAnswer {
         let query = ConversationQuery(userId: asking.userId, from: time?.from)
         var listed: [Conversation] = []
@@ -85,7 +85,7 @@ struct HistoryWriter {
         return answer
     }
 
-    /// The conditions of a question beside its words, as they were said.
+    /// Returns the conditions of a question other than its words, as the user phrased them.
     private func scope(of question: HistoryQuestion) -> String {
         var conditions: [String] = []
         if question.isOfUser { conditions.append("said by you") }
@@ -108,7 +108,7 @@ struct HistoryWriter {
         return try await name(of: conversation)
     }
 
-    /// A conversation's title, and as much of its session's id as names it.
+    /// Returns a session's title, and the first 8 characters of its ID, or all of it if they are not unique.
     private func name(of conversation: Conversation) async throws -> String {
         let sessionId = conversation.id.sessionId
         let beginning = String(sessionId.prefix(8))
@@ -119,7 +119,7 @@ struct HistoryWriter {
 }
 
 extension String {
-    /// The text with every run of white space as one space, cut behind so many characters.
+    /// Returns the text with every run of white space replaced by one space, cut after this number of characters.
     func onOneLine(atMost count: Int) -> String {
         let line = split(whereSeparator: \.isWhitespace).joined(separator: " ")
         return line.count <= count ? line : line.prefix(count) + "…"

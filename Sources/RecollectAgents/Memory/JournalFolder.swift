@@ -1,7 +1,8 @@
 import Foundation
 import RecollectCore
 
-/// Keeps journals as Markdown files that people can read and edit, one a day: `base/user/agent/2026-11-21.md`.
+/// Stores journals as Markdown files for people to read and edit, one for each day:
+/// `base/user/agent/2026-11-21.md`.
 ///
 /// ```markdown
 /// ## 09:12 <!-- note 5B1F0E6A-773D-4C52-9A0C-2E94D16363F8 2026-11-21T09:12:07.123Z -->
@@ -9,29 +10,30 @@ import RecollectCore
 /// > The landlord wants the meter reading by Friday.
 /// ```
 ///
-/// An entry is quoted, so that no heading, fence or comment in it reaches beyond it, and read back to the letter. What a person
-/// writes into a file stays as it is: a paragraph below a quotation belongs to that entry, and `## 10:30` with text below is an
-/// entry of that time.
+/// An entry is written as a quotation, so its headings, fences and comments do not affect the rest of the file, and
+/// is read back exactly. Text added by people is kept: a paragraph below a quotation belongs to the entry above,
+/// and `## 10:30` with text below it is an entry of that time.
 ///
-/// Several processes may use one folder at the same time and lose nothing. A file is replaced whole by one that is on the disk, so it
-/// is never half written; one that another program left half written keeps its whole entries and is written on. Folders are
-/// made for this user alone (0700), files too (0600). All file work runs on a queue of the journal's own. A task that is
-/// cancelled before its work is queued has written nothing and gets `CancellationError`; after that it gets the true result.
+/// Several processes may use one folder at the same time without losing entries. A file is replaced as a whole by a
+/// durable one, so it is never half written. In a file half written by another program, the complete entries are
+/// kept, and new ones are appended. Folders are created with the mode 0700, files with 0600. All file work runs on
+/// the journal's own queue. A task canceled before its work is queued writes nothing and throws
+/// `CancellationError`. Later, cancellation has no effect, and the method returns the actual result.
 ///
-/// Failures are `RecollectError`s: `foreignStore` for something else in the place of a file or folder, `diskFull`, `readOnly`,
-/// `permissionDenied`, `tooManyOpenFiles`, `busy` when another process holds a journal for more than half a minute,
-/// `inputOutput`.
+/// Errors are `RecollectError`s: `foreignStore` for another kind of object in place of a file or folder,
+/// `diskFull`, `readOnly`, `permissionDenied`, `tooManyOpenFiles`, `busy` if another process locks a journal for
+/// more than half a minute, `inputOutput`.
 public final class JournalFolder: Journal {
-    /// The folder that holds everything.
+    /// The folder of all journals.
     public let baseURL: URL
 
     private let timeZone: TimeZone
     private let queue = DispatchQueue(label: "recollect.journal")
 
-    /// Names a folder, which is made when it is needed.
+    /// Creates a journal store for a folder. The folder is created when it is needed.
     /// - Parameters:
     ///   - baseURL: The folder; by default `Recollect/Journal` in Application Support.
-    ///   - timeZone: Where a day begins, and what the times in the files are: the same for all who write there.
+    ///   - timeZone: The time zone for days and for the times in the files; the same for all writers of the folder.
     public init(baseURL: URL? = nil, timeZone: TimeZone = .current) {
         self.baseURL =
             baseURL
@@ -39,7 +41,7 @@ public final class JournalFolder: Journal {
         self.timeZone = timeZone
     }
 
-    /// Adds an entry to the file of its day; it is on the disk, past power loss, when this returns.
+    /// Appends an entry to the file of its day. It is durable when this method returns.
     public func append(_ entry: JournalEntry, to journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { place in
@@ -51,7 +53,8 @@ public final class JournalFolder: Journal {
         }
     }
 
-    /// The latest entries that fit: see `Journal`. Files are read from the latest on, no more than it takes.
+    /// Returns the latest entries within the query's limits: see `Journal`. Files are read from the latest
+    /// backward, and only as many as needed.
     public func entries(_ query: JournalQuery, in journal: JournalID) async throws -> [JournalEntry] {
         try await onFiles(of: journal) { [timeZone] place in
             var reading = JournalReading(query, in: timeZone)
@@ -63,7 +66,7 @@ public final class JournalFolder: Journal {
         }
     }
 
-    /// Marks an entry as struck out: the time in its heading; the rest of the file stays byte by byte.
+    /// Marks an entry as struck out, with the time in its heading. The rest of the file keeps its bytes.
     public func strike(_ entry: JournalEntry, at moment: Date, in journal: JournalID) async throws {
         let days = JournalDay.around(entry.date, in: timeZone)
         try await onFiles(of: journal) { place in
@@ -86,7 +89,7 @@ public final class JournalFolder: Journal {
 
     private static func write(_ page: JournalPage, in folder: OpenFolder) throws {
         _ = try folder.replace(page.day.fileName) { try $0.write(page.bytes, at: 0) }
-        // The folders above may be new.
+        // The parent folders may be new.
         try folder.synchronizePath()
     }
 
@@ -99,7 +102,7 @@ public final class JournalFolder: Journal {
             queue.async {
                 continuation.resume(
                     with: Result {
-                        // The files of chats lie the same way: a folder for the user, in it one for the session.
+                        // The same layout as for chats: a folder for the user, containing one for the session.
                         var place = SessionPlace(
                             ConversationID(userId: journal.userId, sessionId: journal.agentId), base: base)
                         return try explaining("use", base) { try work(&place) }

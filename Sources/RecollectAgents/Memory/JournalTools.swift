@@ -1,22 +1,23 @@
 import Foundation
 import RecollectCore
 
-/// Tools with which a model keeps a journal for its user: `take_note` and `read_notes`.
+/// Tools for a model to write and read its user's journal: `take_note` and `read_notes`.
 ///
-/// They write and read the journal of the turn's user alone (`AgentContext.userId`). Arguments that make no sense are answered with
-/// words for the model; failures of the journal are thrown.
+/// The tools use only the journal of the turn's user (`AgentContext.userId`). Invalid arguments are reported to the
+/// model as text; errors of the journal are thrown.
 public struct JournalTools: Sendable {
     private let journal: any Journal
     private let agentId: String
     private let calendar: Calendar
     private let now: @Sendable () -> Date
 
-    /// Makes the tools.
+    /// Creates the tools.
     /// - Parameters:
-    ///   - journal: where notes are kept.
-    ///   - agentId: whose journal of the user it is; by default that of the `ScribeAgent`, which finds these notes too.
-    ///   - calendar: the time zone in which days begin and moments are told.
-    ///   - now: the moment of a note.
+    ///   - journal: The store of the notes.
+    ///   - agentId: The agent ID of the user's journal. The default is the ID of `ScribeAgent`, so that both share
+    ///     the notes.
+    ///   - calendar: The calendar with the time zone for days and dates.
+    ///   - now: Returns the date of a note.
     public init(
         journal: any Journal, agentId: String = "Scribe".slug, calendar: Calendar = .current,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -30,7 +31,7 @@ public struct JournalTools: Sendable {
     /// Both tools.
     public var all: [AgentTool] { [takeNote, readNotes] }
 
-    /// `take_note`: adds an entry.
+    /// `take_note`: appends an entry.
     public var takeNote: AgentTool {
         AgentTool(
             name: "take_note",
@@ -44,7 +45,7 @@ public struct JournalTools: Sendable {
         }
     }
 
-    /// `read_notes`: the latest entries that fit, at most 50 and 16 KB.
+    /// `read_notes`: returns the latest entries, at most 50 and 16 KB.
     public var readNotes: AgentTool {
         AgentTool(
             name: "read_notes",

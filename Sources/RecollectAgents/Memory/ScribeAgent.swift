@@ -1,31 +1,34 @@
 import Foundation
 import RecollectCore
 
-/// Takes notes into a journal, without a model: what it is told is noted to the letter, and found again.
+/// Writes notes to a journal and finds them, without a model. Notes keep the user's exact words.
 ///
-/// - "Note: …", "remember that …", "write down …", or a plain statement: is noted, once, however often the turn is tried.
-/// - "What did I note about …?", "my notes from yesterday", any other question: answers with what was noted and when.
-/// - "Strike the last note", "forget the note about …": strikes the latest one that fits; its text stays in the journal.
+/// - "Note: …", "remember that …", "write down …", or a plain statement: notes it once, even if the turn is
+///   repeated.
+/// - "What did I note about …?", "my notes from yesterday", or any other question: replies with the matching notes
+///   and their dates.
+/// - "Strike the last note", "forget the note about …": strikes out the latest matching note. Its text stays in the
+///   journal.
 ///
-/// It understands these in English, German, French, Spanish and Chinese and answers in English. The reply's metadata names the
-/// entries that it is about: `notes`, a list of their ids. Failures of the journal end the turn.
+/// Requests may be in English, German, French, Spanish or Chinese; replies are in English. The reply's metadata
+/// lists the entries concerned: `notes`, an array of their IDs. An error of the journal ends the turn.
 public struct ScribeAgent: AgentProtocol {
-    /// What people call it.
+    /// The display name.
     public let name: String
-    /// What it is for, for classifiers.
+    /// The agent's purpose, for classifiers.
     public let description: String
 
     private let journal: any Journal
     private let calendar: Calendar
     private let now: @Sendable () -> Date
 
-    /// Makes a scribe.
+    /// Creates a scribe.
     /// - Parameters:
-    ///   - journal: where it writes.
-    ///   - name: what people call it; its slug is the agent's id and names its journal.
-    ///   - description: what it is for, for classifiers.
-    ///   - calendar: the user's calendar, time zone and locale: what "yesterday" means and how dates are written.
-    ///   - now: the moment of the question. A note has the moment of the message.
+    ///   - journal: The store of the notes.
+    ///   - name: The display name. Its slug is the agent's ID and names its journal.
+    ///   - description: The agent's purpose, for classifiers.
+    ///   - calendar: The user's calendar, time zone and locale, for times in questions and dates in replies.
+    ///   - now: Returns the date of the request. A note has the date of the message.
     public init(
         journal: any Journal, name: String = "Scribe",
         description: String =
@@ -39,7 +42,7 @@ public struct ScribeAgent: AgentProtocol {
         self.now = now
     }
 
-    /// Notes, finds or strikes.
+    /// Notes, finds or strikes out.
     public func process(
         _ input: AgentInput, history: [ConversationMessage], context: AgentContext
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
@@ -56,7 +59,7 @@ public struct ScribeAgent: AgentProtocol {
         case .nothing:
             return message("What shall I note?")
         case .note(let text):
-            // A turn that is tried again notes nothing twice: the same message gives the same entry.
+            // A repeated turn notes nothing twice: the same message gives the same entry ID.
             let name = Array("\(context.sessionId)\u{0}\(input.id)".utf8)
             let entry = JournalEntry(
                 id: UUID(name: name, in: Self.entries).uuidString, date: input.message.timestamp, text: text)
@@ -82,7 +85,7 @@ public struct ScribeAgent: AgentProtocol {
         let subject = about(words) + (time.map { " (\($0.name))" } ?? "")
         guard !entries.isEmpty else { return "You have noted nothing\(subject)." }
         return entries.reduce("You noted\(subject):") { text, entry in
-            // The note itself is told as it is, its lines under one another.
+            // The note is shown unchanged, with its lines indented.
             let lines = entry.text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n  ")
             return "\(text)\n\n• \(date(entry.date))\n  \(lines)"
         }
@@ -102,13 +105,13 @@ public struct ScribeAgent: AgentProtocol {
         moment.formatted(for: calendar)
     }
 
-    /// The namespace of the ids of entries.
+    /// The namespace of the entries' IDs.
     private static let entries = UUID(
         uuid: (0x8E, 0x12, 0xC7, 0x35, 0x40, 0xA9, 0x4F, 0x6B, 0x93, 0xDE, 0x58, 0x01, 0x7C, 0x24, 0xBB, 0x90))
 }
 
 extension Date {
-    /// The moment as the user of a calendar writes it: in its time zone and locale.
+    /// Returns the date in the calendar's time zone and locale.
     func formatted(for calendar: Calendar) -> String {
         formatted(
             Date.FormatStyle(

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What somebody wants of a scribe.
+/// A user's request to a scribe.
 enum ScribeRequest: Equatable {
     case note(String)
     case read(ContentWords, SpokenTime?)
     case strike(ContentWords)
-    /// Asked to note, and nothing said.
+    /// A request without a note: an empty one, or only courtesies.
     case nothing
 
     init(_ text: String, now: Date, calendar: Calendar) {
@@ -24,7 +24,7 @@ enum ScribeRequest: Equatable {
         }
     }
 
-    /// What follows the longest of some beginnings that a text has; `nil` if it has none.
+    /// Returns the rest of a text after the longest matching beginning; `nil` if none matches.
     private static func rest(of text: String, after beginnings: [String]) -> String? {
         beginnings.compactMap { beginning -> Substring? in
             guard let range = text.range(ofPhrase: beginning), range.lowerBound == text.startIndex else { return nil }
@@ -36,7 +36,7 @@ enum ScribeRequest: Equatable {
         text.hasSuffix("?") || text.hasSuffix("？") || reading.contains { text.range(ofPhrase: $0) != nil }
     }
 
-    /// What is said to be polite, and never meant to be noted.
+    /// Courtesies, never meant as notes.
     private static let courtesies: Set = [
         "thanks", "thank", "ok", "okay", "yes", "yeah", "no", "never", "mind", "nevermind", "great", "good", "fine",
         "cool", "perfect",

@@ -1,13 +1,13 @@
 import Foundation
 
 extension SpokenTime {
-    /// A day by its date: "2026-05-03", "3 May 2026", "May 3rd", "3. Mai", "3 de mayo", "5月3日"; where no year is told, the latest one
-    /// that has begun.
+    /// Finds a day by its date: "2026-05-03", "3 May 2026", "May 3rd", "3. Mai", "3 de mayo", "5月3日". Without a
+    /// year, it is the latest such day already begun.
     static func date(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         let days = gregorian(like: calendar)
         let thisYear = days.component(.year, from: now)
         for written in dates(in: text) {
-            // Within nine years there is a 29 February.
+            // Any nine years contain a 29 February.
             for year in written.year.map({ [$0] }) ?? (0...8).map({ thisYear - $0 }) {
                 let components = DateComponents(year: year, month: written.month, day: written.day)
                 guard components.isValidDate(in: days), let start = days.date(from: components),
@@ -20,7 +20,7 @@ extension SpokenTime {
         return nil
     }
 
-    /// What is written as dates are, whether there is such a day or not.
+    /// Text in the form of a date, valid or not.
     private struct Written {
         var range: Range<String.Index>
         var year: Int?
@@ -51,7 +51,7 @@ extension SpokenTime {
         return numbers + dayFirst + monthFirst + chinese
     }
 
-    /// The numbers of months by their names, long and short; only in English does the name come before the day.
+    /// The numbers of months by their names, long and short. Only English has the name before the day.
     private static let englishMonths = numbersOfMonths(["en_US", "en_GB"])
     private static let months = numbersOfMonths(["en_US", "en_GB", "de", "fr", "es"])
 

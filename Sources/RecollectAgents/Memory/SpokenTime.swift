@@ -1,18 +1,20 @@
 import Foundation
 
-/// A stretch of time that somebody named in a question: "last week", "gestern", "on Monday", "3 days ago", "in May", "3 May",
+/// A time range named in a question: "last week", "gestern", "on Monday", "3 days ago", "in May", "3 May",
 /// "2026-05-03".
 struct SpokenTime: Equatable {
-    /// How it was named.
+    /// The name, as in the question.
     let name: String
     let from: Date
     let until: Date
 
-    /// Finds the first name of a stretch of time in a text, and the text without it.
+    /// Finds the name of a time range in a text. Returns the range and the text without its name.
+    ///
+    /// Relative names ("yesterday") come first, then "… ago", dates, days of the week and months.
     /// - Parameters:
-    ///   - text: what was said.
-    ///   - now: the moment in which it was said.
-    ///   - calendar: where days, weeks and months begin.
+    ///   - text: The text.
+    ///   - now: The date of the text.
+    ///   - calendar: The calendar for the beginnings of days, weeks and months.
     static func find(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         for (unit, ago, names) in relative {
             for name in names {
@@ -48,7 +50,7 @@ struct SpokenTime: Equatable {
         (.year, 0, ["this year", "dieses jahr", "cette année", "este año", "今年"]),
     ]
 
-    /// The day, week, month or year so many of them ago, in English: "3 days ago", "a week ago".
+    /// Finds a day, week, month or year a number of them ago, in English: "3 days ago", "a week ago".
     private static func ago(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         guard let match = text.firstMatch(of: /(?i)\b([0-9]{1,3}|[a-z]+) (day|week|month|year)s? ago\b/),
             let count = Int(match.1) ?? numbers[match.1.lowercased()], let unit = units[match.2.lowercased()],
@@ -66,7 +68,7 @@ struct SpokenTime: Equatable {
         "ten": 10,
     ]
 
-    /// A day of the week by its name; the latest before today.
+    /// Finds a day of the week by its name: the latest one before today.
     private static func weekday(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         var days = gregorian(like: calendar)
         for (language, prepositions) in [
@@ -86,14 +88,14 @@ struct SpokenTime: Equatable {
         return nil
     }
 
-    /// A month by its name with a preposition, as `may` alone is a verb; the latest one that has begun.
+    /// Finds a month by its name with a preposition, because "may" alone is a verb: the latest one already begun.
     private static func month(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         var months = gregorian(like: calendar)
         for (language, prepositions) in [
             ("en", ["in ", "last ", "this "]), ("de", ["im "]), ("fr", ["en "]), ("es", ["en "]), ("zh", [""]),
         ] {
             months.locale = Locale(identifier: language)
-            // December before those whose names begin alike in Chinese: 十二月 holds 二月.
+            // Backward from December: in Chinese, 十二月 contains 二月.
             for (index, name) in months.monthSymbols.enumerated().reversed() {
                 guard let range = prepositions.lazy.compactMap({ text.range(ofPhrase: $0 + name) }).first,
                     let date = months.nextDate(
@@ -107,7 +109,7 @@ struct SpokenTime: Equatable {
         return nil
     }
 
-    /// The calendar of days of the week and months by their names, in the user's time zone.
+    /// Returns the calendar for the names of days and months, in the user's time zone.
     static func gregorian(like calendar: Calendar) -> Calendar {
         var gregorian = Calendar(identifier: .gregorian)
         gregorian.timeZone = calendar.timeZone
@@ -116,8 +118,8 @@ struct SpokenTime: Equatable {
 }
 
 extension String {
-    /// Where a phrase stands, without regard to case and accents, and not inside longer words; scripts that write without spaces
-    /// know no words, so there it may stand anywhere.
+    /// Returns the range of a phrase, ignoring case and accents, and not inside longer words. In scripts without
+    /// spaces, it may be anywhere.
     func range(ofPhrase phrase: String) -> Range<Index>? {
         var start = startIndex
         while let range = range(
@@ -135,7 +137,7 @@ extension String {
 }
 
 extension Character {
-    /// Whether this character and a neighbour are letters of one word, in scripts that part words by spaces.
+    /// Whether this character and a neighbor are letters of one word, in scripts with spaces between words.
     fileprivate func continues(_ neighbour: Character) -> Bool {
         isPartOfWord && neighbour.isPartOfWord
     }
@@ -144,7 +146,7 @@ extension Character {
         (isLetter || isNumber) && !isIdeograph
     }
 
-    /// Whether it is of a script that is written without spaces between words.
+    /// Whether the character belongs to a script without spaces between words.
     var isIdeograph: Bool {
         unicodeScalars.first.map { (0x3040...0x30FF).contains($0.value) || $0.properties.isIdeographic } ?? false
     }

@@ -1,27 +1,27 @@
 import RecollectCore
 
-/// Asks a language model: the one method that a client of your own implements.
+/// The connection to a language model. A client of your own implements its one method.
 public protocol LLMClient: Sendable {
-    /// Streams one completion: its pieces as they come, whole tool calls, and last `done`.
+    /// Streams one completion: text and reasoning in pieces, whole tool calls, and `done` as the last event.
     ///
-    /// May be called from any task, many times at once. Ending the iteration, or the task, ends the request. Failures are thrown
-    /// through the stream.
+    /// May be called from any task, concurrently. Ending the iteration, or canceling the task, ends the request.
+    /// Failures are thrown by the stream.
     func complete(_ request: LLMRequest) -> AsyncThrowingStream<LLMStreamEvent, any Error>
 }
 
-/// What a model is asked.
+/// A request to a language model.
 public struct LLMRequest: Hashable, Sendable {
-    /// Instructions that come before everything; `nil` for none.
+    /// The instructions before all messages; `nil` for none.
     public var system: String?
-    /// What was said, the oldest first. A tool's result may stand in a message of the role `tool` or, as in replies that an
-    /// orchestrator kept, in the same message as its call: the client puts it where its model's API wants it.
+    /// The messages, oldest first. A tool result may be in a message with the role `tool`, or in the same message
+    /// as its call, as in replies saved by an orchestrator. The client arranges both for its model's API.
     public var messages: [ConversationMessage]
-    /// Tools that the model may call.
+    /// The tools for the model.
     public var tools: [AgentTool]
-    /// Whether it may, must or must not call them.
+    /// The rule for calling tools.
     public var toolChoice: ToolChoice
 
-    /// Makes a request.
+    /// Creates a request.
     public init(
         system: String? = nil, messages: [ConversationMessage], tools: [AgentTool] = [],
         toolChoice: ToolChoice = .automatic
@@ -32,41 +32,41 @@ public struct LLMRequest: Hashable, Sendable {
         self.toolChoice = toolChoice
     }
 
-    /// Whether a model calls tools.
+    /// A rule for calling tools.
     public enum ToolChoice: Hashable, Sendable {
-        /// As it sees fit.
+        /// The model decides.
         case automatic
-        /// Not at all.
+        /// The model calls no tools.
         case none
-        /// At least one.
+        /// The model calls at least one tool.
         case required
-        /// That one.
+        /// The model calls this tool.
         case tool(String)
     }
 }
 
-/// What comes of a request.
+/// An event of a completion.
 public enum LLMStreamEvent: Hashable, Sendable {
-    /// A piece of what the model says.
+    /// A piece of the model's text.
     case textDelta(String)
-    /// A piece of its reasoning.
+    /// A piece of the model's reasoning.
     case thinking(String)
-    /// A tool call, whole. Arguments that are no JSON come as a string, as the model wrote them.
+    /// A whole tool call. Arguments other than JSON are a string, as written by the model.
     case toolCall(id: String, name: String, arguments: JSONValue)
-    /// The end.
+    /// The end of the completion.
     case done(LLMCompletion)
 }
 
-/// How a completion ended.
+/// The end of a completion.
 public struct LLMCompletion: Hashable, Sendable {
-    /// Why.
+    /// The reason for the end.
     public var reason: FinishReason
-    /// What it took; `nil` where the server does not tell.
+    /// The token usage; `nil` if the server does not report it.
     public var usage: TokenUsage?
-    /// The model that answered, as the server names it.
+    /// The answering model's name, as given by the server.
     public var model: String?
 
-    /// Makes an end.
+    /// Creates an end of a completion.
     public init(reason: FinishReason, usage: TokenUsage? = nil, model: String? = nil) {
         self.reason = reason
         self.usage = usage
@@ -74,22 +74,22 @@ public struct LLMCompletion: Hashable, Sendable {
     }
 }
 
-/// Why a model stopped: the name that chat-completions servers give it, so it is open.
+/// The reason for the end of a completion, named as by chat-completions servers. The set of reasons is open.
 public struct FinishReason: RawRepresentable, Hashable, Sendable {
-    /// The name.
+    /// The reason's name.
     public let rawValue: String
 
-    /// Makes a reason from its name.
+    /// Creates a reason from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// It has said what it wanted to say.
+    /// The model finished its answer.
     public static let stop = FinishReason(rawValue: "stop")
-    /// It waits for the results of its tool calls.
+    /// The model waits for the results of its tool calls.
     public static let toolCalls = FinishReason(rawValue: "tool_calls")
-    /// It came to the limit of tokens, or its client to that of bytes.
+    /// The answer reached the model's token limit, or the client's byte limit.
     public static let length = FinishReason(rawValue: "length")
-    /// A filter stopped it.
+    /// A content filter stopped the answer.
     public static let contentFilter = FinishReason(rawValue: "content_filter")
 }

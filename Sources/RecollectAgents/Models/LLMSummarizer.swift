@@ -1,18 +1,18 @@
 import RecollectCore
 
-/// Summarises what was said by asking a language model once.
+/// Summarizes messages with one request to a language model.
 ///
 /// ```swift
 /// let store = SummarizingChatStorage(wrapping: history, summarizer: LLMSummarizer(model: client).summarize)
 /// ```
 ///
-/// The model is sent the summary so far and the prose of the messages, at most `messageByteLimit` bytes of each; reasoning, tool calls
-/// with their results and attachments are not sent.
+/// The model receives the previous summary and the text of the messages, at most `messageByteLimit` bytes of each.
+/// Reasoning, tool calls, tool results and attachments are not sent.
 public struct LLMSummarizer: Sendable {
-    /// How many bytes of UTF-8 the model is sent of each message, from its beginning.
+    /// The maximum size of each message sent to the model, in bytes of UTF-8, from its beginning.
     public static let messageByteLimit = 4_000
 
-    /// What a model is told to do where there are no other instructions.
+    /// The default instructions for the model.
     public static let defaultInstructions = """
         You keep the notes of a conversation between a user and an assistant. Write the notes anew so that they hold what they \
         held before and what the new messages add: what the user wants, facts and names, numbers and dates as they were said, \
@@ -24,19 +24,20 @@ public struct LLMSummarizer: Sendable {
     private let model: any LLMClient
     private let instructions: String
 
-    /// Makes a summarizer.
+    /// Creates a summarizer.
     /// - Parameters:
-    ///   - model: The model that writes the summaries.
-    ///   - instructions: What it is told to do.
+    ///   - model: The client of the model writing the summaries.
+    ///   - instructions: The instructions for the model.
     public init(model: any LLMClient, instructions: String = LLMSummarizer.defaultInstructions) {
         self.model = model
         self.instructions = instructions
     }
 
-    /// Gives a new summary: the summary so far, where there is one, with the messages folded in that follow it.
+    /// Returns a new summary of the previous summary, if there is one, and the messages following it.
     ///
-    /// May be called from any task. Cancelling the task ends the request.
-    /// - Throws: `unreadable` if the model did not come to the end of its summary; what its client throws; `CancellationError`.
+    /// May be called from any task. Canceling the task ends the request.
+    /// - Throws: `unreadable` if the model does not finish its summary; errors of the model client;
+    ///   `CancellationError`.
     public func summarize(_ summary: String?, _ messages: [ConversationMessage]) async throws -> String {
         let request = LLMRequest(
             system: instructions, messages: [ConversationMessage(role: .user, text: question(summary, messages))])

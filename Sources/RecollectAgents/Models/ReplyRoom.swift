@@ -1,15 +1,15 @@
-/// How many bytes of UTF-8 of an answer may still come.
+/// The remaining size for an answer, in bytes of UTF-8.
 package struct ReplyRoom: Sendable {
     private var left: Int
-    /// Whether something did not fit.
+    /// Whether part of the answer did not fit.
     package private(set) var isOver = false
 
-    /// Makes room; a negative number is none.
+    /// Creates room for an answer; a negative number counts as 0.
     package init(bytes: Int) {
         left = max(0, bytes)
     }
 
-    /// The text as far as there is room for it, never half a character of UTF-8.
+    /// Takes room for a text. Returns the part within the limit, cut between Unicode scalars.
     package mutating func take(_ text: String) -> String {
         let count = text.utf8.count
         guard count > left || isOver else {
@@ -22,7 +22,7 @@ package struct ReplyRoom: Sendable {
         return text.firstBytes(left)
     }
 
-    /// Takes room for what cannot be cut; returns whether there is enough.
+    /// Takes room for indivisible content; returns whether it fits.
     package mutating func takeWhole(_ count: Int) -> Bool {
         guard count <= left, !isOver else {
             isOver = true

@@ -1,23 +1,26 @@
 import Foundation
 import RecollectCore
 
-/// The user's message of a turn: finding it, saving it, and closing one that got no reply.
+/// Finds and saves the user's message of a turn, and closes a message without a reply.
 extension AgentMemory {
-    /// The number of attempts found by the id.
+    /// The number of copies with an ID derived from the input's ID.
     private static let mostCopies = 32
-    /// How many messages are looked at for one that was just saved. Others may have saved some behind it.
+    /// The number of newest messages read to find a message just saved. Other writers may have saved messages after
+    /// it.
     static let tail = 8
-    /// How often a question is saved that the store does not hold, without another one being in its way.
+    /// The number of attempts to save a question if no other writer's message is in its way.
     private static let mostAttempts = 3
-    /// How often a question is tried that others' questions get in the way of.
+    /// The number of attempts allowed for collisions with the questions of other writers.
     private static let mostCollisions = 20
 
     // MARK: Finding
 
-    /// The kept reply to an input; `nil` if it is interrupted or empty.
+    /// Returns the saved reply to an input; `nil` if the input's ID was not given by the caller, or the reply is
+    /// missing, interrupted or empty.
     ///
-    /// Replies of two orchestrators may stand in another order than their questions. A reply that another program saved has
-    /// another id: it stands before the next question.
+    /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
+    /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
+    /// before the next user message.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
         let (id, rest) = (replyId(to: history[question]), history[(question + 1)...])
@@ -28,19 +31,20 @@ extension AgentMemory {
         return reply
     }
 
-    /// The last message in the agent's history with an id of the input.
+    /// Returns the last message in the agent's history with one of the input's IDs; `nil` without a store, and for
+    /// an agent whose turns are not saved.
     func question(of input: AgentInput) async throws -> ConversationMessage? {
         guard isKept, let store else { return nil }
         return try await fetch(from: store, last: nil).last(where: isQuestion(of: input))
     }
 
-    /// Tells the messages that are this input: under its id, or under that of a copy.
+    /// Returns a predicate for user messages with the input's ID or the ID of one of its copies.
     private func isQuestion(of input: AgentInput) -> (ConversationMessage) -> Bool {
         let ids = Set(ids(of: input.message).map(ByteString.init))
         return { $0.role == .user && ids.contains(ByteString($0.id)) }
     }
 
-    /// The ids of a message and its copies, its own first. Each new attempt needs a new id.
+    /// Returns the IDs of a message and its copies, its own first. Each new attempt needs a new ID.
     private func ids(of message: ConversationMessage) -> [String] {
         [message.id, message.copyId(from: scope.agentId)]
             + (2...Self.mostCopies).map { message.copyId(from: "\(scope.agentId)\u{0}\($0)") }
@@ -48,11 +52,12 @@ extension AgentMemory {
 
     // MARK: Saving
 
-    /// Saves the user's message behind what was said before.
+    /// Saves the user's message after the agent's past messages.
     ///
-    /// The budget is left to the reply: a question that trims alone would leave a window that begins with an answer. Cancellation does
-    /// not reach this: what a user has said in a turn that has begun is kept.
-    /// - Throws: `notKept` if the questions of others in the session keep this one out; what the store throws.
+    /// The save does not trim: a window trimmed at the question would begin with an answer. Saving the reply trims.
+    /// An earlier question without a reply is closed first, unless its reply is still streaming. Cancellation does
+    /// not affect the save: in a turn already begun, the user's message is saved.
+    /// - Throws: `notKept` if the questions of other writers in the session prevent the save; errors of the store.
     func save(_ input: AgentInput, after past: AgentPast) async throws -> AskedQuestion {
         var before = past.messages
         var asked: ConversationMessage?
@@ -70,11 +75,13 @@ extension AgentMemory {
         return AskedQuestion(message: question, isStored: isStored, before: given)
     }
 
-    /// Saves the user's message under the first free id of its copies, else under a new id, until the store holds it.
+    /// Saves the user's message under the first unused ID of its copies, otherwise under a new ID, until the store
+    /// has it.
     ///
-    /// A store drops a message with a known id: an earlier attempt, or a message outside the window. It also drops one that
-    /// repeats the last role, where somebody else has asked since the history was read: that question is closed, and this one saved
-    /// behind it.
+    /// A store drops a message with a known ID: an earlier attempt, or a message outside the window. It also drops
+    /// a message repeating the role of the last one. If another writer has asked since the history was read, that
+    /// question is closed, and this one is saved after it.
+    /// - Returns: The message as saved, and whether the store has it.
     private func saveQuestion(
         _ input: AgentInput, after history: [ConversationMessage]
     ) async throws -> (ConversationMessage, isStored: Bool) {
@@ -82,7 +89,7 @@ extension AgentMemory {
         var question = input.message
         var copies = [String]()[...]
         if input.hasGivenId {
-            // The window may hold less than is looked at behind the save.
+            // The window may be shorter than the tail read after the save.
             let earlier = try await fetch(from: store, last: Self.tail)
             let taken = Set((history + earlier).map { ByteString($0.id) })
             copies = (ids(of: question).filter { !taken.contains(ByteString($0)) } + [UUID().uuidString])[...]
@@ -99,7 +106,7 @@ extension AgentMemory {
             } else if let copy = copies.popFirst() {
                 question = question.with(id: copy)
             } else {
-                // Where nobody has said anything between two attempts, the store leaves this message out on purpose: see
+                // With no new message between two attempts, the store omits this message on purpose: see
                 // `TransformingChatStorage`.
                 attempts = end == tail.last?.id ? attempts + 1 : 1
                 end = tail.last?.id
@@ -114,9 +121,9 @@ extension AgentMemory {
 
     // MARK: Closing
 
-    /// Gives a message that never got a reply an empty, interrupted one; returns the history with it, within the budget.
+    /// Saves an empty, interrupted reply to a message without one; returns the history with it, within the limit.
     ///
-    /// Where the reply is in flight after all, in another process, its end takes the place of this one: they have one id.
+    /// If the reply is still streaming in another process, its end replaces this one: both have the same ID.
     private func close(
         _ message: ConversationMessage, of history: [ConversationMessage]
     ) async throws -> [ConversationMessage] {
@@ -128,7 +135,8 @@ extension AgentMemory {
         return try await uncancelled { try await fetch(from: store) }
     }
 
-    /// The id of the reply to a message, made of the message's: two who close it at once close it once.
+    /// Returns the ID of the reply to a message, derived from the message's ID. Two writers closing a message at
+    /// the same time save one reply.
     func replyId(to message: ConversationMessage) -> String {
         message.copyId(from: "\(scope.agentId)\u{0}reply")
     }

@@ -1,12 +1,12 @@
 import Foundation
 import RecollectCore
 
-/// What is kept of one agent's part in a session, over any store; without a store, nothing.
+/// The messages of one agent in a session, in any store. Without a store, nothing is saved.
 struct AgentMemory: Sendable {
     let store: (any ChatStorage)?
     let scope: Scope
     let maxMessages: Int?
-    /// Whether this agent's turns are kept.
+    /// Whether this agent's turns are saved.
     let isKept: Bool
 
     init(of agent: any AgentProtocol, id: String, in turn: Turn) {
@@ -16,16 +16,17 @@ struct AgentMemory: Sendable {
         isKept = agent.saveChat
     }
 
-    // MARK: What was said
+    // MARK: Reading
 
-    /// What was said before. Replies whose process has ended are there as far as they had come.
+    /// Returns the past messages. A reply of an ended process is included as far as it was saved.
     func history() async throws -> AgentPast {
         guard let store else { return AgentPast() }
         let messages = try await fetch(from: store)
         guard messages.last?.role == .user, let drafting = store as? any DraftingChatStorage else {
             return AgentPast(messages: messages)
         }
-        // Who asked that may have ended in the middle of the reply, or be at it still.
+        // The reply to this message may be streaming, or its process may have ended. In that case,
+        // `repliesInFlight` saves it as an interrupted reply.
         let replies = try await drafting.repliesInFlight(userId: scope.userId, sessionId: scope.sessionId)
         return AgentPast(
             messages: try await fetch(from: store),
@@ -33,7 +34,8 @@ struct AgentMemory: Sendable {
                 replies.filter { $0.agentId.hasSameBytes(as: scope.agentId) }.map { ByteString($0.message.id) }))
     }
 
-    /// At least the last exchange, also where the agent is given nothing: a question without a reply must be seen.
+    /// Returns the window, but at least the last two messages: a question without a reply must be found even if the
+    /// agent gets no history.
     func fetch(from store: any ChatStorage) async throws -> [ConversationMessage] {
         try await fetch(from: store, last: maxMessages.map { max($0, 2) })
     }
@@ -43,15 +45,17 @@ struct AgentMemory: Sendable {
             userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId, maxMessages: count)
     }
 
-    // MARK: What is said now
+    // MARK: Saving
 
-    /// Saves the reply to a question, and trims to the budget.
-    /// - Throws: `notKept` if the store drops it because somebody else's reply was saved meanwhile; what the store throws.
+    /// Saves the reply to a question and trims to the limit.
+    /// - Throws: `notKept` if the store drops the reply because of another reply saved meanwhile; errors of the
+    ///   store.
     func saveReply(_ message: ConversationMessage, to question: AskedQuestion) async throws {
         try await save(message, maxMessages: maxMessages)
         guard isKept, let store, question.isStored else { return }
         let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
-        // Nothing is left in a window without room. Right behind its question, a reply was left out on purpose.
+        // A window of size zero stays empty. If the question is still the last message, the store omitted the reply
+        // on purpose.
         guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
             !tail.contains(where: { $0.id.hasSameBytes(as: message.id) })
         else { return }
@@ -61,22 +65,23 @@ struct AgentMemory: Sendable {
                 + "orchestrator, or make the store with sameRole: .keep")
     }
 
-    /// Begins the reply to a question, which the store keeps while it comes where it can. It is said after the question, whatever the
-    /// clock says.
+    /// Begins the reply to a question. A `DraftingChatStorage` saves it while it streams. Its timestamp is never
+    /// before the question's, whatever the clock says.
     func beginReply(to question: AskedQuestion) async -> ReplyDraft {
         let message = ConversationMessage(
             id: replyId(to: question.message), role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
         if let draft = await beginDraft(message) { return draft }
-        // A store without drafts keeps the first content of an id: that of whoever has closed the question meanwhile.
+        // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
+        // writer closing the question. A new ID avoids this.
         return ReplyDraft(
             message.with(id: UUID().uuidString), scope: scope, keeper: ReplySaving(to: question, in: self))
     }
 
-    /// A reply that the store keeps while it streams; `nil` where it does not.
+    /// Begins a streaming reply in the store. Returns `nil` if the store does not support it, or fails.
     private func beginDraft(_ message: ConversationMessage) async -> ReplyDraft? {
         guard isKept, let drafting = store as? any DraftingChatStorage else { return nil }
-        // Where this fails the reply goes on, and the save at its end tells what still fails then.
+        // On failure the turn continues. If the failure persists, the save at the end of the reply throws it.
         return try? await uncancelled { [scope, maxMessages] in
             try await drafting.beginReply(
                 message, userId: scope.userId, sessionId: scope.sessionId, agentId: scope.agentId,
@@ -84,7 +89,7 @@ struct AgentMemory: Sendable {
         }
     }
 
-    /// Saves a message, past any cancellation.
+    /// Saves a message, unaffected by cancellation.
     func save(_ message: ConversationMessage, maxMessages: Int?) async throws {
         guard isKept, let store else { return }
         try await uncancelled { [scope] in
@@ -94,8 +99,8 @@ struct AgentMemory: Sendable {
         }
     }
 
-    /// Runs work where cancellation does not reach it: in a task of its own. Begun once, since a store may have taken what it then
-    /// says was cancelled.
+    /// Runs work in a task of its own, unaffected by cancellation. Interrupting and repeating it is no alternative:
+    /// a store may have saved a message and still report a cancellation.
     func uncancelled<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws
         -> Value
     {
@@ -103,10 +108,10 @@ struct AgentMemory: Sendable {
     }
 }
 
-/// Keeps a reply in memory until its end, and then saves it as a message like any other.
+/// Holds a reply in memory until its end, then saves it as an ordinary message.
 ///
-/// That is tried once. A draft that is released tries again in the background, and this one must not: the turn is over then, and the
-/// store may have taken what it says it has not.
+/// The save is tried once. On its release, a draft tries again in the background. Here this must not happen: the
+/// turn is over by then, and the store may have saved the message despite its error.
 private final class ReplySaving: ReplyKeeping {
     private let question: AskedQuestion
     private let memory: AgentMemory

@@ -1,19 +1,19 @@
 import RecollectCore
 
-/// What was said with an agent before a turn.
+/// The messages of an agent in a session before a turn.
 struct AgentPast: Sendable {
-    /// The window, the oldest message first.
+    /// The window, oldest message first.
     var messages: [ConversationMessage] = []
-    /// The ids of the agent's replies that are in flight, in this process or in another. Looked for only where the last message is a
-    /// user's.
+    /// The IDs of the agent's streaming replies, in this process or another. They are read only if the last message
+    /// is a user's.
     var inFlight: Set<ByteString> = []
 }
 
-/// The user's message of a turn, as it was saved.
+/// The user's message of a turn, as saved.
 struct AskedQuestion: Sendable {
     let message: ConversationMessage
-    /// Whether the store holds it: some leave messages out on purpose.
+    /// Whether the store has the message. Some stores omit messages on purpose.
     let isStored: Bool
-    /// What the agent is given: what was said before, without any half of a tool exchange.
+    /// The past messages for the agent, without incomplete tool exchanges.
     let before: [ConversationMessage]
 }

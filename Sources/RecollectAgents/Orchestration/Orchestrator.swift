@@ -1,7 +1,7 @@
 import RecollectCore
 
-/// Runs the turns of conversations: chooses the agent, saves the user's message, gives the agent the history, and saves
-/// the reply while it streams.
+/// Runs the turns of sessions: chooses the agent, saves the user's message, passes the history to the agent, and
+/// saves the reply while it streams.
 ///
 /// ```swift
 /// let orchestrator = Orchestrator(agents: [agent], store: store)
@@ -10,21 +10,21 @@ import RecollectCore
 /// }
 /// ```
 ///
-/// Any store with the four methods of `ChatStorage` will do. A turn saves two messages, the user's and the reply. Tool
-/// calls and their results are parts of the reply:
+/// Any store with the four methods of `ChatStorage` is suitable. A turn saves two messages, the user's and the
+/// reply. Tool calls and their results are parts of the reply:
 ///
 /// - The user's message is saved before the agent runs. If that fails, the agent does not run.
-/// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was received,
-///   marked with `isInterrupted`. Cancellation does not affect this save.
-/// - With a `DraftingChatStorage` (`DeviceChatStorage`), the reply is on the disk while it streams. If the process is
-///   killed, the reply is there, interrupted. With other stores, only the user's message is there. The agent's next
-///   turn in the session then adds an empty, interrupted reply. Otherwise the next message would be dropped as a
-///   repetition.
-/// - An agent never gets half of a tool exchange, even after a stopped turn.
+/// - A complete reply is saved before `final` is sent. A stopped or failed reply is saved as far as it was
+///   received, marked with `isInterrupted`. Cancellation does not affect this save.
+/// - With a `DraftingChatStorage` (`DeviceChatStorage`), the reply is saved in increments while it streams. If the
+///   process is killed, the saved part remains as an interrupted reply. With other stores, only the user's message
+///   remains. The agent's next turn in the session then adds an empty, interrupted reply. Otherwise the store would
+///   drop the next message as a repetition.
+/// - An agent never gets an incomplete tool exchange, even after a stopped turn.
 ///
-/// Turns of one session run one after another, in the order of the calls of `route`. Sessions run concurrently. This
-/// holds within one orchestrator: make one and share it. If other programs write in the same session, use a store with
-/// drafts, or one made with `sameRole: .keep`. All methods may be called from any task.
+/// Turns of one session run one after another, in the order of the calls of `route`. Sessions run concurrently.
+/// This holds within one orchestrator: create one and share it. If other programs write in the same session, use a
+/// store with streaming replies, or one created with `sameRole: .keep`. All methods may be called from any task.
 public final class Orchestrator: Sendable {
     /// The agents. The first one is the default.
     public let agents: [any AgentProtocol]
@@ -34,17 +34,17 @@ public final class Orchestrator: Sendable {
     private let maxMessages: Int?
     private let turns = TurnQueue()
 
-    /// Makes an orchestrator.
+    /// Creates an orchestrator.
     ///
-    /// - Precondition: There is at least one agent, and all have different ids. Agents with the same id would share a
-    ///   history.
+    /// - Precondition: There is at least one agent, and all have different IDs. Agents with the same ID would share
+    ///   a history.
     /// - Parameters:
     ///   - agents: The available agents, the default one first.
-    ///   - classifier: Chooses the agent. Without a classifier, or with a single agent, the first agent answers, and no
-    ///     merged history is read.
-    ///   - store: The store for the history. With `nil`, nothing is kept, and every turn is the first.
-    ///   - maxMessages: The number of past messages for an agent, and the limit for a trimming store; rounded down to
-    ///     even, `nil` for all. A classifier gets the whole session.
+    ///   - classifier: Chooses the agent. Without a classifier, or with a single agent, the first agent answers,
+    ///     and no merged history is read.
+    ///   - store: The store for the history. With `nil`, nothing is saved, and every turn is the first.
+    ///   - maxMessages: The number of past messages for an agent, and the limit for a trimming store; rounded down
+    ///     to even, `nil` for all. A classifier gets the whole session.
     public init(
         agents: [any AgentProtocol], classifier: (any Classifier)? = nil, store: (any ChatStorage)?,
         maxMessages: Int? = ChatStorageDefaults.maxMessages
@@ -59,36 +59,37 @@ public final class Orchestrator: Sendable {
 
     /// Runs a turn and streams its events.
     ///
-    /// The turn is queued at once, even if the stream is never iterated. The first event is `began`, after the user's
-    /// message is saved. The last is `final`, after the reply is saved, interrupted or not. Then the stream ends, or
-    /// throws the error of the agent, the classifier or the store. If the classifier fails, the user's message is saved
-    /// with the first agent. If the store drops one of the two messages because of another program's message in the
-    /// session, the stream throws `notKept` instead of sending the event.
+    /// The turn is queued at once, even if the stream is never iterated. The first event is `began`, after the
+    /// user's message is saved. The last is `final`, after the reply is saved, interrupted or not. Then the stream
+    /// ends, or throws the error of the agent, the classifier or the store. If the classifier fails, the user's
+    /// message is saved with the first agent. If the store drops one of the two messages because of another
+    /// program's message in the session, the stream throws `notKept` instead of sending the event.
     ///
     /// Before that, the turn stops in these cases:
     ///
-    /// - The loop over the stream ends, and no reference to the stream is left. In `for try await event in route(…)` this
-    ///   is immediate; a stream in a variable lasts as long as the variable. A second loop over a stream continues it.
+    /// - The loop over the stream ends, and no reference to the stream is left. In `for try await event in
+    ///   route(…)` this is immediate; a stream in a variable lasts as long as the variable. A second loop over a
+    ///   stream continues it.
     /// - The task is canceled while it waits for an event after the first one, or for the first one.
     /// - `stop` is called. The stream then still sends the saved reply.
     ///
-    /// A stream never asked for an event stops nothing, neither by its release nor by a cancellation before its first
-    /// event. A turn stopped while it waits for another turn, or before its question is saved, saves nothing and throws
-    /// `CancellationError`, or the store's error on cancellation.
+    /// A stream never asked for an event stops nothing, neither by its release nor by a cancellation before its
+    /// first event. A turn stopped while it waits for another turn, or before its input is saved, saves nothing and
+    /// throws `CancellationError`, or the store's error on cancellation.
     ///
-    /// A turn begun inside another turn (by its agent or a tool) must not wait for the outer turn: neither would end.
-    /// Its stream throws `invalidArgument`. This applies to turns of the same session, and to turns of sessions waiting
-    /// for each other: if two turns each begin a turn in the other's session, the second one throws. Detection needs
-    /// task-local values, so it does not work in detached tasks.
+    /// A turn begun inside another turn (by its agent or a tool) must not wait for the outer turn: neither would
+    /// end. Its stream throws `invalidArgument`. This applies to turns of the same session, and to turns of
+    /// sessions waiting for each other: if two turns each begin a turn in the other's session, the second one
+    /// throws. Detection needs task-local values, so it does not work in detached tasks.
     ///
-    /// A client may send a request twice. An input with a known id goes to the agent of the earlier turn. A complete
-    /// reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty, or not among the
-    /// last `maxMessages` messages (at least two).
+    /// A client may send a request twice. An input with a known ID goes to the agent of the earlier turn. A
+    /// complete reply is returned as it was saved. The agent is asked again if the reply is interrupted, empty, or
+    /// not among the last `maxMessages` messages (at least two).
     /// - Parameters:
     ///   - input: The user's message.
-    ///   - userId: The user's id.
-    ///   - sessionId: The session's id.
-    ///   - params: Values for agents and tools in `AgentContext`; not kept.
+    ///   - userId: The user's ID.
+    ///   - sessionId: The session's ID.
+    ///   - params: Values for agents and tools in `AgentContext`; not saved.
     public func route(
         _ input: AgentInput, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) -> AsyncThrowingStream<AgentEvent, any Error> {
@@ -130,16 +131,16 @@ public final class Orchestrator: Sendable {
                 + "end; ask in another session, or when the turn has ended")
     }
 
-    /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it was
-    /// saved.
+    /// Repeats the turn of a saved message after an interrupted or empty reply. A complete reply is returned as it
+    /// was saved.
     ///
     /// Reads the message, then runs a turn: see `route`.
     /// - Parameters:
-    ///   - inputId: The id of the user's message.
-    ///   - userId: The user's id.
-    ///   - sessionId: The session's id.
-    ///   - params: Values for agents and tools in `AgentContext`; not kept.
-    /// - Throws: `notFound` for an id without a message in the store; errors of the store.
+    ///   - inputId: The ID of the user's message.
+    ///   - userId: The user's ID.
+    ///   - sessionId: The session's ID.
+    ///   - params: Values for agents and tools in `AgentContext`; not saved.
+    /// - Throws: `notFound` for an ID without a message in the store; errors of the store.
     public func retry(
         inputId: String, userId: String, sessionId: String, params: [String: JSONValue] = [:]
     ) async throws -> AsyncThrowingStream<AgentEvent, any Error> {
@@ -160,7 +161,7 @@ public final class Orchestrator: Sendable {
         await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
     }
 
-    /// Returns when no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
+    /// Waits until no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
     ///
     /// Inside a turn it returns at once, because that turn would wait for its own end.
     public func waitUntilIdle() async {

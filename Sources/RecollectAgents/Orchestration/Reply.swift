@@ -1,23 +1,23 @@
 import Foundation
 import RecollectCore
 
-/// A reply as it comes: what the agent's events add up to, kept while it streams.
+/// A reply assembled from an agent's events, and saved while it streams.
 ///
-/// Used by its turn alone, one call at a time.
+/// Used only by its turn, one call at a time.
 final class Reply {
     private let draft: ReplyDraft
     private var thinking = ""
     private var whole: ConversationMessage?
 
-    /// A reply of which nothing has come yet.
+    /// Creates an empty reply.
     init(_ draft: ReplyDraft) {
         self.draft = draft
     }
 
-    /// The id of the message that it becomes.
+    /// The ID of the reply's message.
     var id: String { draft.id }
 
-    /// Takes what an agent tells; returns whether it is to be told on.
+    /// Adds an agent's event to the reply. Returns whether the turn forwards the event.
     func take(_ event: AgentEvent) -> Bool {
         switch event {
         case .began:
@@ -45,32 +45,33 @@ final class Reply {
         add()
     }
 
-    /// Pieces of reasoning are one part, as long as nothing else comes between.
+    /// Ends the current part of reasoning. Consecutive pieces of reasoning form one part.
     private func closeThinking() {
         guard !thinking.isEmpty else { return }
         draft.append(.thinking(thinking, signature: nil))
         thinking = ""
     }
 
-    /// Saves the reply: what the agent said it is, else what its pieces add up to. Gives it as it was saved.
+    /// Saves the reply and returns it as saved: the agent's `final` message, otherwise the streamed parts.
     func finish() async throws -> ConversationMessage {
         try await end { pieces in whole.map { message(of: $0, pieces: pieces) } ?? pieces }
     }
 
-    /// Saves the reply as far as it has come. One that had already been told whole is whole.
+    /// Saves the reply as far as it was received, marked as interrupted. After the agent's `final`, saves the
+    /// complete reply instead.
     func interrupt() async throws -> ConversationMessage {
         guard whole == nil else { return try await finish() }
         return try await end(\.asInterrupted)
     }
 
-    /// Ends the reply with what `last` makes of its pieces.
+    /// Ends the reply with the message returned by `last` for the streamed parts.
     private func end(_ last: (ConversationMessage) -> ConversationMessage) async throws -> ConversationMessage {
         closeThinking()
         try await draft.finish(last(draft.message))
         return draft.message
     }
 
-    /// The agent's own message of the reply, under the reply's id. An agent may leave the parts to the pieces.
+    /// Returns the agent's `final` message under the reply's ID. If it has no parts, the streamed parts are used.
     private func message(of whole: ConversationMessage, pieces: ConversationMessage) -> ConversationMessage {
         ConversationMessage(
             id: id, role: .assistant, parts: whole.parts.isEmpty ? pieces.parts : whole.parts,

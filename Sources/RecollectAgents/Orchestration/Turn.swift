@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// One turn: the user's message, and the reply to it.
+/// One turn: an input and the reply to it.
 struct Turn: Sendable {
     let input: AgentInput
     let context: AgentContext
@@ -11,11 +11,12 @@ struct Turn: Sendable {
     let maxMessages: Int?
     let tell: @Sendable (AgentEvent) -> Void
 
-    /// Runs the turn to its end; whatever it throws, what was said is kept.
+    /// Runs the turn to its end. On an error after the input is saved, the reply is saved as far as it was
+    /// received.
     func run() async throws {
         try Task.checkCancellation()
         let (agent, failure) = try await choose()
-        // Asked for once: by default an agent makes its id of its name each time.
+        // Read once: by default an agent computes its ID from its name at each access.
         let agentId = agent.id
         let memory = AgentMemory(of: agent, id: agentId, in: self)
         let past = try await memory.history()
@@ -42,13 +43,13 @@ struct Turn: Sendable {
         tell(.final(try await reply.finish()))
     }
 
-    /// Keeps a reply that did not come to its end.
+    /// Saves an incomplete reply. Throws the failure afterward, unless the turn was stopped.
     private func end(_ reply: Reply, after failure: any Error) async throws {
         let isStopped = Task.isCancelled
         do {
             tell(.final(try await reply.interrupt()))
         } catch {
-            // The failure that ended the reply is thrown; this one must not be lost behind it.
+            // The original failure is thrown. This error is sent as an event, so that it is not lost.
             if isStopped { throw error }
             tell(.error("What was said could not be kept: \(error.localizedDescription)"))
         }
@@ -81,7 +82,7 @@ struct Turn: Sendable {
             try Task.checkCancellation()
             return (agents[0], error)
         }
-        // The stream ends without a result only if the turn is cancelled.
+        // The stream ends without a result only if the turn is canceled.
         throw CancellationError()
     }
 }

@@ -28,7 +28,7 @@ final class TurnQueue: Sendable {
 
     @TaskLocal private static var surroundings: [Surrounding] = []
 
-    /// Queues a turn behind the session's other turns. Cancelling the returned task cancels the turn, but the turn
+    /// Queues a turn behind the session's other turns. Canceling the returned task cancels the turn, but the turn
     /// still waits for its predecessors.
     /// - Returns: `nil` if the turn would wait for a turn containing the current task: neither would end.
     func add(
@@ -90,7 +90,7 @@ final class TurnQueue: Sendable {
         }
     }
 
-    /// Cancels the turns of a session, and waits for their ends. The last turn is cancelled first, so that no turn
+    /// Cancels the turns of a session, and waits for their ends. The last turn is canceled first, so that no turn
     /// begins when another ends.
     func stop(_ conversation: ConversationID) async {
         let tasks = state.withLock { state in

@@ -1,23 +1,24 @@
 import Foundation
 import RecollectCore
 
-/// The words that speak for an agent: of its name and description, and of what was said with it.
+/// An agent's vocabulary: the words of its name and description, and of its messages.
 struct AgentVocabulary {
-    /// What a word of the name counts; one of the description counts 1.
+    /// The weight of a word of the name. A word of the description has the weight 1.
     private static let nameWeight = 1.5
-    /// What a word counts that was just said with the agent: with the least lead of `FollowUp` less than a word of another agent's
-    /// description, because what an agent is for outweighs what it happened to say.
+    /// The weight of a word of the agent's newest message. Together with the minimum lead of `FollowUp` it is less
+    /// than the weight of a word in another agent's description: an agent's purpose outweighs its recent messages.
     private static let saidWeight = 0.7
-    /// What a word counts that shares no more than its first letters.
+    /// The share of a word's weight for a word with only the same root.
     private static let rootShare = 0.5
-    /// What a word counts that is of a subject which many of the agent's words are of.
+    /// The upper limit of a word's weight by its subject. The weight approaches it with the number of the agent's
+    /// words of the subject.
     private static let subjectShare = 0.9
-    /// What a word of a name or a description counts that says what is to be done, in relation to one that says with what.
+    /// The share of the weight in a name or description for a word naming an action instead of its object.
     private static let errandShare = 0.5
 
     private var described = WordWeights()
     private var said = WordWeights()
-    /// How many words of the name and the description each subject has.
+    /// The number of words of each subject in the name and the description.
     private var subjects: [Int: Int] = [:]
 
     init(of agent: any AgentProtocol) {
@@ -28,32 +29,35 @@ struct AgentVocabulary {
         for subject in Set(name + description).flatMap(Subjects.of) { subjects[subject, default: 0] += 1 }
     }
 
-    /// Adds what was said with the agent; what was said last must come first.
-    /// - Parameter recency: 1 for the newest message, less for older ones.
+    /// Adds the words of a message; newer messages must be added first.
+    /// - Parameters:
+    ///   - keywords: The keywords of the message.
+    ///   - recency: 1 for the newest message, less for older ones.
     mutating func addSaid(_ keywords: [Keyword], recency: Double) {
         said.add(keywords, weight: Self.saidWeight * recency)
     }
 
-    /// Whether the agent's name or description has the word itself: it is what the agent is for.
+    /// Whether the agent's name or description contains the word itself, as part of the agent's purpose.
     func names(_ keyword: Keyword) -> Bool {
         described.has(keyword)
     }
 
-    /// How much the agent has to do with a word: 0 for nothing.
+    /// Returns the weight of a word for the agent; 0 if they are unrelated.
     func affinity(to keyword: Keyword) -> Double {
         let described =
             described.weight(of: keyword, rootShare: Self.rootShare) * (keyword.isErrand ? Self.errandShare : 1)
         return max(described, subjectWeight(of: keyword)) + said.weight(of: keyword, rootShare: Self.rootShare)
     }
 
-    /// What a word counts by its subjects: the more, the more of the agent's words are of one of them.
+    /// Returns the weight of a word by its subjects. It increases with the number of the agent's words in one of
+    /// them.
     private func subjectWeight(of keyword: Keyword) -> Double {
         let most = Subjects.of(keyword).map { subjects[$0] ?? 0 }.max() ?? 0
         return Self.subjectShare * (1 - pow(0.5, Double(most)))
     }
 }
 
-/// Words with what each of them counts; the first weight of a word stays.
+/// Words with their weights. The first weight of a word is kept.
 private struct WordWeights {
     private var stems: [String: Double] = [:]
     private var roots: [String: Double] = [:]

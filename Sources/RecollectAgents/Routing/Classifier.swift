@@ -1,27 +1,28 @@
 import RecollectCore
 
-/// Chooses the agent that answers a turn.
+/// Chooses the agent for an input.
 public protocol Classifier: Sendable {
-    /// Chooses one of `agents`, or none: then the first of them answers.
+    /// Chooses one of the agents, or none. With none, the first agent replies.
     /// - Parameters:
-    ///   - input: what the user says now.
-    ///   - history: the session so far with all its agents, as `ChatStorage.fetchAllChats` gives it: what an agent said begins
-    ///     with `[agentId] `.
-    ///   - agents: those there are to choose from, the default one first.
-    /// - Throws: what keeps it from choosing; the turn fails with it.
+    ///   - input: The text of the user's new message.
+    ///   - history: The messages of the session with all its agents, as returned by `ChatStorage.fetchAllChats`:
+    ///     the text of an agent's message begins with `[agentId] `.
+    ///   - agents: The available agents, the default one first.
+    /// - Throws: Any error preventing the choice; the turn then throws it.
     func classify(
         _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
     ) async throws -> ClassifierResult
 }
 
-/// What a classifier chose.
+/// The choice of a classifier.
 public struct ClassifierResult: Sendable {
-    /// One of the agents that it was given; `nil` if none fits.
+    /// The chosen agent, one of the available ones; `nil` if none is suitable.
     public let selectedAgent: (any AgentProtocol)?
-    /// How sure it is, from 0 to 1. The orchestrator does not ask; a classifier that wants a threshold keeps it itself.
+    /// The confidence in the choice, from 0 to 1. The orchestrator ignores it: a classifier with a threshold
+    /// applies it itself.
     public let confidence: Double
 
-    /// Makes a result.
+    /// Creates a result.
     public init(selectedAgent: (any AgentProtocol)?, confidence: Double) {
         self.selectedAgent = selectedAgent
         self.confidence = confidence

@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// What `LLMClassifier` asks a model, and how it reads the answer.
+/// The request of `LLMClassifier` to its model, and the parsing of the answer.
 struct ClassifierQuestion {
     static let toolName = "select_agent"
 
@@ -11,7 +11,7 @@ struct ClassifierQuestion {
     init(input: String, history: [ConversationMessage], agents: [any AgentProtocol]) {
         self.input = input
         self.history = history
-        // Servers refuse choices that are empty or stand there twice.
+        // Servers refuse empty or repeated choices.
         var taken = Set(agents.map(\.id))
         var offered: Set<String> = []
         choices = agents.enumerated().map { index, agent in
@@ -34,12 +34,12 @@ struct ClassifierQuestion {
             tools: [tool], toolChoice: .tool(Self.toolName))
     }
 
-    /// The choice that the arguments of the tool call tell.
+    /// Returns the choice in the arguments of the tool call; `nil` without a valid one.
     func answer(_ arguments: JSONValue) -> ClassifierResult? {
         guard let name = arguments["agent"]?.stringValue,
             let choice = choices.first(where: { $0.name == name })
         else { return nil }
-        // A model that does not say how sure it is, is taken for half sure.
+        // A missing confidence counts as 0.5.
         let confidence = arguments["confidence"]?.doubleValue ?? 0.5
         return ClassifierResult(selectedAgent: choice.agent, confidence: min(1, max(0, confidence)))
     }
@@ -63,7 +63,8 @@ struct ClassifierQuestion {
         ) { _, _ in .text("") }
     }
 
-    /// One message of the role `user`, so that the model decides about the conversation instead of carrying it on.
+    /// The messages of the session, as one message of the role `user`: the model must choose an agent, not continue
+    /// the session.
     private var conversation: String {
         let lines = history.suffix(LLMClassifier.messageLimit).compactMap { message -> String? in
             let text = message.text.firstBytes(LLMClassifier.messageByteLimit)
@@ -79,7 +80,8 @@ struct ClassifierQuestion {
 }
 
 extension String {
-    /// The beginning, cut between two scalars after at most so many bytes of UTF-8.
+    /// Returns the beginning of the string, cut between two Unicode scalars, with at most this number of bytes of
+    /// UTF-8.
     package func firstBytes(_ count: Int) -> String {
         guard utf8.count > count else { return self }
         var end = utf8.index(utf8.startIndex, offsetBy: count)

@@ -1,30 +1,32 @@
 import Foundation
 
-/// How much a message looks like one that carries on with the agent that spoke last.
+/// The likelihood of a message to continue with the agent of the last reply.
 ///
-/// It counts in the unit of `AgentVocabulary`: another agent must be ahead by that much to be chosen.
+/// It is a lead, in the unit of `AgentVocabulary`: another agent is chosen only with a score higher by this amount.
 struct FollowUp {
-    /// The lead that a change of the topic needs in any case.
+    /// The minimum lead for a change of topic.
     private static let least = 0.25
-    /// For a message that begins as a continuation: "and", "then", "yes".
+    /// Added for a continuation at the beginning: "and", "then", "yes".
     private static let continuing = 0.3
-    /// For one that points back: "it", "the second one".
+    /// Added for a reference to earlier messages: "it", "the second one".
     private static let pointingBack = 0.45
-    /// For one of a few words; less, the more there are.
+    /// Added for a short message; less for a longer one.
     private static let brief = 0.35
-    /// For an answer where the agent asked.
+    /// Added for an answer to a question of the agent.
     private static let answering = 0.6
-    /// Up to how many words a message is brief, and from how many on it is long enough to speak for itself.
+    /// A message of up to `briefWords` words is short. From `longWords` words on, length, references and answers
+    /// add nothing to the lead.
     private static let briefWords = 3.0
     private static let longWords = 12.0
 
-    /// The lead that another agent needs.
+    /// The lead needed by another agent.
     let lead: Double
 
+    /// Creates the lead for a message.
     /// - Parameters:
-    ///   - words: the words of the message.
-    ///   - isQuestion: whether the message asks something.
-    ///   - followsQuestion: whether the last agent ended with a question.
+    ///   - words: The words of the message.
+    ///   - isQuestion: Whether the message is a question.
+    ///   - followsQuestion: Whether the last message of the agent ends with a question.
     init(words: [String], isQuestion: Bool, followsQuestion: Bool) {
         let brevity = min(1, max(0, (Self.longWords - Double(words.count)) / (Self.longWords - Self.briefWords)))
         var lead = Self.least + Self.brief * brevity
@@ -40,7 +42,8 @@ struct FollowUp {
 }
 
 extension String {
-    /// Whether it ends with a question mark of any script, whatever space and emphasis come behind it.
+    /// Whether the string ends with a question mark of any script. Trailing white space, quotation marks and
+    /// emphasis are ignored.
     var endsWithQuestion: Bool {
         guard let last = unicodeScalars.last(where: { !Self.trailing.contains($0) }) else { return false }
         return "?？؟;՞፧".unicodeScalars.contains(last)

@@ -1,12 +1,12 @@
-/// Words that say how something is said, not what about: articles, pronouns, auxiliaries, requests, agreement.
+/// Words without a topic: articles, pronouns, auxiliaries, requests, agreement.
 ///
-/// Sets of the large European languages, folded as `Words` folds. What they leave out does little harm: a word that all agents use
-/// counts for little, and one that no agent uses counts for none.
+/// The sets cover the large European languages, folded as in `Words`. Missing words do little harm: a word used by
+/// all agents has little weight, and a word used by none has no weight.
 enum FunctionWords {
-    /// All of them.
+    /// The words of all sets except `errands`.
     static let all: Set<String> = grammar.union(requests).union(connectives).union(references).union(answers)
 
-    /// Words that carry on from what was said just before, where a message begins with them.
+    /// Words for continuing the topic at the beginning of a message.
     static let connectives = set(
         """
         and but or so then also because okay ok well actually instead otherwise either neither
@@ -16,7 +16,7 @@ enum FunctionWords {
         en maar of dus dan i a ale potem а и но или тогда потом
         """)
 
-    /// Words that point at something that was said before.
+    /// Words for referring to earlier messages.
     static let references = set(
         """
         it its that this those these them they he she him her his their there here one ones same another both first second
@@ -28,7 +28,7 @@ enum FunctionWords {
         dat deze eerste tweede ten ta pierwszy drugi это этот эта первый второй последний еще
         """)
 
-    /// Words that agree, refuse, thank or greet.
+    /// Words for agreeing, refusing, thanking and greeting.
     static let answers = set(
         """
         yes yeah yep yup no nope nah sure right correct exactly fine good great nice cool perfect awesome thanks thank thx
@@ -38,7 +38,7 @@ enum FunctionWords {
         grazie ciao certo bene nao obrigado obrigada nee dank tak nie dziekuje да нет спасибо хорошо конечно
         """)
 
-    /// Words that ask, whatever about.
+    /// Question words, and verbs at the beginning of questions.
     static let questions = set(
         """
         what which who whom whose when where why how is are was were do does did can could will would should may
@@ -48,7 +48,8 @@ enum FunctionWords {
         wat wie waar waarom hoe co kto kiedy gdzie dlaczego jak что кто когда где почему как какой сколько
         """)
 
-    /// Words that ask for something to be done, whatever with: agents of all kinds plan, book and find. They tell of the topic, but less.
+    /// Words for requesting an action. They are typical of all kinds of agents (planning, booking, finding), so
+    /// they have less weight than words for a topic.
     static let errands = set(
         """
         plan book find track show check change update manage make create start begin set look search choose suggest
@@ -88,8 +89,8 @@ enum FunctionWords {
             w z na do od po dla o sie jest sa mi moj в на с по к у о за из для от не мне мой моя я ты он она мы вы они
             """))
 
-    /// Whether a pair of characters of a script without spaces is grammar: Japanese writes that in hiragana, and Chinese with
-    /// few characters.
+    /// Whether a pair of characters of a script without spaces is grammar. In Japanese, grammar is written in
+    /// hiragana; in Chinese, with a small set of characters.
     static func isGrammar(_ pair: String) -> Bool {
         pair.unicodeScalars.allSatisfy { (0x3041...0x309F).contains($0.value) || chineseGrammar.contains($0) }
     }

@@ -1,19 +1,20 @@
-/// A word that tells what a text is about, in the forms in which two texts are compared.
+/// A word indicating the topic of a text, in normalized forms for comparison.
 struct Keyword: Hashable {
-    /// The word without the endings that English gives to nouns and verbs.
+    /// The word without the endings of English nouns and verbs.
     let stem: String
-    /// The first letters of a longer word: its other forms in most languages have them too. Of a pair of ideographs the first, which
-    /// means something by itself. `nil` of a shorter word.
+    /// The first letters of a longer word, shared by its other forms in most languages. For a pair of ideographs,
+    /// the first one, because it has a meaning by itself. `nil` for a shorter word.
     let root: String?
 
     private static let rootLength = 5
 
-    /// Whether it says what is to be done, and not with what.
+    /// Whether the word names an action instead of its object.
     var isErrand: Bool { Self.errands.contains(stem) }
 
     private static let errands = Set(FunctionWords.errands.map(stem))
 
-    /// - Returns: `nil` for a word that tells nothing of the topic: see `FunctionWords`; a single letter or small number too.
+    /// Creates the keyword of a word; `nil` for a word without a topic (see `FunctionWords`), a single letter, and
+    /// a number of at most two digits.
     init?(_ word: String) {
         guard let first = word.unicodeScalars.first else { return nil }
         if first.isUnspacedLetter {
@@ -28,14 +29,14 @@ struct Keyword: Hashable {
         root = isNumber || word.count < Self.rootLength ? nil : String(word.prefix(Self.rootLength))
     }
 
-    /// The keywords of a text, each once, in the order in which they first come.
+    /// Returns the keywords of a text in order, each once.
     static func keywords(of words: [String]) -> [Keyword] {
         var seen: Set<String> = []
         return words.compactMap(Keyword.init).filter { seen.insert($0.stem).inserted }
     }
 
-    /// Takes the plural, `-ing`, `-ed` and a last `e` away, and makes `y` an `i` and a doubled last letter a single one: enough
-    /// that a word meets its other forms.
+    /// Returns the stem of an English word, for matching its forms: removes the plural `s`, `-ing`, `-ed` and a
+    /// final `e`, replaces a final `y` with `i`, and reduces a double final letter to a single one.
     private static func stem(of word: String) -> String {
         var letters = Array(word.utf8)
         guard letters.count > 2, letters.allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }) else {

@@ -1,21 +1,23 @@
 import RecollectCore
 
-/// Chooses an agent by asking a language model once, with a tool call that has the agents' ids as its choices.
+/// Chooses an agent with one request to a language model, by a tool call with the agents' IDs as choices.
 ///
-/// The model is told the agents' names and descriptions, what the user says now (at most `inputLimit` bytes of it) and the prose of
-/// the newest `messageLimit` messages (at most `messageByteLimit` bytes of each); tool calls, their results and attachments are
-/// not sent. A model that chooses nothing, or no agent that there is, gives `nil`. A single agent is chosen without asking.
+/// The model receives the agents' names and descriptions, the input (at most `inputLimit` bytes) and the text of
+/// the newest `messageLimit` messages (at most `messageByteLimit` bytes of each). Tool calls, tool results and
+/// attachments are not sent. If the model chooses no agent or an unknown one, the result is `nil`. A single agent
+/// is chosen without a request.
 ///
-/// It may be used from any task. Cancelling the task ends the request. It throws what the client throws, and `CancellationError`.
+/// May be used from any task. Canceling the task ends the request. Throws the errors of the model client, and
+/// `CancellationError`.
 public struct LLMClassifier: Classifier {
-    /// How many messages of the history the model is sent, the newest ones.
+    /// The number of newest messages sent to the model.
     public static let messageLimit = 20
-    /// How many bytes of UTF-8 it is sent of each of these messages, from its beginning.
+    /// The number of bytes of UTF-8 sent from the beginning of each of these messages.
     public static let messageByteLimit = 1_000
-    /// How many bytes of UTF-8 it is sent of what the user says now, from its beginning.
+    /// The number of bytes of UTF-8 sent from the beginning of the input.
     public static let inputLimit = 8_000
 
-    /// What a model is told to do where there are no other instructions.
+    /// The default instructions for the model.
     public static let defaultInstructions = """
         Several agents share one conversation with a user. Decide which of them shall answer the user's new message. Do not \
         answer it yourself: call select_agent.
@@ -29,16 +31,16 @@ public struct LLMClassifier: Classifier {
     private let model: any LLMClient
     private let instructions: String
 
-    /// Makes a classifier.
+    /// Creates a classifier.
     /// - Parameters:
-    ///   - model: The model that chooses; a small one will do.
-    ///   - instructions: What it is told to do; the list of agents is put behind this.
+    ///   - model: The client of the choosing model; a small model is enough.
+    ///   - instructions: The instructions for the model. The list of agents is appended.
     public init(model: any LLMClient, instructions: String = LLMClassifier.defaultInstructions) {
         self.model = model
         self.instructions = instructions
     }
 
-    /// Asks the model which agent shall answer.
+    /// Asks the model to choose an agent.
     public func classify(
         _ input: String, history: [ConversationMessage], agents: [any AgentProtocol]
     ) async throws -> ClassifierResult {

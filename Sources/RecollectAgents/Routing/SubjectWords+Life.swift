@@ -1,7 +1,7 @@
 /// Subjects outside of business.
 extension SubjectWords {
     static let home = [
-        // Things that are broken.
+        // Broken things.
         """
         repair repairs fix fixes fixed broken leak leaks leaking toilet tap shower sink water pipe heating
         radiator radiators boiler light lamp power socket electricity elevator lift door window lock handle
@@ -11,7 +11,7 @@ extension SubjectWords {
         agua grifo calefaccion luz lampara enchufe enchufes ascensor ventana puerta ruido funciona enciende
         apaga televisor aire acondicionado mantenimiento doccia acqua luce riscaldamento
         """,
-        // A home that obeys.
+        // Smart homes.
         """
         light lights lamp lamps heating heat thermostat temperature warm warmer cold freezing hot blinds
         curtains lock locks locked door doors vacuum robot switch turn dim living bedroom bathroom hallway
@@ -52,7 +52,7 @@ extension SubjectWords {
         dog dogs cat cats pet pets puppy vet animal animals hund katze haustier tierarzt chien chat
         veterinaire perro gato mascota
         """,
-        // Papers.
+        // Documents.
         """
         passport passports identity id birth certificate marriage marry visa citizenship pass passe reisepass
         ausweis ausweise personalausweis geburtsurkunde heirat heiraten passfoto passfotos passeport
@@ -88,7 +88,7 @@ extension SubjectWords {
         apotheke medicament medicaments ordonnance comprime comprimes pharmacie medicamento medicamentos
         receta pastilla pastillas farmacia toma tomas medicacion
         """,
-        // Results.
+        // Test results.
         """
         result results test tests blood lab scan scans xray ray rays mri cholesterol thyroid ultrasound urine
         sample findings blut blutbild labor befund rontgen ergebnis ergebnisse sang analyse analyses radio
@@ -100,7 +100,7 @@ extension SubjectWords {
         knee rash nausea swollen schmerz schmerzen weh fieber husten krank ubel hals bauch douleur mal fievre
         toux malade gorge dolor dolores duele fiebre tos mareo mareado enfermo garganta sintoma sintomas
         """,
-        // Eating well.
+        // Nutrition.
         """
         nutrition nutrient diet diets calorie calories protein vitamin vitamins carbs fat sugar weight lose
         healthy meal meals eat eating breakfast lunch dinner snack food foods ernahrung kalorien eiweiß diat
@@ -135,7 +135,7 @@ extension SubjectWords {
     ]
 
     static let travel = [
-        // Travelling.
+        // Traveling.
         """
         travel travelling trip trips journey vacation holiday holidays weekend destination route abroad hotel
         hotels flight flights train trains sights tour reise reisen urlaub ausflug voyage voyager vacances
@@ -152,7 +152,7 @@ extension SubjectWords {
         timetable zug zuge bahn bahnhof fahrkarte tren trenes autobus billet billets billete billetes gare
         transport transports transporte parada treno
         """,
-        // Late and cancelled.
+        // Delays and cancellations.
         """
         delay delays delayed late cancelled canceled cancellation cancellations missed connection connections
         compensation disruption disruptions time closed verspatung verspatet ausgefallen retard annule retraso
@@ -169,13 +169,13 @@ extension SubjectWords {
         zimmer nacht nachte ubernachten unterkunft schlussel chambre chambres nuit hebergement sejour cle
         habitacion habitaciones noche llave llaves recepcion alojamiento camera
         """,
-        // Eating out.
+        // Restaurants.
         """
         restaurant restaurants table dinner lunch breakfast eat menu dish waiter reservation tisch essen
         speisekarte fruhstuck abendessen restaurantes mesa mesas cenar cena comer comida desayuno desayunos
         almuerzo plato platos diner dejeuner tavolo cenare colazione
         """,
-        // Seeing things.
+        // Sights.
         """
         sight sights sightseeing visit tour tours museum museums beach beaches excursion excursions guide
         guided island attractions hike bike rent sehenswurdigkeit sehenswurdigkeiten strand ausflug

@@ -1,6 +1,7 @@
-/// The words of each subject, in large European languages, folded as `Words` folds.
+/// The words of each subject, in large European languages, folded as in `Words`.
 ///
-/// A word may belong to several subjects. Names of people, products and places belong to none, nor do words that fit everywhere.
+/// A word may belong to several subjects. Names of people, products and places, and words common to all subjects,
+/// belong to none.
 enum SubjectWords {
     static let trade = [
         // Opening hours and places.
@@ -19,7 +20,7 @@ enum SubjectWords {
         expedition suivi recu recevoir paquete paquetes envio envios entrega pedido pedidos seguimiento llega
         llegado llegar pacco consegna spedizione ordine
         """,
-        // Sending back.
+        // Returns.
         """
         return returns returned exchange refund money back defective damaged wrong missing size voucher
         complaint zuruck zuruckgeben zuruckschicken ruckgabe umtausch umtauschen erstattung defekt beschadigt
@@ -113,7 +114,7 @@ enum SubjectWords {
     ]
 
     static let office = [
-        // Getting in.
+        // Accounts and passwords.
         """
         password passwords login log sign access credentials account username locked reset vpn authentication
         permission passwort anmelden zugang gesperrt mot passe connexion contrasena clave acceso
@@ -124,7 +125,7 @@ enum SubjectWords {
         cable headset device devices equipment phone phones iphone tablet rechner bildschirm drucker tastatur
         ordinateur ecran imprimante ordenador pantalla impresora
         """,
-        // The net.
+        // Networks.
         """
         internet wifi wi fi wlan network router modem signal connection connections connected disconnects vpn
         slow speed offline bandwidth netz netzwerk langsam empfang reseau lent red lento conexion rete

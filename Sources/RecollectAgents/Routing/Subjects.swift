@@ -1,7 +1,7 @@
-/// What people talk about with assistants: a message about a parcel shares no word with the description of an agent for deliveries, and
-/// is for that agent all the same.
+/// The subjects of typical messages to assistants. They connect a message about a parcel with the description of a
+/// delivery agent, without a shared word.
 enum Subjects {
-    /// The numbers of the subjects that a word belongs to; none for most words.
+    /// Returns the numbers of a word's subjects; none for most words.
     static func of(_ keyword: Keyword) -> [Int] {
         byStem[keyword.stem] ?? []
     }

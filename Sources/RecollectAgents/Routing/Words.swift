@@ -1,13 +1,17 @@
 import Foundation
 
-/// The words of a text in their order, folded: case, accents and width do not matter.
+/// The words of a text in their order, folded: case, accents and width are removed.
 ///
-/// A word is a run of letters, digits and marks. Chinese, Japanese, Thai and others that write without spaces give their
-/// overlapping pairs of characters, a character that stands alone gives itself; Korean too, whose particles stick to the word.
+/// A word is a run of letters, digits and marks. In Chinese, Japanese, Thai and other scripts without spaces, a run
+/// gives its overlapping pairs of characters, and a single character gives itself. This also applies to Korean,
+/// because its particles are attached to the word.
 struct Words {
     private(set) var words: [String] = []
 
-    /// - Parameter limit: how many bytes of UTF-8 are read, from the beginning.
+    /// Creates the words of a text.
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - limit: The number of bytes of UTF-8 read, from the beginning.
     init(_ text: String, limit: Int = .max) {
         let folded = text.firstBytes(limit)
             .folding(options: [.caseInsensitive, .diacriticInsensitive, .widthInsensitive], locale: nil)
@@ -46,7 +50,7 @@ struct Words {
 }
 
 extension Unicode.Scalar {
-    /// Whether it belongs to a script that is written without spaces, or whose words are better taken apart.
+    /// Whether the scalar belongs to a script written without spaces, or to Korean.
     var isUnspacedLetter: Bool {
         guard value >= 0x0E00 else { return false }
         switch value {

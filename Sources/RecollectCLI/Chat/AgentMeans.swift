@@ -3,21 +3,21 @@
     import Recollect
     import RecollectModels
 
-    /// What agents are made with: the history, the journal, and the keys of models.
+    /// The dependencies of agents: the history, the journal, and the keys of models.
     struct AgentMeans {
         let history: any HistoryStore
         let journal: JournalFolder
-        /// The environment, which holds keys: never on a command line, where other users can read them.
+        /// The environment with the models' keys. Other users can read a command line, so keys are never on it.
         let environment: [String: String]
 
-        /// The environment variable that holds a model's key unless another is named.
+        /// The default environment variable for a model's key.
         static let keyVariable = "OPENAI_API_KEY"
 
-        /// The environment variable that names a model's server.
+        /// The environment variable for the address of a model's server.
         private static let serverVariable = "OPENAI_BASE_URL"
 
-        /// Makes an agent as a file describes it.
-        /// - Throws: `invalidArgument` where its model cannot be asked.
+        /// Creates an agent from its description in a file.
+        /// - Throws: `invalidArgument` if the client of its model cannot be created.
         func agent(_ agent: AgentsFile.Agent) throws -> any AgentProtocol {
             switch agent.kind {
             case .historian: return historian(agent.name, agent.description)
@@ -34,7 +34,8 @@
             }
         }
 
-        /// The agent that finds what was said; what is not given is as usual.
+        /// Creates the agent for searching the history, with the default name and description unless others are
+        /// given.
         func historian(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
             let usual = HistorianAgent(history: history)
             return HistorianAgent(
@@ -42,7 +43,7 @@
                 calendar: Format.calendar)
         }
 
-        /// The agent that takes notes; what is not given is as usual.
+        /// Creates the agent for taking notes, with the default name and description unless others are given.
         func scribe(_ name: String? = nil, _ description: String? = nil) -> any AgentProtocol {
             let usual = ScribeAgent(journal: journal)
             return ScribeAgent(
@@ -59,8 +60,9 @@
             }
         }
 
-        /// The client of a model.
-        /// - Throws: `invalidArgument` where its key is missing.
+        /// Creates the client of a model.
+        /// - Throws: `invalidArgument` if `OPENAI_BASE_URL` is not an address, if OpenAI's server has no key, or
+        ///   if the environment lacks a key variable other than `OPENAI_API_KEY`.
         func client(_ model: AgentsFile.Model) throws -> any LLMClient {
             let key = model.keyVariable.flatMap { environment[$0] }.flatMap { $0.isEmpty ? nil : $0 }
             var server = model.baseURL

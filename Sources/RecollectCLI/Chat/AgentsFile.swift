@@ -3,14 +3,14 @@
     import Recollect
     import Yams
 
-    /// The agents of a chat as a file describes them, in YAML or JSON.
+    /// The agents of a chat, described in a YAML or JSON file.
     struct AgentsFile: Equatable {
-        /// How an agent is chosen.
+        /// The method of choosing an agent.
         enum Routing: String, CaseIterable {
             case keyword, model
         }
 
-        /// The tools that an agent's model may be given.
+        /// The tools available to the models of agents.
         enum Tool: String, CaseIterable {
             case searchHistory = "search_history"
             case readSession = "read_session"
@@ -18,16 +18,16 @@
             case readNotes = "read_notes"
         }
 
-        /// Which model answers, and where it is.
+        /// A language model and its server.
         struct Model: Equatable {
             var name: String
-            /// `nil` for the one of the environment.
+            /// The address of the server; `nil` for the server of the environment, else OpenAI's.
             var baseURL: URL?
-            /// The environment variable that holds the key; `nil` for a server that needs none.
+            /// The environment variable for the key; `nil` for a server without a key.
             var keyVariable: String?
         }
 
-        /// What answers as an agent.
+        /// The kind of an agent: built-in, or with a model.
         enum Kind: Equatable {
             case historian
             case scribe
@@ -41,12 +41,13 @@
         }
 
         var routing: Routing
-        /// The model that classifies.
+        /// The model for classification, and the default model of the agents.
         var model: Model?
         var agents: [Agent]
 
         /// Reads a file. Blocks.
-        /// - Throws: `unreadable` with the file and the line where it cannot be understood; what reading throws.
+        /// - Throws: `unreadable` if the file cannot be read or is invalid. The message names the file and, for
+        ///   invalid content, the line.
         static func read(_ path: String) throws -> AgentsFile {
             let text: String
             do {
@@ -57,7 +58,7 @@
             return try AgentsFile(text, path: path)
         }
 
-        /// Understands a file's text.
+        /// Creates the configuration from a file's text.
         init(_ text: String, path: String) throws {
             let root = try AgentsFileNode.root(of: text, path: path)
             let table = try root.table(allowing: ["classifier", "model", "base_url", "api_key_env", "agents"])
@@ -76,7 +77,7 @@
             try Self.checkNames(of: agents, in: list)
         }
 
-        /// A server's address, where a text is one.
+        /// Returns the address of a server; `nil` unless the text is an HTTP or HTTPS URL with a host.
         static func serverURL(_ text: String) -> URL? {
             guard let url = URL(string: text), ["http", "https"].contains(url.scheme), url.host != nil else {
                 return nil
@@ -131,14 +132,14 @@
         }
     }
 
-    /// The keys that say which model answers.
+    /// The keys of a file or an agent for its model.
     private struct ModelKeys {
         var name: String?
         var baseURL: URL?
         var keyVariable: String?
 
-        /// The model, with the file's defaults where it says nothing itself. A server that an agent names is given no key but the
-        /// one that the agent names too: keys do not wander.
+        /// Returns the model, with the file's defaults for missing keys; `nil` without a name. A server named by
+        /// an agent gets only a key named by the same agent: keys are not sent to other servers.
         func model(default other: ModelKeys?) -> AgentsFile.Model? {
             guard let name = name ?? other?.name else { return nil }
             let server = baseURL ?? other?.baseURL

@@ -3,12 +3,13 @@
     import Recollect
     import Yams
 
-    /// A value in an agents' file that knows its line, so that what is wrong can be found.
+    /// A value in an agents file, with its line for error messages.
     struct AgentsFileNode {
         private let node: Node
         private let path: String
 
-        /// The value that a whole file is. JSON is YAML too.
+        /// Parses a file's text, and returns its top value. JSON is parsed as YAML.
+        /// - Throws: `unreadable` for an empty text or invalid YAML.
         static func root(of text: String, path: String) throws -> AgentsFileNode {
             do {
                 guard let node = try Yams.compose(yaml: text) else {
@@ -20,7 +21,8 @@
             }
         }
 
-        /// The value as a table.
+        /// Returns the value as a table.
+        /// - Throws: `unreadable` for any other value, and for a key not in `keys`.
         func table(allowing keys: [String]) throws -> [String: AgentsFileNode] {
             guard let mapping = node.mapping else { throw error("should be a table with the keys \(Self.words(keys))") }
             var table: [String: AgentsFileNode] = [:]
@@ -60,7 +62,7 @@
             return choice
         }
 
-        /// What is wrong with this value, said with its file and line.
+        /// Returns an `unreadable` error with the file and line of this value.
         func error(_ problem: String) -> RecollectError {
             let line = node.mark.map { ":\($0.line)" } ?? ""
             return RecollectError(.unreadable, "\(path.visible)\(line): \(problem)")

@@ -2,7 +2,7 @@
     import Foundation
     import Recollect
 
-    /// A conversation that goes on: in which session, with whom, and how its turns are shown.
+    /// A chat: its session, its agents, and the display of its turns.
     ///
     /// Used by one task.
     final class Chat {
@@ -10,7 +10,7 @@
         let options: StoreOptions
         let team: ChatTeam
         let output: Output
-        /// The session; one that was begun just now is in the history from its first message on.
+        /// The session. A new one is in the history after its first message.
         private(set) var session: ConversationID
 
         private let orchestrator: Orchestrator
@@ -27,7 +27,8 @@
             self.session = session
             self.output = output
             self.signals = signals
-            // Another terminal may talk in the same session: nothing that it says is taken for a repetition.
+            // Other terminals may write to the same session: a message that repeats the last role is not a
+            // duplicate.
             orchestrator = Orchestrator(
                 agents: team.agents, classifier: team.classifier,
                 store: DeviceChatStorage(history: history, userId: options.user, sameRole: .keep))
@@ -36,17 +37,17 @@
             display = options.json ? ReplyJSON(output: output) : ReplyText(output: output, names: names)
         }
 
-        /// What became of a turn.
+        /// The outcome of a turn.
         enum Turn {
             case answered
-            /// It failed, and its message was shown.
+            /// The turn failed, and its message was shown.
             case failed
-            /// A signal stopped it; what had been said is kept.
+            /// A signal stopped the turn; the interrupted reply is saved.
             case stopped(by: Int32)
         }
 
-        /// Says something to the agents and shows the reply as it comes.
-        /// - Throws: what showing throws; the reply is then stopped and kept.
+        /// Sends a message to the agents, and shows the reply while it streams.
+        /// - Throws: Errors of the display. The reply is then stopped and saved.
         func say(_ text: String) async throws -> Turn {
             let (orchestrator, session) = (orchestrator, session)
             let stopped = Locked<Int32?>(nil)
@@ -58,7 +59,7 @@
             let events = orchestrator.route(.text(text), userId: session.userId, sessionId: session.sessionId)
             let failure = try await show(events, unless: { stopped.withLock { $0 != nil } })
             try await display.end(failure: failure)
-            // A person has read what was shown.
+            // On a terminal, a shown reply counts as read.
             if output.isTerminal, failure == nil {
                 try await history.update(session, with: ConversationDetails(isRead: true), makesNew: false)
             }
@@ -66,7 +67,7 @@
             return failure == nil ? .answered : .failed
         }
 
-        /// Shows a turn to its end. Returns the message of a failure; a turn that was stopped has not failed.
+        /// Shows a turn to its end. Returns the message of a failure. A stopped turn is not a failure.
         private func show(
             _ events: AsyncThrowingStream<AgentEvent, any Error>, unless isStopped: () -> Bool
         ) async throws -> String? {
@@ -83,24 +84,24 @@
             }
         }
 
-        /// Waits until all that was said is kept.
+        /// Waits until all turns are saved.
         func finish() async {
             await orchestrator.waitUntilIdle()
         }
 
-        /// Goes on in another session.
+        /// Continues in another session.
         func move(to session: ConversationID) async throws {
             self.session = session
             if options.json { try await tellSession() }
         }
 
-        /// Says in JSON which session this is.
+        /// Writes the session's ID, with `--json`.
         func tellSession() async throws {
             guard let display = display as? ReplyJSON else { return }
             try await display.write("session", ["id": .string(session.sessionId)])
         }
 
-        /// Writes lines that are no reply: to the terminal or, where a program reads the replies, to standard error.
+        /// Writes lines outside of a reply: to the terminal, else (or with `--json`) to standard error.
         func tell(_ lines: [String]) async throws {
             for line in lines {
                 if output.isTerminal, !options.json {
@@ -111,7 +112,7 @@
             }
         }
 
-        /// Colours for what `tell` writes.
+        /// The style for the lines written by `tell`.
         var style: Style {
             output.isTerminal && !options.json ? output.style : Style(isOn: Screen.takesColours(STDERR_FILENO))
         }

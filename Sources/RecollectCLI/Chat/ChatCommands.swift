@@ -3,14 +3,15 @@
     import Recollect
     import RecollectTranscripts
 
-    /// What a line that was typed or piped in asks for.
+    /// One line of input, typed or piped.
     enum ChatLine: Equatable {
         /// A message for the agents.
         case message(String)
-        /// A command and what stands behind it.
+        /// A command and its argument.
         case command(String, argument: String)
 
-        /// `/name argument` is a command; `//text` says text that begins with a slash.
+        /// Creates the line from its text. `/name argument` is a command; `//text` is a message with one leading
+        /// slash.
         init(_ line: String) {
             guard line.hasPrefix("/"), !line.hasPrefix("//") else {
                 self = .message(line.hasPrefix("/") ? String(line.dropFirst()) : line)
@@ -25,16 +26,16 @@
 
     /// A command of a chat.
     struct ChatCommandDefinition: Sendable {
-        /// What it is called, without the slash.
+        /// The name, without the slash.
         let name: String
-        /// What may stand behind it.
+        /// The usage of its argument; empty for a command without one.
         var argument = ""
-        /// What it does, in a line.
+        /// The description, on one line.
         let help: String
-        /// Does it; whether the chat goes on.
+        /// Runs the command. Returns `false` to end the chat.
         let run: @Sendable (Chat, String) async throws -> Bool
 
-        /// All of them, in the order of `/help`.
+        /// All commands, in the order of `/help`.
         static let all: [ChatCommandDefinition] = [
             .init(name: "sessions", argument: "[SESSION]", help: "list sessions, or go on in one") { chat, prefix in
                 try await prefix.isEmpty ? chat.listSessions() : chat.switchSession(to: prefix)
@@ -87,8 +88,9 @@
     }
 
     extension Chat {
-        /// Runs a command; whether the chat goes on.
-        /// - Throws: `invalidArgument` for one that there is not.
+        /// Runs a command. Returns `false` to end the chat.
+        /// - Throws: `invalidArgument` for an unknown command, or for an argument to a command without one; errors
+        ///   of the command.
         func run(command name: String, argument: String) async throws -> Bool {
             guard let command = ChatCommandDefinition.all.first(where: { $0.name == name }) else {
                 throw RecollectError(
@@ -139,7 +141,7 @@
             ])
         }
 
-        /// What the user said last.
+        /// Returns the user's last message.
         private func lastUserMessage() async throws -> ConversationMessage? {
             var request = PageRequest<MessageCursor>(limit: 20, before: nil)
             while true {

@@ -3,28 +3,29 @@
     import Foundation
     import Recollect
 
-    /// Where a chat's lines come from: a person at a terminal with an editor, or standard input line by line.
+    /// The input of a chat: a line editor on a terminal, else standard input line by line.
     final class ChatInput: Sendable {
-        /// What comes next.
+        /// The next input.
         enum Next: Sendable {
             case typed(Typed)
-            /// The system or another program asks the chat to end.
+            /// A request to end the chat, from the system or another program.
             case signal(Int32)
         }
 
-        /// Whether a person types with the editor.
+        /// Whether the line editor is used.
         let isInteractive: Bool
 
         private let signals: Signals
         private let editor: (mode: TerminalMode, lines: TypedLines)?
         private let queue = DispatchQueue(label: "recall.chat.input")
 
-        /// What stands before a line that is typed.
+        /// The prompt of a line.
         private static let prompt = "› "
-        /// Sequences that make a terminal mark what is pasted, and not any more.
+        /// The sequences that turn bracketed paste mode on and off.
         private static let (marksPastes, marksNoPastes) = ("\u{1B}[?2004h", "\u{1B}[?2004l")
 
-        /// - Parameter usesEditor: false where what is written is for programs.
+        /// Creates the input. On a terminal, sets up the line editor.
+        /// - Parameter usesEditor: `false` if the output is for programs.
         init(usesEditor: Bool, lines: TypedLines, signals: Signals) {
             self.signals = signals
             let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && Screen.isCapable
@@ -71,14 +72,14 @@
             }
         }
 
-        /// Lets ↑ bring a line back, in this chat and in the next.
+        /// Adds a line to the history of ↑, in this chat and in later ones.
         func remember(_ line: String) {
             guard let editor else { return }
             LineEditor.shared.remember(line)
             queue.async { editor.lines.append(line) }
         }
 
-        /// Gives the terminal back as it was.
+        /// Restores the mode of the terminal.
         func end() async {
             guard let editor else { return }
             await withCheckedContinuation { done in

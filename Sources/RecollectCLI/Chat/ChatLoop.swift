@@ -3,14 +3,14 @@
     import Foundation
     import Recollect
 
-    /// A chat from its first line to its end.
+    /// A chat, from its first line to its end.
     struct ChatLoop {
         let chat: Chat
         let input: ChatInput
         let signals: Signals
 
-        /// Talks with a person until they leave.
-        /// - Throws: `ExitCode` where a signal ended it.
+        /// Runs a chat at a terminal until the user leaves.
+        /// - Throws: `ExitCode` if a signal ended it.
         func runAtTerminal(opening session: Conversation?) async throws {
             let opening = ChatOpening(chat: chat)
             if let session { try await chat.tell(try await opening.lines(of: session)) }
@@ -41,8 +41,9 @@
             }
         }
 
-        /// Answers line by line until the input ends.
-        /// - Throws: `ExitCode` where a signal ended it, a turn failed, or a command did.
+        /// Processes the input line by line, to its end.
+        /// - Throws: `ExitCode` if a signal ended it, or if a turn or a command failed. A failed command ends it
+        ///   at once, a failed turn does not.
         func runPiped() async throws {
             var hasFailed = false
             lines: while true {
@@ -55,7 +56,7 @@
                     case .answered: continue
                     case .failed: hasFailed = true
                     case .stopped(let signal): throw ExitCode(128 + signal)
-                    // What follows a command may depend on what it did.
+                    // The next lines may depend on the result of the command.
                     case .commandFailed: throw ExitCode(1)
                     case .leave: break lines
                     }
@@ -64,8 +65,8 @@
             if hasFailed { throw ExitCode(1) }
         }
 
-        /// Says one message.
-        /// - Throws: `ExitCode` where a signal stopped the reply or the turn failed.
+        /// Sends one message.
+        /// - Throws: `ExitCode` if a signal stopped the reply, or if the turn failed.
         func runOnce(_ message: String) async throws {
             switch try await chat.say(message) {
             case .answered: return
@@ -74,7 +75,7 @@
             }
         }
 
-        /// What became of a line.
+        /// The outcome of a line.
         private enum Outcome: Equatable {
             case answered, failed, commandFailed, leave
             case stopped(by: Int32)

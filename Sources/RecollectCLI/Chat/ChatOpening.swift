@@ -1,14 +1,14 @@
 #if CommandLine
     import Recollect
 
-    /// What a person sees first of a session that goes on: its title and what was said last.
+    /// The first lines of a continued session: its title and its last messages.
     struct ChatOpening {
         let chat: Chat
 
-        /// The messages that are shown, and the lines of each.
+        /// The number of messages shown, and of lines for each.
         private static let (messages, messageLines) = (4, 6)
 
-        /// The lines for a session.
+        /// Returns the lines for a session.
         func lines(of conversation: Conversation) async throws -> [String] {
             let (style, history) = (chat.style, chat.history)
             let short = try await chat.options.shortId(of: conversation.id.sessionId, in: history)
@@ -29,7 +29,7 @@
             return lines
         }
 
-        /// The line that tells who answers and how to find out more.
+        /// A line with the names of the agents and the commands for help and leaving.
         var hint: String {
             let names = chat.team.agents.map(\.name.oneLine)
             let who =

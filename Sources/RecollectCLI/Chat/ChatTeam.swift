@@ -2,11 +2,11 @@
     import Foundation
     import Recollect
 
-    /// Who answers in a chat, and how one of them is chosen.
+    /// The agents of a chat, and their classifier.
     struct ChatTeam {
-        /// Those there are; the first answers what fits none.
+        /// The agents. The first one is the default.
         let agents: [any AgentProtocol]
-        /// What chooses; `nil` where there is nothing to choose.
+        /// The classifier; `nil` for a single agent.
         let classifier: (any Classifier)?
 
         private init(agents: [any AgentProtocol], classifier: any Classifier) {
@@ -14,14 +14,15 @@
             self.classifier = agents.count > 1 ? classifier : nil
         }
 
-        /// The two that need no model.
+        /// Returns the team of the two agents without a model: historian and scribe.
         static func builtIn(_ means: AgentMeans) -> ChatTeam {
             ChatTeam(agents: [means.historian(), means.scribe()], classifier: KeywordClassifier())
         }
 
-        /// An assistant with a model, alone: it has tools for all that the two do. Beside them, words would have to decide whether a
-        /// message is for it, and a request that names no business would go to whoever spoke last.
-        /// - Throws: `invalidArgument` where the model cannot be asked.
+        /// Returns a team of one assistant with a model and all tools. The historian and the scribe are not in it:
+        /// its tools cover their tasks. Beside them, keywords would route each message, and a request without a
+        /// keyword would go to the last agent.
+        /// - Throws: `invalidArgument` if the model's client cannot be created.
         static func assistant(_ model: AgentsFile.Model, _ means: AgentMeans) throws -> ChatTeam {
             let assistant = AgentsFile.Agent(
                 name: "Assistant", description: "Answers questions and helps with any task.",
@@ -29,8 +30,8 @@
             return ChatTeam(agents: [try means.agent(assistant)], classifier: KeywordClassifier())
         }
 
-        /// Those of a file.
-        /// - Throws: `invalidArgument` where a model cannot be asked.
+        /// Returns the team of a file.
+        /// - Throws: `invalidArgument` if a model's client cannot be created.
         static func team(of file: AgentsFile, _ means: AgentMeans) throws -> ChatTeam {
             let agents = try file.agents.map(means.agent)
             guard file.routing == .model, let model = file.model else {

@@ -4,12 +4,13 @@
     import Recollect
     import RecollectTranscripts
 
-    /// A new file that a conversation is written to, in the format that its ending names.
+    /// A new file for the export of a session. Its extension names the format.
     struct ExportFile {
         let path: String
 
-        /// Writes the conversation; where that fails there is no file.
-        /// - Throws: `invalidArgument` for another ending, `conflict` where the file is there already, what exporting throws.
+        /// Writes the session. A failed export removes the file; a failed `close` leaves it.
+        /// - Throws: `invalidArgument` for an unknown extension, `notFound` for a session without messages,
+        ///   `conflict` if the file exists, and errors of the export.
         func write(_ conversation: ConversationID, of history: any HistoryStore) async throws {
             let endings: [(String, ConversationExporter.Format)] = [
                 (".md", .markdown), (".markdown", .markdown), (".jsonl", .jsonl), (".json", .json),
@@ -55,7 +56,7 @@
         }
     }
 
-    /// A word of a command that a person may copy into a shell.
+    /// A word of a shell command, quoted for copying if necessary.
     struct ShellWord: CustomStringConvertible {
         let text: String
 

@@ -3,27 +3,27 @@
     import Recollect
     import RecollectTranscripts
 
-    /// Shows a turn as it happens.
+    /// Shows a turn while it runs.
     protocol ReplyDisplay: AnyObject {
-        /// Shows what happens next.
+        /// Shows the next event.
         func show(_ event: AgentEvent) async throws
-        /// The turn is over, with all events shown; `failure` says why where it failed.
+        /// Ends the display of a turn, after its last event. `failure` is the message of a failed turn.
         func end(failure: String?) async throws
     }
 
-    /// A turn for people: text as it comes. On a terminal its lines break at words, the agent's name stands before it and thoughts and
-    /// tool calls stand between, dimmed; elsewhere there is nothing but the reply.
+    /// Shows a turn to people, with text as it streams. On a terminal it breaks lines at words, writes the agent's
+    /// name above the reply, and dims thinking and tool calls in between. Elsewhere it writes only the reply.
     final class ReplyText: ReplyDisplay {
-        /// What stands last on the line that is being written.
+        /// The kind of text at the end of the current line.
         private enum Place {
             case lineStart, text, thinking
         }
 
         private let output: Output
-        /// What agents are called, by their ids; empty where there is only one to answer.
+        /// The agents' names by their IDs; empty for a single agent.
         private let names: [String: String]
         private var place = Place.lineStart
-        /// Breaks lines at words; `nil` where there is no screen.
+        /// Breaks lines at words; `nil` without a terminal.
         private var wrap: WordWrap?
         private var hasShownText = false
         private var isInterrupted = false
@@ -68,7 +68,7 @@
 
         private func begin(_ reply: AgentReply) async throws {
             (hasShownText, isInterrupted) = (false, false)
-            // The window may have another size by now.
+            // The size of the window may have changed.
             wrap = Self.wrap(for: output)
             guard output.isTerminal, let name = names[reply.agentId] else { return }
             try await output.line(output.style.bold(output.style.cyan("▌ \(name.oneLine)")))
@@ -86,7 +86,7 @@
             output.isTerminal ? WordWrap(columns: Screen.columns(STDOUT_FILENO, atLeast: 2)) : nil
         }
 
-        /// Ends the line where what comes does not go on with it.
+        /// Ends the current line, unless the next text continues it.
         private func go(to next: Place) async throws {
             if place != .lineStart, place != next {
                 if let rest = wrap?.finish() { try await put(rest) }
@@ -111,7 +111,7 @@
             try await output.write(Array(shown.utf8))
         }
 
-        /// Arguments on one line: `query: tide tables  limit: 5`.
+        /// Returns arguments on one line: `query: tide tables  limit: 5`.
         private static func summary(of arguments: JSONValue) -> String {
             guard case .object(let members) = arguments else { return arguments.readable.oneLine }
             return members.sorted { $0.key < $1.key }
@@ -120,7 +120,7 @@
         }
     }
 
-    /// A turn for programs: an object a line, `event` says what it is.
+    /// Shows a turn to programs: one JSON object per line, with the kind of event under `event`.
     final class ReplyJSON: ReplyDisplay {
         private let output: Output
         private var agentId = ""
@@ -159,7 +159,7 @@
             if let failure { try await write("failed", ["message": .string(failure)]) }
         }
 
-        /// Writes an event of a session's own.
+        /// Writes an event as a JSON object on one line.
         func write(_ event: String, _ members: [String: JSONValue]) async throws {
             try await output.line(JSONValue.object(members.merging(["event": .string(event)]) { $1 }).jsonString)
         }

@@ -123,7 +123,7 @@
             try result.get()
         }
 
-        /// The session that goes on; `nil` for a new one.
+        /// The session to continue; `nil` for a new one.
         private func conversation(in history: any HistoryStore) async throws -> Conversation? {
             if let session { return try await options.session(session, in: history) }
             guard !new else { return nil }

@@ -70,7 +70,7 @@
         }
 
         private func line(of trace: WordTrace) -> String {
-            // In columns, as far as all have them.
+            // Aligned columns for the fields of every trace.
             var words = [(trace.isLive ? "in use" : "remains").padded(to: 7), trace.kind.rawValue, trace.file.oneLine]
             if let page = trace.page { words.append("page \(page)") }
             if let offset = trace.offset { words.append("offset \(offset)") }
@@ -110,7 +110,7 @@
                 ),
                 ("Search index", index),
             ]
-            // Of a database that cannot be read nothing is known but its files.
+            // Of an unreadable database only the files are known.
             let unknown = report.migrations.isEmpty ? ["Schema", "Holds", "Search index"] : []
             var lines = facts.filter { !unknown.contains($0.0) }.map { "\(style.dim($0.padded(to: 14)))\($1)" }
             if !report.erasure.isComplete {

@@ -3,11 +3,11 @@
     import Recollect
     import RecollectTranscripts
 
-    /// An import as commands run it, with a bar that shows how far it has come.
+    /// Runs an import, with a progress bar.
     struct ImportRun {
         let paths: [String]
         let options: StoreOptions
-        /// Whether what is new is read back and compared.
+        /// Whether new messages are read back and compared.
         var verifies = false
 
         func run(in history: any HistoryStore) async throws -> ImportReport {
@@ -26,7 +26,7 @@
     }
 
     extension ImportReport {
-        /// What a person is told of it.
+        /// Returns the summary for people.
         func summary(_ options: StoreOptions, in directory: URL? = nil, _ style: Style) -> String {
             let added = "\(Format.count(self.added, "new message")) in \(Format.count(sessions, "session"))"
             let unchanged = "\(Format.grouped(self.unchanged)) \(self.unchanged == 1 ? "was" : "were") there before"
@@ -50,14 +50,14 @@
             return lines.joined(separator: "\n")
         }
 
-        /// Tells of what could not be read on standard error.
+        /// Prints the unreadable lines and files to standard error.
         func tellUnreadable() {
             guard unreadableCount > 0 else { return }
             Output.tell(
                 "recall: \(Format.count(unreadableCount, "line or file", "lines or files")) could not be read:")
             for entry in unreadable.prefix(20) {
                 let place = entry.line > 0 ? "\(entry.file):\(entry.line)" : entry.file
-                // What is said of a whole file may begin with its name.
+                // The reason for a whole file may begin with its name.
                 let reason =
                     entry.reason.hasPrefix(entry.file + " ")
                     ? String(entry.reason.dropFirst(entry.file.count + 1)) : entry.reason
@@ -66,7 +66,7 @@
             if unreadableCount > 20 { Output.tell("  … --json lists more of them") }
         }
 
-        /// The report as `--json` gives it.
+        /// The report as JSON.
         var listed: JSONValue {
             [
                 "sessions": .integer(Int64(sessions)), "users": .array(users.map { .string($0) }),

@@ -70,7 +70,7 @@
         private typealias Move =
             (String, @escaping @Sendable (MigrationProgress) -> Void) async throws -> MigrationReport
 
-        /// Moves a history's users one after the other.
+        /// Moves the users of a history one after the other.
         private func move(_ source: SQLiteHistoryStore, _ from: Place, _ to: Place, _ move: Move) async throws {
             let users = if let user = options.namedUser { [user] } else { try await source.users() }
             var report = MigrationReport()
@@ -90,7 +90,7 @@
                                     "\(Format.grouped(progress.sessions)) of \(sessions), \(messages)")
                             }
                     } catch let error as RecollectError where error.code == .conflict {
-                        // One user's conflicts do not hold up the others.
+                        // A conflict of one user does not stop the moves of the others.
                         conflict = conflict ?? error
                     }
                 }

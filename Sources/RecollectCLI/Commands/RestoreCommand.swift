@@ -37,7 +37,7 @@
                     try await history.restoreBranch(found.id, in: session.id)
                     restored = [session]
                 } else {
-                    // All are looked for first: where one is not there, none is brought back.
+                    // All of them are looked up first: if one is missing, none is restored.
                     for prefix in session { restored.append(try await options.discardedSession(prefix, in: history)) }
                     for session in restored { try await history.restoreConversation(session.id) }
                 }

@@ -75,7 +75,7 @@
     }
 
     extension SearchHit {
-        /// The hit as `--json` gives it.
+        /// The hit as JSON.
         fileprivate var listed: JSONValue {
             [
                 "sessionId": .string(conversation.sessionId), "agentId": .string(agentId),

@@ -40,7 +40,8 @@
             }
         }
 
-        /// Tells of damaged files with which messages were lost, for as long as they are there.
+        /// Prints the losses to standard error, as long as their damaged files exist.
+        /// - Throws: `ExitCode.partly` if there are losses.
         private func tellLosses(of history: SQLiteHistoryStore) async throws {
             let losses = try await history.losses()
             for loss in losses {
@@ -79,7 +80,7 @@
             return SessionTable(style: output.style, columns: output.columns).lines(sessions)
         }
 
-        /// Why the list is empty.
+        /// Returns the reason for an empty list.
         private func reason(_ history: any HistoryStore) async throws -> String {
             let everything = ConversationQuery(userId: options.user)
             let isNew = try await history.conversations(everything, page: PageRequest(limit: 1)).elements.isEmpty

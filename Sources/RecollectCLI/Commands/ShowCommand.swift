@@ -89,11 +89,11 @@
             }
         }
 
-        /// The messages that were asked for, and then the replies in flight.
+        /// Passes the requested messages and then the streaming replies to `body`.
         private func forEachPage(
             of conversation: Conversation, _ history: any HistoryStore, _ body: ([StoredMessage]) async throws -> Void
         ) async throws {
-            // Asked first: one that ends meanwhile is a message then, and left out here.
+            // Read first: a reply ending meanwhile is among the messages, and left out here.
             let replies = try await history.repliesInFlight(in: conversation.id)
             if let last {
                 let page = try await history.messages(

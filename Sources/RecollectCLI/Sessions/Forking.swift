@@ -3,14 +3,17 @@
     import Recollect
 
     extension ConversationID {
-        /// A new session of a user; there is nothing in it until something is said.
+        /// Returns the ID of a new session of a user. The session is in the history after its first message.
         static func new(of userId: String) -> ConversationID {
             ConversationID(userId: userId, sessionId: UUID().uuidString.lowercased())
         }
     }
 
     extension HistoryStore {
-        /// Copies a conversation up to a message, its last unless one is named, into a session, a new one unless it is named.
+        /// Copies a session up to a message into another session. The defaults are the last message and a new
+        /// session.
+        /// - Throws: `notFound` for a session without messages, or if the fork is deleted at once; errors of
+        ///   `fork`.
         func forkConversation(
             _ conversation: ConversationID, at message: String?, into sessionId: String? = nil
         ) async throws -> Conversation {

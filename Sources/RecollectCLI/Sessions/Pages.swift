@@ -1,9 +1,9 @@
 #if CommandLine
     import Recollect
 
-    /// Reading to the end, a page at a time.
+    /// Iterates over all pages of a list.
     extension HistoryStore {
-        /// The conversations that a query finds, at most `limit`.
+        /// Passes the sessions of a query to `body`, page by page, at most `limit` of them.
         func forEachPage(
             of query: ConversationQuery, limit: Int = .max, _ body: ([Conversation]) async throws -> Void
         ) async throws {
@@ -18,7 +18,7 @@
             }
         }
 
-        /// The messages of a conversation, those of one agent or of all.
+        /// Passes the messages of a session to `body`, page by page: those of one agent, or of all.
         func forEachPage(
             of conversation: ConversationID, agentId: String? = nil, _ body: ([StoredMessage]) async throws -> Void
         ) async throws {

@@ -1,9 +1,10 @@
 #if CommandLine
     import Recollect
 
-    /// Hits of a search as people read them.
+    /// Search hits as lines for people.
     extension StoreOptions {
-        /// Two lines for each hit, the best first: where it is and what it says, with its words marked.
+        /// Returns two lines and an empty one for each hit, the best hit first: its session and author, and its
+        /// text with the matches marked.
         func lines(
             of page: Page<SearchHit, SearchCursor>, in history: any HistoryStore, style: Style
         ) async throws -> [String] {
@@ -25,7 +26,7 @@
             return page.next == nil ? lines.dropLast() : lines
         }
 
-        /// How sessions are found again, and what they are called.
+        /// Returns the short IDs and the titles of sessions.
         private func names(
             of sessions: Set<ConversationID>, in history: any HistoryStore
         ) async throws -> [ConversationID: (shortId: String, title: String)] {

@@ -2,9 +2,9 @@
     import ArgumentParser
     import Recollect
 
-    /// Which sessions a list shows, and in which order.
+    /// The filter and the order of a list of sessions.
     struct SessionFilter: ParsableArguments {
-        /// What a list is ordered by.
+        /// The order of a list.
         enum Order: String, CaseIterable, ExpressibleByArgument {
             case activity, access, created, title, messages
 
@@ -71,12 +71,12 @@
             }
         }
 
-        /// The query of a user.
+        /// Returns the query for a user.
         func query(of userId: String) -> ConversationQuery {
             ConversationQuery(
                 userId: userId, order: sort.order, isReversed: reverse, text: search ?? "", tags: tag, agentId: agent,
                 from: since?.date, until: until?.date, isPinned: pinned ? true : nil,
-                // What was discarded is looked for whether it was archived or not.
+                // Discarded sessions are listed with and without an archive mark.
                 isArchived: archived ? true : all || discarded ? nil : false, isUnread: unread ? true : nil,
                 isDiscarded: discarded)
         }

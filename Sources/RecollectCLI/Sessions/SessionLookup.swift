@@ -2,11 +2,13 @@
     import Foundation
     import Recollect
 
-    /// How sessions are named on the command line: by an id or any beginning of it that no other has.
+    /// Finds sessions by their IDs. An argument is an ID or an unambiguous prefix of one.
     ///
-    /// What lists show comes first: a discarded session is found by a beginning that none of these has, a branch by its whole id.
+    /// Listed sessions come first: a discarded session is found by a prefix without a match among them, a branch
+    /// only by its whole ID.
     extension StoreOptions {
-        /// The one session whose id is `prefix` or begins with it.
+        /// Returns the one session with an ID equal to `prefix` or beginning with it.
+        /// - Throws: `notFound`, `ambiguous`, or `invalidArgument` for an empty prefix.
         func session(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
             if let exact = try await history.conversation(ConversationID(userId: user, sessionId: prefix)) {
                 return exact
@@ -17,7 +19,7 @@
                 beginningWith: prefix, kind: "session", "`recall sessions` lists those there are")
         }
 
-        /// The sessions that several arguments name, each once.
+        /// Returns the sessions of several arguments, each once.
         func sessions(_ prefixes: [String], in history: any HistoryStore) async throws -> [Conversation] {
             var sessions: [Conversation] = []
             for prefix in prefixes {
@@ -27,7 +29,7 @@
             return sessions
         }
 
-        /// The one discarded session whose id is `prefix` or begins with it.
+        /// Returns the one discarded session with an ID equal to `prefix` or beginning with it.
         func discardedSession(_ prefix: String, in history: any HistoryStore) async throws -> Conversation {
             let found = try await discarded(beginningWith: prefix, in: history)
             if let exact = found.first(where: { $0.id.sessionId.hasSameBytes(as: prefix) }) { return exact }
@@ -36,7 +38,7 @@
                 "`recall sessions --discarded` lists those there are")
         }
 
-        /// The one branch of a session whose id is `prefix` or begins with it.
+        /// Returns the one branch of a session with an ID equal to `prefix` or beginning with it.
         func branch(_ prefix: String, of session: Conversation, in history: any HistoryStore) async throws
             -> Conversation
         {
@@ -47,12 +49,12 @@
                 "`recall branches` lists those there are")
         }
 
-        /// The one message of a session whose id is `prefix` or begins with it.
+        /// Returns the one message ID of a session equal to `prefix` or beginning with it.
         func message(_ prefix: String, of session: Conversation, in history: any HistoryStore) async throws -> String {
             if try await history.message(prefix, in: session.id) != nil { return prefix }
             var found: [String] = []
             try await history.forEachPage(of: session.id) { page in
-                // Several agents may hold messages of one id.
+                // Messages of several agents may have the same ID.
                 for id in page.map(\.message.id)
                 where id.utf8.starts(with: prefix.utf8) && !found.contains(where: id.hasSameBytes) { found.append(id) }
             }
@@ -61,8 +63,9 @@
                 "`recall show --ids` tells them")
         }
 
-        /// The beginning of a session's id that finds it again: at least eight characters, more where others begin alike.
-        /// - Parameter others: ids that are no more in lists, and must be told apart from it too.
+        /// Returns an unambiguous prefix of a session's ID: at least eight characters, more if other IDs begin
+        /// alike.
+        /// - Parameter others: Other IDs to distinguish from, of sessions not in lists.
         func shortId(of sessionId: String, in history: any HistoryStore, among others: [String] = []) async throws
             -> String
         {
@@ -91,7 +94,7 @@
         private static func one<Element>(
             of found: [Element], _ id: (Element) -> String, beginningWith prefix: String, kind: String, _ advice: String
         ) throws -> Element {
-            // All begin with nothing, also the only one: it is what a shell makes of a variable that was not set.
+            // Every ID begins with an empty prefix. A shell passes one for an unset variable.
             guard !prefix.isEmpty else {
                 throw RecollectError(.invalidArgument, "an empty id names no \(kind); \(advice)")
             }

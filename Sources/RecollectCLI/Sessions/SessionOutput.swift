@@ -2,9 +2,9 @@
     import Recollect
     import RecollectTranscripts
 
-    /// What commands that change sessions tell of them.
+    /// The output of commands for changing sessions.
     extension StoreOptions {
-        /// Writes sessions as they are now: as a list's lines, or its JSON.
+        /// Writes the current state of sessions: as a table, or as JSON.
         func write(_ sessions: [Conversation], in history: any HistoryStore) async throws {
             var current: [(Conversation, String)] = []
             for session in sessions {
@@ -21,7 +21,7 @@
             }
         }
 
-        /// A session in a sentence: how it is found again, and its title.
+        /// Returns a session's short ID and its title.
         func name(of session: Conversation, in history: any HistoryStore) async throws -> String {
             let short = try await shortId(of: session.id.sessionId, in: history)
             return "\(short.oneLine)  \(session.displayTitle.oneLine.cut(to: 60))"

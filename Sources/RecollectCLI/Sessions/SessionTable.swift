@@ -1,13 +1,13 @@
 #if CommandLine
     import Recollect
 
-    /// Sessions as lines on a terminal.
+    /// A table of sessions for a terminal.
     struct SessionTable {
         let style: Style
-        /// The columns of the screen; `nil` where there is none.
+        /// The columns of the screen; `nil` without a screen.
         let columns: Int?
 
-        /// A line for each session under a line of headings.
+        /// Returns a line of headings and a line for each session.
         func lines(_ sessions: [(conversation: Conversation, shortId: String)]) -> [String] {
             let format = Format()
             var table = Table(columns: [
@@ -38,7 +38,7 @@
             conversation.workingDirectory.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? ""
         }
 
-        /// The agent that spoke first, and how many others there are.
+        /// Returns the first agent, and the number of other agents.
         private static func agents(of conversation: Conversation) -> String {
             guard let first = conversation.agents.first?.oneLine.cut(to: 16) else { return "" }
             let others = conversation.agents.count - 1
@@ -47,14 +47,14 @@
     }
 
     extension Conversation {
-        /// What a list marks it with: `P` pinned, `U` unread, `A` archived.
+        /// The marks in a list: `P` pinned, `U` unread, `A` archived.
         var marks: String {
             (isPinned ? "P" : "") + (isUnread ? "U" : "") + (isArchived ? "A" : "")
         }
     }
 
     extension TokenUsage {
-        /// What was sent and what was generated: `12.3k/4.5k`; empty where nothing is known.
+        /// The input and output tokens: `12.3k/4.5k`; empty if unknown.
         var short: String {
             total > 0 ? "\(Format.tokens(input))/\(Format.tokens(output))" : ""
         }

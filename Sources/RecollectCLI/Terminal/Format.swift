@@ -1,13 +1,14 @@
 #if CommandLine
     import Foundation
 
-    /// Moments, counts and sizes as people read them, the same in every language of the system.
+    /// Formats dates, counts and sizes, the same in every language of the system.
     struct Format {
         private let calendar: Calendar
         private let now: Date
         private let formatter: DateFormatter
 
-        /// The user's calendar for agents that write moments by its locale: English words and 24 hours, as everywhere in `recall`.
+        /// The user's calendar with English words and 24 hours, as everywhere in `recall`, for agents formatting
+        /// dates by its locale.
         static var calendar: Calendar {
             let own = Calendar.current
             var calendar = own
@@ -23,7 +24,7 @@
             formatter.locale = Locale(identifier: "en_US_POSIX")
         }
 
-        /// A moment in a list: `today 14:02`, `yesterday 09:10`, `3 Feb 09:10`, `3 Feb 2025`.
+        /// A date in a list: `today 14:02`, `yesterday 09:10`, `3 Feb 09:10`, `3 Feb 2025`.
         func short(_ date: Date) -> String {
             let days = calendar.dateComponents(
                 [.day], from: calendar.startOfDay(for: date), to: calendar.startOfDay(for: now)
@@ -36,7 +37,7 @@
             }
         }
 
-        /// A moment in full: `3 Feb 2026 09:10:04`.
+        /// A date with its year and seconds: `3 Feb 2026 09:10:04`.
         func full(_ date: Date) -> String {
             text(date, "d MMM yyyy HH:mm:ss")
         }

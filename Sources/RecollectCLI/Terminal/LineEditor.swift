@@ -4,39 +4,41 @@
     import Foundation
     import Recollect
 
-    /// What a person did at a prompt.
+    /// The input at a prompt.
     enum Typed: Sendable {
         case line(String)
-        /// Ctrl-C, and whether there was nothing on the line that it took away.
+        /// Ctrl-C. `wasEmpty` is true if it removed no text.
         case interrupt(wasEmpty: Bool)
         /// Ctrl-D on an empty line, or the end of the input.
         case end
     }
 
-    /// Lines that are typed on a terminal, with libedit: the keys of a shell, ↑ for earlier lines, and a paste of several lines as
-    /// one message.
+    /// A line editor for a terminal, on top of libedit: the keys of a shell, ↑ for earlier lines, and a paste of
+    /// several lines as one message.
     ///
-    /// The library has one state a process, so there is one editor. Reading blocks, on a queue of its own.
+    /// libedit has one state per process, so there is one editor. Reading blocks, on a queue of its own.
     final class LineEditor: Sendable {
-        /// The one editor.
         static let shared = LineEditor()
-        /// A key of no other use that makes libedit draw the line anew: Ctrl-\.
+        /// A key without another use, bound to redrawing the line in libedit: Ctrl-\.
         static let redisplayKey: UInt8 = 0x1C
 
         private let queue = DispatchQueue(label: "recall.editor")
-        /// How the line was left, where Ctrl-C left it.
+        /// The result of a line ended by Ctrl-C.
         private let interrupt = Locked<Typed?>(nil)
 
         private init() {}
 
-        /// Sets the editor up on standard input and output.
-        /// - Parameter lines: what ↑ brings back, the oldest first.
+        /// Sets up the editor on standard input and output. Reads the locale from the environment.
+        /// - Parameters:
+        ///   - lines: The lines for ↑, the oldest first.
+        ///   - limit: The number of lines kept for ↑.
         func begin(lines: [String], keeping limit: Int) {
-            // libedit would not find the terminal again as it left it, so Ctrl-Z does nothing.
+            // libedit does not restore its terminal mode after a stop, so Ctrl-Z is ignored.
             signal(SIGTSTP, SIG_IGN)
             _ = ceditline_initialize()
             define("recall-interrupt", key: 3) { _, _ in LineEditor.shared.abandonLine() }
-            // A key has to be named for the action; the sequence that begins a paste is what it is for.
+            // libedit needs a key for every action. The bindings below give `~` its usual action back, and bind
+            // this action to the start sequence of a paste.
             define("recall-paste", key: Int32(UInt8(ascii: "~"))) { _, _ in LineEditor.shared.insertPaste() }
             for binding in ["~ ed-insert", "^[[200~ recall-paste", "^I ed-insert", "^\\\\ ed-redisplay"] {
                 _ = rl_parse_and_bind("bind \(binding)")
@@ -45,9 +47,9 @@
             for line in lines { _ = add_history(line) }
         }
 
-        /// Shows a prompt and gives what is typed to `answer`, on a queue.
+        /// Shows a prompt, and passes the input to `answer`, on a queue.
         func read(_ prompt: String, style: Style, mode: TerminalMode, answer: @escaping @Sendable (Typed) -> Void) {
-            // What does not move the cursor stands between marks, so that libedit counts columns right.
+            // Marks around escape sequences let libedit count columns correctly.
             let marked = style.isOn ? "\u{1}\u{1B}[1;32m\u{2}\(prompt)\u{1}\u{1B}[0m\u{2}" : prompt
             queue.async { [interrupt] in
                 interrupt.withLock { $0 = nil }
@@ -65,7 +67,7 @@
             }
         }
 
-        /// Lets ↑ bring a line back.
+        /// Adds a line for ↑.
         func remember(_ line: String) {
             queue.async { _ = add_history(line) }
         }
@@ -82,7 +84,7 @@
             return 0
         }
 
-        /// Puts what a terminal pastes into the line, as far as the mark that ends it; its ends of lines end no message.
+        /// Inserts a paste up to its end sequence. Its line breaks do not end the message.
         private func insertPaste() -> Int32 {
             let end = Array("\u{1B}[201~".utf8)
             var bytes: [UInt8] = []
@@ -98,7 +100,8 @@
             return 0
         }
 
-        /// A paste as text of lines, without control characters and without the end of its last line.
+        /// Returns the text of a paste, with `\n` for its line breaks, without other control characters except
+        /// tabs, and without the line breaks at its end.
         static func text(ofPaste bytes: [UInt8]) -> String {
             var text = String(decoding: bytes, as: UTF8.self)
                 .replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")

@@ -2,19 +2,19 @@
     import Recollect
     import RecollectTranscripts
 
-    /// A conversation as a person reads it on a terminal.
+    /// A session as lines for a terminal.
     struct MessageView {
         let style: Style
         let columns: Int
-        /// Whether long parts are shown whole.
+        /// Whether long parts are shown in full.
         let isWhole: Bool
-        /// Whether the agent stands beside the role.
+        /// Whether the agent is shown beside the role.
         let showsAgents: Bool
-        /// Whether a message's id stands beside its time.
+        /// Whether the message ID is shown beside the time.
         let showsIds: Bool
         private let format = Format()
 
-        /// The lines of a part that are shown where it is not shown whole.
+        /// The number of lines shown of a long part.
         private static let partLines = 8
 
         init(style: Style, columns: Int, isWhole: Bool, showsAgents: Bool, showsIds: Bool = false) {
@@ -25,7 +25,7 @@
             self.showsIds = showsIds
         }
 
-        /// What is known of the session.
+        /// Returns the title, the ID and the details of a session.
         func head(of conversation: Conversation) -> [String] {
             var facts = [Format.count(conversation.messageCount, "message")]
             if showsAgents { facts.append(Format.count(conversation.agents.count, "agent")) }
@@ -43,7 +43,7 @@
                 + (states.isEmpty ? [] : [style.yellow(states.joined(separator: ", "))])
         }
 
-        /// What somebody made of a session.
+        /// Returns the tags and marks of a session.
         private func states(of conversation: Conversation) -> [String] {
             var states = conversation.tags.map(\.oneLine)
             if !states.isEmpty { states = ["tagged \(states.joined(separator: " "))"] }
@@ -55,7 +55,7 @@
             return states
         }
 
-        /// A message: who and when, then its parts.
+        /// Returns the lines of a message: role, agent and time, then its parts.
         func lines(of stored: StoredMessage) -> [String] {
             let message = stored.message
             let agent = showsAgents ? " \(stored.agentId.oneLine)" : ""
@@ -69,7 +69,7 @@
             return [heading] + (body.isEmpty ? [style.dim("  (\(nature(of: message)))")] : body)
         }
 
-        /// What a message without anything to read is.
+        /// Returns the description of a message without readable content.
         private func nature(of message: ConversationMessage) -> String {
             message.metadata["claudeCode"]?["subtype"]?.stringValue?.oneLine ?? "nothing to read"
         }
@@ -94,7 +94,7 @@
             }
         }
 
-        /// Arguments one a line, prose without quotation marks.
+        /// Returns the arguments, one per line, strings without quotation marks.
         private func readable(_ arguments: JSONValue) -> String {
             guard case .object(let members) = arguments else { return arguments.jsonString }
             return members.sorted { $0.key < $1.key }
@@ -113,7 +113,7 @@
             return "attachment: \(name)\(attachment.mediaType.oneLine), \(size)"
         }
 
-        /// The lines of a text without the blank ones around it.
+        /// Returns the lines of a text, without the blank lines around it.
         private static func lines(of text: String) -> [String] {
             let lines = text.visible.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
             let first = lines.firstIndex { !$0.allSatisfy(\.isWhitespace) } ?? lines.endIndex
@@ -121,7 +121,7 @@
             return first == lines.endIndex ? [] : Array(lines[first...last])
         }
 
-        /// Indented lines under a name, cut to a few where they are not wanted whole.
+        /// Returns indented lines under a name, shortened unless the view is in full.
         private func block(_ name: String, _ text: String, limit: Int = partLines) -> [String] {
             let lines = Self.lines(of: text)
             let shown = isWhole ? lines[...] : lines.prefix(limit)

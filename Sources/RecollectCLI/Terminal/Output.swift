@@ -3,26 +3,28 @@
     import Foundation
     import Recollect
 
-    /// Nobody reads on: the reader of a pipe has ended, or the pager was left.
+    /// The error of a write after the reader of a pipe has ended, or after the pager was left.
     struct OutputClosed: Error {}
 
-    /// Where a command writes: standard output, through a pager where that is a terminal.
+    /// The output of a command: standard output, through a pager if it is long and goes to a terminal.
     ///
-    /// Writes block, so they run on a queue of their own. Standard error belongs to messages for people: `tell`.
+    /// Writes block, so they run on a queue of their own. Messages for people go to standard error: `tell`.
     final class Output: Sendable {
-        /// Whether a person reads what is written.
+        /// Whether standard output is a terminal.
         let isTerminal: Bool
-        /// How it is coloured.
+        /// The style of the output.
         let style: Style
-        /// The columns that a line may take; `nil` where there is no screen.
+        /// The columns of a line; `nil` without a screen.
         let columns: Int?
 
         private let queue = DispatchQueue(label: "recall.output")
         private let pager: Pager?
         private let descriptor: Int32
 
-        /// Runs a command that writes to standard output, and waits until a person has left the pager, also where it fails.
-        /// - Parameter paged: whether what comes may be longer than a screen.
+        /// Runs a command with an output. Then waits until the user leaves the pager, also after an error of the
+        /// command.
+        /// - Parameter paged: Whether the output may be longer than a screen.
+        /// - Throws: The error of the pager, else the error of the command.
         static func open(paged: Bool = false, _ body: (Output) async throws -> Void) async throws {
             let output = Output(paged: paged)
             let result: Result<Void, any Error>
@@ -43,8 +45,9 @@
             descriptor = pager?.descriptor ?? STDOUT_FILENO
         }
 
-        /// Writes bytes, all of them.
-        /// - Throws: `OutputClosed` where nobody reads on; `inputOutput` or `diskFull` where a file cannot take more.
+        /// Writes all bytes.
+        /// - Throws: `OutputClosed` if the reader has ended; `inputOutput`, or `diskFull` for a file on a full
+        ///   disk.
         func write(_ bytes: [UInt8]) async throws {
             try await withCheckedThrowingContinuation { continuation in
                 queue.async { [descriptor] in
@@ -53,12 +56,12 @@
             }
         }
 
-        /// Writes text and an end of line.
+        /// Writes text and a line break.
         func line(_ text: String = "") async throws {
             try await write(Array(text.utf8) + [0x0A])
         }
 
-        /// Writes values as one JSON array, a line each.
+        /// Writes values of one JSON array, one per line, without its end. `isFirst` is true for the first call.
         func list<Element>(_ elements: [Element], isFirst: Bool, _ json: (Element) -> [UInt8]) async throws {
             var bytes: [UInt8] = []
             for (index, element) in elements.enumerated() {
@@ -74,9 +77,9 @@
             }
         }
 
-        /// Writes a line for a person to standard error.
+        /// Writes a line for people to standard error.
         static func tell(_ text: String) {
-            // If nobody reads standard error there is nobody to tell.
+            // A failed write to standard error cannot be reported.
             try? writeAll(Array((text + "\n").utf8), to: STDERR_FILENO)
         }
 

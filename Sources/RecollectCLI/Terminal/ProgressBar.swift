@@ -2,7 +2,7 @@
     import Foundation
     import Recollect
 
-    /// A line on a terminal that shows how far something has come; nothing where standard error is no terminal.
+    /// A progress bar on standard error; hidden unless standard error is a capable terminal.
     final class ProgressBar: Sendable {
         private let isOn = isatty(STDERR_FILENO) == 1 && Screen.isCapable
         private let style = Style(isOn: Screen.takesColours(STDERR_FILENO))
@@ -21,10 +21,10 @@
             draw(Self.line(done, text, style: style, columns: Screen.columns(STDERR_FILENO, atLeast: 1)))
         }
 
-        /// The bar, its number and as much of the text as fits: a line that wraps could not be drawn over.
+        /// Returns the bar, its percentage, and as much of the text as fits. A wrapped line could not be redrawn.
         static func line(_ done: Double, _ text: String, style: Style, columns: Int) -> String {
             let done = min(1, max(0, done))
-            // The last column stays free: some terminals go on to the next line with it.
+            // The last column stays free: some terminals wrap the line after it.
             let room = columns - 1
             let number = "\(Int(done * 100)) %"
             let width = min(28, max(0, room - number.columns - 1))
@@ -36,13 +36,13 @@
             return "\(bar) \(number)".trimmingCharacters(in: .whitespaces) + (rest > 8 ? "  \(text.cut(to: rest))" : "")
         }
 
-        /// Takes the bar away.
+        /// Removes the bar.
         func clear() {
             if isOn { draw("") }
         }
 
         private func draw(_ text: String) {
-            // A bar that cannot be drawn is not missed.
+            // A failed drawing is ignored.
             try? Output.writeAll(Array("\r\u{1B}[K\(text)".utf8), to: STDERR_FILENO)
         }
     }

@@ -3,23 +3,23 @@
     import Foundation
     import Recollect
 
-    /// A question that a person answers with yes or no, on standard error and standard input.
+    /// A yes-or-no question on standard error, answered on standard input.
     struct Question {
         var text: String
-        /// What they need to know first, a line each.
+        /// Facts shown before the question, one per line.
         var facts: [String] = []
-        /// Why nothing is done where nobody can be asked.
+        /// The message of the error without a terminal.
         var refusal: String
 
-        /// Asks. Whatever does not begin with `y` means no; so does the end of the input.
-        /// - Throws: `invalidArgument` where nobody can be asked.
+        /// Asks the question. Only an answer beginning with `y` or `Y` means yes; the end of the input means no.
+        /// - Throws: `invalidArgument` unless standard input and standard error are a terminal.
         func ask() async throws -> Bool {
             guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
                 throw RecollectError(.invalidArgument, refusal)
             }
             for fact in facts { Output.tell("  \(fact)") }
             try Output.writeAll(Array("\(text) [y/N] ".utf8), to: STDERR_FILENO)
-            // Waiting for a person blocks a thread of its own.
+            // The wait for an answer blocks a thread of its own.
             let answer = await withCheckedContinuation { continuation in
                 DispatchQueue(label: "recall.question").async { continuation.resume(returning: readLine()) }
             }

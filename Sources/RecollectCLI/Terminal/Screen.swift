@@ -1,21 +1,21 @@
 #if CommandLine
     import Foundation
 
-    /// What is known of the terminal.
+    /// The properties of the terminal.
     enum Screen {
-        /// Whether terminals here take commands, and do more than write line after line.
+        /// Whether the terminal supports control sequences: `TERM` is neither empty nor `dumb`.
         static var isCapable: Bool {
             let terminal = ProcessInfo.processInfo.environment["TERM"] ?? ""
             return !terminal.isEmpty && terminal != "dumb"
         }
 
-        /// Whether colours are wanted on a descriptor: a terminal that has them, and no `NO_COLOR`.
+        /// Whether output to a descriptor is in color: it is a capable terminal, and `NO_COLOR` is not set.
         static func takesColours(_ descriptor: Int32) -> Bool {
             let refusal = ProcessInfo.processInfo.environment["NO_COLOR"] ?? ""
             return isatty(descriptor) == 1 && refusal.isEmpty && isCapable
         }
 
-        /// The width of a terminal; text is not laid out for less than `least`.
+        /// Returns the width of a terminal, at least `least` columns; 80 if unknown.
         static func columns(_ descriptor: Int32, atLeast least: Int = 30) -> Int {
             var size = winsize()
             let isKnown = ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
@@ -23,7 +23,7 @@
         }
     }
 
-    /// Colours, where they are on.
+    /// Terminal styles, without effect when off.
     struct Style: Sendable {
         var isOn: Bool
 

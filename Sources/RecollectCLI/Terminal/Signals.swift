@@ -3,20 +3,20 @@
     import Foundation
     import Recollect
 
-    /// The signals that ask a command to stop, taken so that it can keep what it has first: SIGINT, SIGTERM and SIGHUP.
+    /// Handles SIGINT, SIGTERM and SIGHUP, so a command can save its work before it stops.
     ///
-    /// Dispatch has sources for signals, but takes them some time after it was asked to, and on Linux it hands a signal to the thread
-    /// that happened to register its source, where it is lost once that thread is gone.
+    /// Not with Dispatch's signal sources: a source starts some time after its activation. On Linux, Dispatch also
+    /// delivers a signal to the thread of the source's registration, and loses it once this thread has ended.
     final class Signals: Sendable {
         private struct State {
-            /// The last one that nobody has taken.
+            /// The last signal received without a handler.
             var pending: Int32?
             var handler: (@Sendable (Int32) -> Void)?
             var source: (any DispatchSourceRead)?
         }
 
-        /// What a handler tells of a signal: writing is one of the few things that it may do. There is one pipe, as the handlers are the
-        /// process's; `nil` where the system has none to give.
+        /// The pipe from the signal handlers. `write` is one of the few functions allowed in a handler. There is
+        /// one pipe because handlers belong to the process; `nil` if the system has none left.
         private static let pipe: (out: Int32, into: Int32)? = {
             var ends: [Int32] = [-1, -1]
             guard Foundation.pipe(&ends) == 0 else { return nil }
@@ -29,9 +29,9 @@
 
         private let state = Locked(State())
 
-        /// Takes the signals from now on, to the end of the process.
+        /// Creates the object, and handles the signals from now on, until the process ends.
         init() {
-            // Without a pipe they do what they do to any program.
+            // Without a pipe, signals keep their default actions.
             guard let out = Self.pipe?.out else { return }
             let source = DispatchSource.makeReadSource(
                 fileDescriptor: out, queue: DispatchQueue(label: "recall.signals"))
@@ -59,7 +59,8 @@
             handler?(signal)
         }
 
-        /// Hands signals to `handler` instead of the one before, at once one that nobody has taken; `nil` lets the next one wait.
+        /// Replaces the handler. A pending signal goes to the new handler at once. With `nil`, the next signal
+        /// becomes pending.
         func handle(_ handler: (@Sendable (Int32) -> Void)?) {
             let pending = state.withLock { state in
                 state.handler = handler
@@ -70,7 +71,7 @@
             if let pending { handler?(pending) }
         }
 
-        /// Forgets a Ctrl-C that nobody has taken.
+        /// Drops a pending SIGINT.
         func forgetInterrupt() {
             state.withLock { if $0.pending == SIGINT { $0.pending = nil } }
         }

@@ -1,13 +1,13 @@
 #if CommandLine
-    /// Columns under headings, as wide as they need to be; the last is cut where the screen ends, and optional ones give way to
-    /// it, from the right.
+    /// Columns under headings, as wide as their content. The last column is cut at the edge of the screen.
+    /// Optional columns are left out to make room for it, from the right.
     struct Table {
         struct Column {
             var heading: String
             var isRight = false
-            /// Whether it may be left out where the last column would get too narrow.
+            /// Whether the column may be left out if the last one would get too narrow.
             var isOptional = false
-            /// Whether it is left out where no row has anything in it.
+            /// Whether the column is left out if it is empty in all rows.
             var needsContent = false
             var paint: (String) -> String = { $0 }
         }
@@ -15,7 +15,7 @@
         var columns: [Column]
         var rows: [[String]] = []
 
-        /// The table's lines.
+        /// Returns the lines of the table.
         func lines(style: Style, width: Int?) -> [String] {
             let widths = columns.indices.map { index in
                 rows.reduce(columns[index].heading.columns) { max($0, $1[index].columns) }

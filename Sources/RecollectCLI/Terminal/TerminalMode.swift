@@ -2,25 +2,25 @@
     import CEditLine
     import Foundation
 
-    /// What the terminal does with keys while a chat has it.
+    /// The mode of the terminal during a chat.
     ///
-    /// What is typed while a reply streams is neither shown in the middle of it nor lost: the terminal keeps it for the next prompt.
+    /// Input during a streaming reply is not echoed, and not lost: the terminal holds it for the next prompt.
     struct TerminalMode: Sendable {
         private let original: termios
 
-        /// Remembers how standard input's terminal is now; `nil` where it is none.
+        /// Creates the mode from the current one of standard input; `nil` unless it is a terminal.
         init?() {
             var mode = termios()
             guard tcgetattr(STDIN_FILENO, &mode) == 0 else { return nil }
             original = mode
         }
 
-        /// As it was.
+        /// Restores the original mode.
         func restore() {
             set(original)
         }
 
-        /// While a reply streams: nothing is shown, and Ctrl-C is a signal that leaves what was typed before it.
+        /// Sets the mode during a reply: no echo, and Ctrl-C sends a signal without dropping earlier input.
         func waitForReply() {
             var mode = original
             mode.c_lflag &= ~tcflag_t(ECHO | ICANON)
@@ -29,8 +29,9 @@
             set(mode)
         }
 
-        /// Before libedit reads a line: the keys of signals reach it as keys, and so does Ctrl-D. It makes its own mode of this one, and
-        /// shows the prompt a moment before: a Ctrl-D that came in between would end a line that the terminal collects, and be lost.
+        /// Sets the mode before libedit reads a line: signal keys and Ctrl-D reach libedit as keys. libedit
+        /// derives its own mode from this one, shortly after it shows the prompt. Without this mode, a Ctrl-D in
+        /// between would end a line in the terminal, and be lost.
         func readLine() {
             var mode = original
             mode.c_lflag &= ~tcflag_t(ECHO)
@@ -42,7 +43,7 @@
 
         private func set(_ mode: termios) {
             var mode = mode
-            // A terminal that has gone needs no mode.
+            // A closed terminal needs no mode.
             _ = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode)
         }
 

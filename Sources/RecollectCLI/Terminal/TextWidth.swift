@@ -1,12 +1,13 @@
 #if CommandLine
-    /// How wide text stands on a terminal, where Chinese and Japanese take two columns, and how it is cut to fit.
+    /// The width of text on a terminal, with two columns for Chinese and Japanese characters, and functions for
+    /// fitting text.
     extension String {
-        /// The columns that the text takes.
+        /// The width of the text in columns.
         var columns: Int {
             reduce(0) { $0 + $1.columns }
         }
 
-        /// The text cut to so many columns, with `…` where something is missing.
+        /// Returns the text cut to a width in columns, with `…` in place of the rest.
         func cut(to limit: Int) -> String {
             var width = 0
             var end = startIndex
@@ -18,21 +19,22 @@
             return self
         }
 
-        /// The text filled with blanks to so many columns.
+        /// Returns the text padded with blanks to a width in columns.
         func padded(to width: Int, right: Bool = false) -> String {
             let blanks = String(repeating: " ", count: max(0, width - columns))
             return right ? blanks + self : self + blanks
         }
 
-        /// The text on one line.
+        /// The text on one line, without control characters.
         var oneLine: String {
             split(whereSeparator: \.isWhitespace).joined(separator: " ").visible
         }
 
-        /// The text without anything that a terminal takes for a command: transcripts hold what strangers wrote.
+        /// The text without control sequences for a terminal: transcripts contain foreign text.
         ///
-        /// Control characters appear as their pictures (`␛`), but ends of lines and tabs stay, and marks that turn the direction
-        /// of writing go.
+        /// ASCII control characters become their pictures (`␛`), except for line feeds and tabs. Carriage returns
+        /// are removed, and other control characters become U+FFFD. Marks for the direction of writing are
+        /// removed.
         var visible: String {
             guard unicodeScalars.contains(where: \.isCommand) else { return self }
             var result = String.UnicodeScalarView()
@@ -54,7 +56,7 @@
     }
 
     extension Unicode.Scalar {
-        /// Whether a terminal does something else with the character than showing it.
+        /// Whether a terminal interprets the character instead of showing it.
         fileprivate var isCommand: Bool {
             switch value {
             case 0x09, 0x0A: false
@@ -83,7 +85,7 @@
     }
 
     extension Character {
-        /// The columns that the character takes.
+        /// The width of the character in columns.
         var columns: Int {
             let scalars = unicodeScalars
             if scalars.contains(where: { $0.isWide || $0.value == 0xFE0F }) { return 2 }

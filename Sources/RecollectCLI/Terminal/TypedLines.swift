@@ -2,26 +2,27 @@
     import Foundation
     import Recollect
 
-    /// The lines that were typed, for ↑ in the next chat: a file that nobody else may read, a line of JSON each.
+    /// The typed lines of a user, for ↑ in later chats: a file with one line of JSON for each, readable only by
+    /// the owner.
     ///
-    /// Its calls block. What cannot be read or written is passed over: nobody loses a conversation by it.
+    /// Calls block. Errors of reading and writing are ignored, so that a chat continues after them.
     struct TypedLines {
         private let file: URL
-        /// How many lines are kept.
+        /// The number of lines kept.
         static let limit = 500
 
-        /// The lines of a user, in a history's folder.
+        /// Creates the list for a user, in the folder of a history.
         init(in directory: URL, of user: String) {
             let suffix = user == "local" ? "" : "-" + Attachment.sha256(of: Data(user.utf8)).prefix(16)
             file = directory.appendingPathComponent("chat-history" + suffix)
         }
 
-        /// The name of the file; `nil` if there is none.
+        /// The name of the file; `nil` if it does not exist.
         var name: String? {
             FileManager.default.fileExists(atPath: file.path) ? file.lastPathComponent : nil
         }
 
-        /// The lines, the oldest first. A file that has grown too long is cut.
+        /// Returns the newest lines, the oldest first. Shortens a file with more than twice `limit` lines.
         func load() -> [String] {
             guard let bytes = try? Data(contentsOf: file) else { return [] }
             let lines = bytes.split(separator: 0x0A).compactMap { line in

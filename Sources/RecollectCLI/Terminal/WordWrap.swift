@@ -1,25 +1,25 @@
 #if CommandLine
-    /// Breaks text at words for a screen, while the text still comes.
+    /// Breaks text into lines at words, while the text streams.
     ///
-    /// It only adds ends of lines: the text's own, its indents and its blanks stay. A word that does not fit begins a new line, one
-    /// longer than a line is cut, and wide characters may part anywhere. What it gives out is the same whatever the pieces are in
-    /// which the text comes; only the word that is not finished yet is held back.
+    /// Line breaks are only added: existing ones, indents and blanks stay. A word too long for the rest of a line
+    /// begins a new one; a word longer than a line is split; wide characters may be separated anywhere. The output
+    /// does not depend on the division of the input. Only the last character and an unfinished word are held back.
     struct WordWrap {
-        /// The columns of the screen. Words leave the last one to the blank behind them.
+        /// The columns of the screen. Words leave the last one free, for the blank after them.
         private let columns: Int
-        /// The columns that are taken on the line.
+        /// The columns in use on the current line.
         private var column = 0
-        /// The word that has begun, and the columns that it takes.
+        /// The unfinished word, and its width in columns.
         private var word = ""
         private var wordColumns = 0
-        /// The last character that came: an accent may still follow.
+        /// The last character of the input: a combining mark may follow.
         private var open = ""
 
         init(columns: Int) {
             self.columns = columns
         }
 
-        /// Takes the next piece of a text, and gives what can be shown by now.
+        /// Adds text, and returns the text ready to be shown.
         mutating func add(_ text: String) -> String {
             open += text
             let held = open.last.map { $0 == "\n" ? "" : String($0) } ?? ""
@@ -29,7 +29,7 @@
             return shown
         }
 
-        /// Gives what was held back. What comes after it begins a line.
+        /// Returns the text held back. The next text begins a line.
         mutating func finish() -> String {
             var shown = ""
             for character in open { take(character, into: &shown) }
@@ -44,7 +44,7 @@
                 shown.append(character)
                 column = 0
             } else if character == "\t" {
-                // A terminal's tab stops at the end of the line.
+                // Terminals clamp tabs to the last column.
                 endWord(into: &shown)
                 shown.append(character)
                 column = min(columns, column + 8 - column % 8)
@@ -66,7 +66,7 @@
             (word, wordColumns) = ("", 0)
         }
 
-        /// Puts a text that takes `width` columns on the line, or where it would go past `end` on the next one.
+        /// Places a text of `width` columns on the line, or on a new line if it would pass `end`.
         private mutating func place(_ text: String, _ width: Int, before end: Int, into shown: inout String) {
             if column > 0, width > 0, column + width > end {
                 shown.append("\n")
@@ -78,7 +78,7 @@
     }
 
     extension Character {
-        /// Whether a line may end behind it.
+        /// Whether a line may end after the character.
         fileprivate var isBlank: Bool {
             isWhitespace && !["\u{A0}", "\u{2007}", "\u{202F}"].contains(self)
         }

@@ -23,7 +23,7 @@
             let paths = try path.paths()
             try await options.withWorkspace { workspace in
                 var files: [WorkspaceFile] = []
-                // All are looked for first: where one is not there, none is deleted.
+                // All of them are looked up first: if one is missing, none is deleted.
                 for path in paths { files.append(try await workspace.file(path)) }
                 for file in files {
                     try await workspace.trash(file.path, replacing: file.version, by: writer.author)

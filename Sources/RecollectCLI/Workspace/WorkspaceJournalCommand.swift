@@ -47,7 +47,7 @@
             }
         }
 
-        /// What is to be written down; `nil` to read.
+        /// Returns the text of the new entry; `nil` to read the journal.
         private func wanted() throws -> String? {
             guard let text else { return nil }
             let bytes = try text == "-" ? [UInt8](FileHandle.standardInput.readToEnd() ?? Data()) : Array(text.utf8)
@@ -73,7 +73,7 @@
             }
         }
 
-        /// The time, and the text beside it.
+        /// Returns the time, with the text beside it.
         private func lines(of entry: JournalEntry, _ style: Style) -> [String] {
             let time = style.dim(JournalDay(of: entry.date, in: .current).time(of: entry.date))
             let text = entry.text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

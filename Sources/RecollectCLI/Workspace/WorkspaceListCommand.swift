@@ -31,7 +31,7 @@
                 let items = try await items(of: workspace)
                 var authors: [WorkspacePath: String] = [:]
                 if long || options.json {
-                    // What others wrote since somebody last looked is taken in, so that it is not told as somebody else's.
+                    // The scan records changes by others first: without it their authors would be wrong.
                     _ = try await workspace.status()
                     for item in items where !item.isFolder {
                         authors[item.path] = try await workspace.author(of: item.path)

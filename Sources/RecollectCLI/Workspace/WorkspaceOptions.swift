@@ -4,7 +4,7 @@
     import Logging
     import Recollect
 
-    /// What every command on a workspace takes: which one.
+    /// The options of every command on a workspace: its folder and the output format.
     struct WorkspaceOptions: ParsableArguments {
         @Option(name: .long, help: ArgumentHelp("The workspace's folder.", valueName: "dir"))
         var root: String?
@@ -16,9 +16,12 @@
             if root == "" { throw ValidationError("--root needs the path of a folder.") }
         }
 
-        /// Opens the workspace, runs a command on it, and tells on standard error what the workspace did of its own accord.
-        /// - Parameter makes: whether a folder that was named is made where it does not exist. Reading does not: a mistyped folder
-        ///   should not become an empty workspace.
+        /// Opens the workspace, runs a command on it, and prints the events of the workspace to standard error,
+        /// also after an error of the command.
+        /// - Parameter makes: Whether to create a missing folder named by `--root` or the environment. Reading
+        ///   commands pass `false`, so a mistyped folder does not become an empty workspace.
+        /// - Throws: `notFound` if the named folder is missing and not to be created; errors of the opening and of
+        ///   the command.
         func withWorkspace(makes: Bool = false, _ body: (SharedWorkspace) async throws -> Void) async throws {
             let workspace = try opened(makes: makes)
             let result: Result<Void, any Error>
@@ -33,7 +36,7 @@
 
         private func opened(makes: Bool) throws -> SharedWorkspace {
             let variable = ProcessInfo.processInfo.environment["RECOLLECT_WORKSPACE"].flatMap { $0.isEmpty ? nil : $0 }
-            // What is to be told is told below, in words.
+            // Events are printed by `tell` instead of logged.
             let logger = Logger(label: "recall") { _ in SwiftLogNoOpLogHandler() }
             let configuration = WorkspaceConfiguration(logger: logger)
             guard let named = root ?? variable else { return SharedWorkspace(configuration: configuration) }
@@ -47,7 +50,7 @@
                 root: URL(fileURLWithPath: named, isDirectory: true), configuration: configuration)
         }
 
-        /// Tells on standard error what happened.
+        /// Prints events to standard error.
         func tell(_ events: [StoreEvent]) {
             for event in events {
                 let path = (event.path ?? "").oneLine
@@ -68,7 +71,7 @@
         }
     }
 
-    /// What every command that changes files takes: who changes them.
+    /// The options of every command with changes to files: their author.
     struct WriterOptions: ParsableArguments {
         @Option(name: .long, help: ArgumentHelp("Do it as an agent instead of as you.", valueName: "id"))
         var agent: String?
@@ -80,7 +83,7 @@
         var author: WorkspaceAuthor { agent.map { .agent($0) } ?? .user }
     }
 
-    /// A path in a workspace, as it was typed.
+    /// A path in a workspace, as typed.
     struct TypedPath: ExpressibleByArgument {
         let text: String
 
@@ -88,17 +91,17 @@
             text = argument
         }
 
-        /// Whether it ends with a `/`, with which shells complete folders.
+        /// Whether the path ends with a `/`, as shells complete folders.
         var isFolder: Bool { text.utf8.count > 1 && text.hasSuffix("/") }
 
-        /// The path, without a `/` at its end.
+        /// Returns the path, without a `/` at its end.
         func path() throws -> WorkspacePath {
             try WorkspacePath(isFolder ? String(text.dropLast()) : text)
         }
     }
 
     extension [TypedPath] {
-        /// The paths, each once, in the order in which they were typed.
+        /// Returns the paths, each once, in the order of the arguments.
         func paths() throws -> [WorkspacePath] {
             var seen: Set<WorkspacePath> = []
             return try map { try $0.path() }.filter { seen.insert($0).inserted }
@@ -106,8 +109,8 @@
     }
 
     extension String {
-        /// Reads what was piped in or typed for a file of text.
-        /// - Throws: `invalidArgument` for what is not UTF-8.
+        /// Creates the text of a file from typed or piped bytes.
+        /// - Throws: `invalidArgument` for invalid UTF-8.
         init(typed bytes: [UInt8]) throws {
             self.init(decoding: bytes, as: UTF8.self)
             guard utf8.elementsEqual(bytes) else {
@@ -117,17 +120,18 @@
     }
 
     extension SharedWorkspace {
-        /// Reads a file, waiting for its download.
+        /// Reads a file, after waiting for its download for up to 60 seconds.
         func file(_ path: WorkspacePath) async throws -> WorkspaceFile {
             try await read(path, download: .wait(.seconds(60)))
         }
 
-        /// Who wrote a file last, in a word. What was only begun, nobody knows to have been written.
+        /// Returns the last writer of a file, in a word. A begun write does not count: it may not have happened.
         func author(of path: WorkspacePath) async throws -> String {
             try await versions(of: path).first { $0.kind != .begun }?.writer ?? WorkspaceVersion.foreignWriter
         }
 
-        /// The content of a file that somebody means by the first digits of its version.
+        /// Returns the version of a file with a hash beginning with `typed`.
+        /// - Throws: `notFound`, or `ambiguous` if several versions match.
         func version(_ typed: String, of path: WorkspacePath) async throws -> ContentHash {
             let found = Set(try await versions(of: path).map(\.hash)).filter {
                 $0.rawValue.hasPrefix(typed.lowercased())
@@ -151,12 +155,12 @@
     extension WorkspaceVersion {
         static let foreignWriter = "elsewhere"
 
-        /// Who wrote it, in a word.
+        /// The writer of the version, in a word.
         var writer: String { author.map { $0.agentId ?? "you" } ?? Self.foreignWriter }
     }
 
     extension ContentHash {
-        /// As much of it as a person types.
+        /// The first eight digits, the usual length to type.
         var short: String { String(rawValue.prefix(8)) }
     }
 #endif

@@ -25,7 +25,7 @@
         func run() async throws {
             try await options.withWorkspace { workspace in
                 let folded = try await preview ? workspace.previewConflicts() : workspace.resolveConflicts()
-                // What is told here needs no event.
+                // The output replaces the events.
                 _ = workspace.events.takeUnheard()
                 try await Output.open { output in
                     if options.json {
@@ -49,7 +49,7 @@
             }
         }
 
-        /// How many deleted lines of a file are shown.
+        /// The number of deleted lines shown for a file.
         private static let mostLines = 20
 
         private func words(for outcome: FoldedConflict.Outcome) -> String {

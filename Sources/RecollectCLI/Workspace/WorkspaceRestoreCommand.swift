@@ -30,7 +30,7 @@
         @Argument(help: "The files.")
         var path: [TypedPath]
 
-        /// What is to become of a file.
+        /// The planned change of a file.
         private struct Change {
             var path: WorkspacePath
             var wanted: ContentHash
@@ -47,10 +47,10 @@
             let paths = try path.paths()
             if conflict { return try await restoreConflicts(paths) }
             try await options.withWorkspace { workspace in
-                // What others wrote since somebody last looked is a version too.
+                // The scan records versions by others first.
                 _ = try await workspace.status()
                 var changes: [Change] = []
-                // All are looked for first: where one cannot come back, none does.
+                // All of them are looked up first: if one cannot be restored, none is.
                 for path in paths { changes.append(try await change(of: path, in: workspace)) }
                 var restored: [(change: Change, file: WorkspaceFile)] = []
                 for change in changes {
@@ -103,7 +103,7 @@
             do {
                 replaced = try await workspace.file(path).version
             } catch let error as RecollectError where error.code == .notFound {
-                // It was deleted, or never there, and then it has no versions.
+                // The file was deleted, or never existed and has no versions.
             }
             let wanted = try await wanted(of: path, replacing: replaced, in: workspace)
             guard try await workspace.sizes(of: [wanted])[wanted] != nil else {
@@ -120,7 +120,7 @@
         ) async throws -> ContentHash {
             if let asOf { return try await workspace.version(asOf, of: path) }
             let versions = try await workspace.versions(of: path)
-            // What was only begun may never have been there.
+            // A begun version may never have been in the file.
             if let before = versions.first(where: { $0.hash != replaced && $0.kind != .begun }) { return before.hash }
             throw RecollectError(
                 .notFound,

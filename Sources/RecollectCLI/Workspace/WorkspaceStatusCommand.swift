@@ -28,7 +28,7 @@
             try await options.withWorkspace { workspace in
                 if acceptDeletions { try await workspace.acceptDeletions() }
                 let status = try await workspace.status()
-                // What is told here needs no event.
+                // The output replaces the other events.
                 options.tell(workspace.events.takeUnheard().filter { $0.kind == .salvaged })
                 try await Output.open { output in
                     let lines = options.json ? [json(of: status).jsonString] : lines(of: status, output.style)

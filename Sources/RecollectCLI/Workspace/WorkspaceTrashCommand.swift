@@ -18,7 +18,7 @@
 
         func run() async throws {
             try await options.withWorkspace { workspace in
-                // What others deleted since somebody last looked belongs to it.
+                // The scan records deletions by others first.
                 _ = try await workspace.status()
                 let files = try await workspace.trashed()
                 try await Output.open(paged: true) { output in

@@ -28,7 +28,7 @@
         func run() async throws {
             let path = try path.path()
             try await options.withWorkspace { workspace in
-                // What others wrote since somebody last looked is a version too.
+                // The scan records versions by others first.
                 _ = try await workspace.status()
                 let versions = try await workspace.versions(of: path)
                 guard !versions.isEmpty else {
@@ -76,7 +76,7 @@
             return table.lines(style: output.style, width: output.columns)
         }
 
-        /// Who wrote it, and where a moved file came from or went to.
+        /// Returns the writer of a version and, for a moved file, its origin or destination.
         private func writer(of version: WorkspaceVersion) -> String {
             guard let other = version.otherPath else { return version.writer }
             return "\(version.writer), \(version.kind == .movedAway ? "to" : "from") \(other)"

@@ -19,7 +19,7 @@
             try await options.withWorkspace { workspace in
                 try await Output.open { output in
                     let changes = workspace.changes()
-                    // From here on nothing is missed: whoever starts this and then changes something waits for that.
+                    // No change is missed from here on: scripts wait for this line before they change files.
                     let root = workspace.rootURL.path
                     try await output.line(
                         options.json

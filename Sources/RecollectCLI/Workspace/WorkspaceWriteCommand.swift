@@ -89,7 +89,7 @@
             return try await workspace.write(bytes, to: path, replacing: current.version, by: writer.author)
         }
 
-        /// Tells what is there instead of what was to be replaced.
+        /// Prints the current version, and its differences from the expected one.
         private func show(_ error: FileChangedError, in workspace: SharedWorkspace) async throws {
             let name = error.path.description.oneLine
             let versions = try await workspace.versions(of: error.path)
@@ -110,7 +110,7 @@
             for line in Self.differences(from: before, to: current.bytes).prefix(40) { Output.tell("  " + line) }
         }
 
-        /// The lines that are gone and the lines that are new.
+        /// Returns the removed and the new lines.
         private static func differences(from old: [UInt8], to new: [UInt8]) -> [String] {
             func lines(_ bytes: [UInt8]) -> [String] {
                 bytes.split(separator: 0x0A).prefix(2_000).map { String(decoding: $0, as: UTF8.self) }

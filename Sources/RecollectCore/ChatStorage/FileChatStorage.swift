@@ -1,44 +1,49 @@
 import Foundation
 import Logging
 
-/// Keeps each scope as a JSON file, `base/user/session/agent.json`, without a database.
+/// A chat store with one JSON file for each scope, `base/user/session/agent.json`, without a database.
 ///
-/// The file is an array of messages as Agent Squad writes it, valid JSON whenever no save is under way; files that Agent Squad
-/// wrote are found and go on being used. Saving a turn costs the same at turn 10 and turn 10,000: it is appended to the file,
-/// and after the first touch nothing of what is there is read or written again. Names keep ids of any bytes apart, on file
-/// systems too that take `bob` for `Bob`; folders are made for this user alone (0700), files too (0600).
+/// A file is an array of messages in Agent Squad's format. It is valid JSON whenever no save is running. The store
+/// also reads and continues files written by Agent Squad. Saving a turn costs the same at turn 10 and at turn
+/// 10,000: it is appended to the file, and after the first access a save neither reads nor rewrites existing
+/// content. File names are unique for IDs of any bytes, even on case-insensitive file systems. Folders are created
+/// for this user only (0700), and so are files (0600).
 ///
-/// Several stores and several processes may use one folder at the same time and lose nothing; each sees what the others saved.
-/// Within a scope one id is one message: a known id keeps its first content. A scope's budget removes messages for good.
+/// Several stores and processes may use one folder at the same time without loss. Each sees the saves of the
+/// others. Within a scope, one ID is one message: a known ID keeps its first content. A scope's budget removes
+/// messages permanently.
 ///
-/// All file work runs on threads of the store's own, one operation of a session at a time; the calling task waits without
-/// holding a thread. A session that another process holds keeps nobody waiting but its own callers. A task that is cancelled before its save is queued has saved nothing and gets `CancellationError`;
-/// after that it gets the true result.
+/// File operations run on the store's own queues, one operation per session at a time. The calling task waits
+/// without blocking a thread. A session locked by another process delays only its own callers. A task canceled
+/// before its save is queued saves nothing, and gets `CancellationError`. A task canceled later gets the result of
+/// the save.
 ///
-/// A file that is damaged is set aside in its folder under a new name, what can be read of it is kept, and `events` tells how
-/// much; a missing file reads as empty. So does something in the place of a chat file or of a folder that is neither, a folder or a
-/// symbolic link say: it is left untouched, `events` tells of it, and a save there throws `foreignStore`. All other failures are
-/// `RecollectError`s: `diskFull`, `readOnly`, `permissionDenied`, `tooManyOpenFiles`, `busy` when another
-/// process holds a session for more than half a minute, `inputOutput`. A save that fails is not kept.
+/// A damaged file is set aside in its folder under a new name, its readable content is kept, and an event has the
+/// number of messages. A missing file is empty. So is a foreign file or folder, such as a symbolic link, in place
+/// of a chat file or of a folder. It is left untouched, with an event, and a save there throws `foreignStore`. All
+/// other failures are `RecollectError`s: `diskFull`, `readOnly`, `permissionDenied`, `tooManyOpenFiles`,
+/// `inputOutput`, or `busy` if another process locks a session for more than 30 seconds. A failed save saves
+/// nothing.
 ///
-/// The folder needs a file system with locks, as every local one has.
+/// The folder needs a file system with locks. Every local file system has them.
 public final class FileChatStorage: VersionedChatStorage {
-    /// Where the store tells of messages that it dropped and files that it set aside.
+    /// The events of the store, such as dropped messages and files set aside.
     public let events: StoreEvents
-    /// The folder that holds everything.
+    /// The folder of all files.
     public let baseURL: URL
 
     private let sameRole: SameRole
     private let queues: SessionQueues
 
-    /// Makes a store; no file is touched before the first call.
+    /// Creates a store. Accesses no file before the first call.
     /// - Parameters:
-    ///   - baseURL: The folder, made when it is needed. `nil` is `AgentSquadChats` in the user's caches, which the system may
-    ///     empty when space runs out: give a folder in Application Support for what must stay.
-    ///   - fileManager: Tells where the user's caches are.
-    ///   - durability: What a save that returned has survived.
-    ///   - sameRole: What happens to a message that repeats the last stored role.
-    ///   - logger: Where the store logs; never a message's body.
+    ///   - baseURL: The folder, created when needed. `nil` means `AgentSquadChats` in the user's caches. The
+    ///     system may empty the caches when space runs out: for permanent chats, use a folder in Application
+    ///     Support.
+    ///   - fileManager: The file manager for finding the caches.
+    ///   - durability: The guarantee for an acknowledged save.
+    ///   - sameRole: The rule for a message with the last stored role.
+    ///   - logger: The log of the store. Message bodies are never logged.
     public convenience init(
         baseURL: URL? = nil, fileManager: FileManager = .default, durability: Durability = .full,
         sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")
@@ -60,7 +65,7 @@ public final class FileChatStorage: VersionedChatStorage {
         queues = SessionQueues(base: base.path, durability: durability, events: events, patience: patience)
     }
 
-    /// The last messages of a scope, in the order of saving.
+    /// Returns the last messages of a scope, in the order of saving.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -78,13 +83,13 @@ public final class FileChatStorage: VersionedChatStorage {
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves a batch whole or not at all, then trims the scope to the budget.
+    /// Saves a batch completely or not at all, then trims the scope to its budget.
     ///
-    /// With `durability: .full` the batch is on the disk when this returns. The trim follows with the next save: a power cut
-    /// before that may bring trimmed messages back, never lose one that was to stay. A trim that fails, on a full disk say, is left to
-    /// the next save as well.
-    /// - Throws: `RecollectError`, `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, say, or `CancellationError` if
-    ///   the task was cancelled before; then nothing is saved.
+    /// With `durability: .full`, the batch is durable on return. The trim becomes durable with the next save: a
+    /// power loss before it may bring trimmed messages back, but loses no other message. A failed trim, for
+    /// example on a full disk, is repeated by the next save.
+    /// - Throws: `RecollectError`, for example `tooLarge` for a value nested deeper than `JSONValue.depthLimit`,
+    ///   or `CancellationError` if the task was canceled before. Nothing is saved then.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -97,17 +102,19 @@ public final class FileChatStorage: VersionedChatStorage {
         admission.report(to: events, scope: scope)
     }
 
-    /// All messages of a session, merged over its agents by timestamp, with what assistants said prefixed `[agentId]`.
+    /// Returns all messages of a session, merged over its agents by timestamp. The text of assistants begins with
+    /// `[agentId]`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) {
             MergedChats.merge(try $0.allMessages())
         }
     }
 
-    /// Which files the session has, how long they are and when they were changed last.
+    /// Returns the version of a session's files: their names, sizes and modification dates.
     ///
-    /// File systems count time in ticks of some milliseconds, some of two seconds: until a file has rested for longer than that,
-    /// every call gives a new version, since two writes in one tick could not be told apart.
+    /// Two writes within one tick of a file system's clock (some milliseconds, on some systems two seconds) have
+    /// the same date. So until the last change is more than three seconds old, every call returns a new version.
+    /// So does every call with a foreign file or folder in place of the session's folder.
     public func version(userId: String, sessionId: String) async throws -> ChatVersion? {
         try await onFiles(of: ConversationID(userId: userId, sessionId: sessionId)) { try $0.version() }
     }

@@ -1,42 +1,47 @@
 import Foundation
 import Logging
 
-/// Keeps each scope as a JSON array under a key of its own in `UserDefaults`: for a few short conversations.
+/// A chat store in `UserDefaults` with a JSON array for each scope, for a few short sessions.
 ///
-/// Apple's systems write user defaults as a whole and when they see fit, so every rule of a history holds except durability past
-/// a crash; every save costs what the whole scope costs. Stores of one process may share a suite; processes may not write to one at
-/// the same time, because user defaults have no locks. For more, use `FileChatStorage` or a history.
+/// On Apple's systems, the system writes a suite as a whole, at a time of its choice. All rules of a history hold
+/// except durability after a crash. A save costs as much as writing the whole scope. Stores in one process may
+/// share a suite. Several processes must not write to one suite at the same time, because user defaults have no
+/// locks. For more messages, use `FileChatStorage` or a history.
 ///
-/// On Linux the store reads and writes the suite's file itself: processes may share it, a save returns when it is on the disk, and
-/// both cost what the whole suite costs. `UserDefaults` there has what is saved here, and this what is set there, after its
-/// `synchronize`. A file that cannot be read makes every call throw.
+/// On Linux, the store reads and writes the suite's file itself. Processes may share the file, and a returned save
+/// is durable. Reading and saving cost as much as the whole suite. `UserDefaults` gets values saved here with its
+/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. With an unreadable file,
+/// every call throws.
 ///
-/// Keys are `recollect.chat/user/session/agent` with ids escaped so that no two scopes meet and no session's keys begin like
-/// another's. What the `UserDefaultsChatStorage` of Agent Squad's guide wrote under `AgentSquad.user.session.agent` is read, and
-/// with the first save to that scope written under the new key; the old value stays. Such a key says whose it is only where no id
-/// holds a dot: others are not looked for. Work runs on a queue of its own. A value that is damaged is kept under a key that begins with
-/// `recollect.aside`, what can be read of it stays, and `events` tells how much. A task that is cancelled before its save is
-/// queued has saved nothing and gets `CancellationError`.
+/// Keys are `recollect.chat/user/session/agent`, with the IDs escaped so that keys are unique and no session's
+/// prefix fits another session. Values of the `UserDefaultsChatStorage` in Agent Squad's guide, under
+/// `AgentSquad.user.session.agent`, are read too. The first save to such a scope writes them under the new key.
+/// The old value stays. With a dot in an ID, such a key is ambiguous, and it is not read.
+///
+/// Work runs on one queue for the process. A damaged value is kept under a key beginning with `recollect.aside`,
+/// its readable content stays under the scope's key, and an event has the number of messages. A task canceled
+/// before its save is queued saves nothing, and gets `CancellationError`.
 public final class UserDefaultsChatStorage: ChatStorage {
-    /// Where the store tells of messages that it dropped and values that it set aside.
+    /// The events of the store, such as dropped messages and values set aside.
     public let events: StoreEvents
 
     private let defaults: UserDefaultsSuite
     private let sameRole: SameRole
 
-    /// Makes a store in a suite of user defaults.
+    /// Creates a store in a suite of user defaults.
     /// - Parameters:
-    ///   - suiteName: An app group, for instance; `nil`, and a name that the system refuses, are the app's own defaults.
-    ///   - sameRole: What happens to a message that repeats the last stored role.
-    ///   - logger: Where the store logs; never a message's body.
+    ///   - suiteName: The suite, such as an app group. `nil`, or a name refused by the system, means the app's own
+    ///     defaults.
+    ///   - sameRole: The rule for a message with the last stored role.
+    ///   - logger: The log of the store. Message bodies are never logged.
     public init(suiteName: String? = nil, sameRole: SameRole = .drop, logger: Logger = Logger(label: "recollect")) {
         defaults = UserDefaultsSuite(name: suiteName)
         self.sameRole = sameRole
         events = StoreEvents(logger: logger)
     }
 
-    /// The last messages of a scope, in the order of saving.
-    /// - Throws: `foreignStore` where the scope's key holds something else than a chat.
+    /// Returns the last messages of a scope, in the order of saving.
+    /// - Throws: `foreignStore` if the value under the scope's key is not a chat.
     public func fetch(
         userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws -> [ConversationMessage] {
@@ -54,9 +59,9 @@ public final class UserDefaultsChatStorage: ChatStorage {
             [message], userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
     }
 
-    /// Saves a batch whole or not at all, and trims the scope to the budget in the same step.
-    /// - Throws: `RecollectError`, `tooLarge` for a value nested deeper than `JSONValue.depthLimit`, say, or `CancellationError` if
-    ///   the task was cancelled before; then nothing is saved.
+    /// Saves a batch completely or not at all, and trims the scope to its budget in the same step.
+    /// - Throws: `RecollectError`, for example `tooLarge` for a value nested deeper than `JSONValue.depthLimit`,
+    ///   or `CancellationError` if the task was canceled before. Nothing is saved then.
     public func saveMessages(
         _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
     ) async throws {
@@ -78,7 +83,8 @@ public final class UserDefaultsChatStorage: ChatStorage {
         admission.report(to: events, scope: scope)
     }
 
-    /// All messages of a session, merged over its agents by timestamp, with what assistants said prefixed `[agentId]`.
+    /// Returns all messages of a session, merged over its agents by timestamp. The text of assistants begins with
+    /// `[agentId]`.
     public func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
         let conversation = ConversationID(userId: userId, sessionId: sessionId)
         return try await defaults.run {
@@ -89,7 +95,7 @@ public final class UserDefaultsChatStorage: ChatStorage {
 }
 
 extension UserDefaultsChatStorage {
-    /// The messages of a scope, each with its JSON as it is stored.
+    /// Returns the messages of a scope, each with its stored JSON. Salvages a damaged value.
     private func chat(of scope: Scope) throws -> [EncodedMessage] {
         let key = Self.key(of: scope)
         guard let value = defaults[key] else { return guideChat(of: scope) }
@@ -110,7 +116,8 @@ extension UserDefaultsChatStorage {
         return chat
     }
 
-    /// What the guide's own store has kept of a scope.
+    /// Returns the messages of a scope saved by the store of Agent Squad's guide. Leaves a damaged value
+    /// unchanged.
     private func guideChat(of scope: Scope) -> [EncodedMessage] {
         guard let prefix = Self.guidePrefix(of: scope.conversation), !scope.agentId.utf8.contains(Byte.dot),
             let data = guideValue(of: prefix + scope.agentId)
@@ -127,12 +134,12 @@ extension UserDefaultsChatStorage {
 
     private func guideValue(of key: String) -> Data? {
         guard let data = defaults[key] as? Data else { return nil }
-        // User defaults may take one form of a letter for another.
+        // User defaults may treat different Unicode forms of a key as equal.
         let isOneForm = key.utf8.allSatisfy { $0 < 0x80 }
         return isOneForm || defaults.keys.contains(where: key.hasSameBytes) ? data : nil
     }
 
-    /// What the guide's own store begins a session's keys with; `nil` where it could be another session's.
+    /// Returns the key prefix of a session in the store of Agent Squad's guide; `nil` if it is ambiguous.
     private static func guidePrefix(of conversation: ConversationID) -> String? {
         let ids = [conversation.userId, conversation.sessionId]
         return ids.contains { $0.utf8.contains(Byte.dot) } ? nil : "AgentSquad.\(ids[0]).\(ids[1])."
@@ -143,7 +150,7 @@ extension UserDefaultsChatStorage {
         try defaults.save()
     }
 
-    /// The scopes of a session that have a key, of this store or of the guide's.
+    /// Returns the scopes of a session with a key, of this store or of the guide's.
     private func scopes(of conversation: ConversationID) -> Set<Scope> {
         let prefix = Self.prefix(of: conversation)
         let guidePrefix = Self.guidePrefix(of: conversation)
@@ -163,7 +170,7 @@ extension UserDefaultsChatStorage {
         prefix(of: scope.conversation) + EscapedName.escaped(scope.agentId)
     }
 
-    /// Escaped ids hold no slash, so the keys of a session are exactly those that begin like this.
+    /// Escaped IDs have no slash, so exactly the keys of the session have this prefix.
     private static func prefix(of conversation: ConversationID) -> String {
         let (user, session) = (EscapedName.escaped(conversation.userId), EscapedName.escaped(conversation.sessionId))
         return "recollect.chat/\(user)/\(session)/"

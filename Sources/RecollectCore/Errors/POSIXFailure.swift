@@ -1,6 +1,6 @@
 import Foundation
 
-/// A failed system call, with its number and the system's words for it.
+/// A failed system call, with its error number and the system's description.
 package struct POSIXFailure: Error, CustomStringConvertible {
     package let number: Int32
 
@@ -8,14 +8,14 @@ package struct POSIXFailure: Error, CustomStringConvertible {
         self.number = number
     }
 
-    /// The failure of the call that just returned.
+    /// The failure of the last system call.
     package static var last: POSIXFailure { POSIXFailure(errno) }
 
     package var description: String { String(cString: strerror(number)) }
 }
 
 extension RecollectError {
-    /// The error for a failed system call on a file: each kind of failure has a code of its own.
+    /// Creates the error for a failed system call on a file. Its code and its advice depend on the error number.
     package init(_ failure: POSIXFailure, doing action: String, path: String) {
         let (code, advice): (Code, String) =
             switch failure.number {

@@ -2,76 +2,77 @@ import Crypto
 import Foundation
 import Logging
 
-/// Something that a store did of its own accord and that an app may want to know: a message dropped, a file set aside.
+/// A notice posted by a store about an action of its own, such as a dropped message or a file set aside.
 public struct StoreEvent: Sendable {
-    /// What happened; new kinds may come with new versions.
+    /// The kind of an event. New versions may add kinds.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The kind's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a kind from its name.
+        /// Creates a kind from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// A message repeated the last stored role and was not kept.
+        /// A message repeated the last stored role and was not saved.
         public static let droppedSameRole = Kind(rawValue: "droppedSameRole")
-        /// A damaged file was set aside and what could be read was kept.
+        /// A damaged file was set aside, and its readable content was kept.
         public static let salvaged = Kind(rawValue: "salvaged")
-        /// A history that cannot be written has a damaged log: what was saved behind the damage is not shown until the history is
-        /// opened where it can be written.
+        /// The log of a read-only history is damaged. The messages after the damage are hidden until the history
+        /// is opened for writing.
         public static let hiddenMessages = Kind(rawValue: "hiddenMessages")
-        /// Something foreign had the name of one of Recollect's files. It was set aside, or left where it is if the event names no
-        /// `setAside`, and is never removed.
+        /// A foreign file had the name of one of Recollect's files. It was set aside, or left untouched if the
+        /// event has no `setAside`. It is never removed.
         public static let foreignFile = Kind(rawValue: "foreignFile")
-        /// Something was missing: a write-ahead log when the store opened, or what tells whose a file of chats is.
+        /// The saved ID of a hashed file or folder name is missing, so the owner of its chats is unknown.
         public static let missingFile = Kind(rawValue: "missingFile")
-        /// The files of an open store were replaced or removed by another program; the store goes on with those that are there now.
+        /// Another program replaced or removed the files of an open store. The store continues with the current
+        /// files.
         public static let storeReplaced = Kind(rawValue: "storeReplaced")
-        /// The process that wrote a reply ended in the middle; the reply was saved as far as it had come.
+        /// The writer of a streaming reply ended before the reply did. The reply was saved up to that point.
         public static let interruptedReply = Kind(rawValue: "interruptedReply")
-        /// The messages of a listed session were asked for and could not be read; the session showed none.
+        /// The messages of a listed session could not be read. The session showed none.
         public static let unreadableSession = Kind(rawValue: "unreadableSession")
-        /// What was deleted has been erased from the files, too.
+        /// Deleted content has been erased from the files.
         public static let erased = Kind(rawValue: "erased")
-        /// The search index was made anew.
+        /// The search index was rebuilt.
         public static let rebuiltIndex = Kind(rawValue: "rebuiltIndex")
-        /// Versions of one file that contradicted each other were folded into one.
+        /// A conflict of versions of one file was resolved.
         public static let foldedConflict = Kind(rawValue: "foldedConflict")
-        /// Files whose names some systems take for one were found.
+        /// Files with a name collision were found.
         public static let twins = Kind(rawValue: "twins")
-        /// Most or all files of a workspace were gone at once; nothing was concluded from that.
+        /// Most or all files of a workspace were missing at once. They are not treated as deleted.
         public static let vanished = Kind(rawValue: "vanished")
-        /// A file larger than a synced folder is good for was written.
+        /// A file too large for a synced folder was written.
         public static let largeFile = Kind(rawValue: "largeFile")
-        /// A file is written more often than a synced folder is good for.
+        /// A file is written too often for a synced folder.
         public static let frequentWrites = Kind(rawValue: "frequentWrites")
-        /// A person's edit of a file that Recollect writes was taken in, or archived where it could not be.
+        /// A person's edit of a file written by Recollect was taken in, or archived if it could not be.
         public static let handEdited = Kind(rawValue: "handEdited")
-        /// A summary could not be made or kept; agents are given what it would have covered.
+        /// A summary could not be made or saved. Agents are given the messages instead.
         public static let summaryFailed = Kind(rawValue: "summaryFailed")
     }
 
-    /// What happened.
+    /// The kind of the event.
     public let kind: Kind
-    /// The scope it happened in, where there is one.
+    /// The scope of the event, if it has one.
     public let scope: Scope?
-    /// The message that it is about, where there is one.
+    /// The ID of the message, if the event has one.
     public let messageId: String?
-    /// The file that it is about, from the root of its workspace on, where there is one.
+    /// The path of the file, relative to the root of its workspace, if the event has one.
     public let path: String?
-    /// The file that was set aside, under its new path.
+    /// The file set aside, at its new path.
     public let setAside: URL?
-    /// Messages that could be read and were kept; `nil` where this has no meaning.
+    /// The number of messages read and kept; `nil` if not applicable.
     public let recoveredMessages: Int?
-    /// Messages known to be lost; `nil` where it cannot be known.
+    /// The number of messages known to be lost; `nil` if unknown.
     public let lostMessages: Int?
-    /// The sessions of which messages are known to be lost. They are never logged.
+    /// The sessions with messages known to be lost. Never logged.
     public let lostSessions: [SessionLoss]
-    /// What went wrong, where something did; of it only the code or the type is logged.
+    /// The error behind the event, if there is one. Only its code or its type is logged.
     public let failure: (any Error)?
 
-    /// Makes an event.
+    /// Creates an event.
     public init(
         kind: Kind, scope: Scope? = nil, messageId: String? = nil, path: String? = nil, setAside: URL? = nil,
         recoveredMessages: Int? = nil, lostMessages: Int? = nil, lostSessions: [SessionLoss] = [],
@@ -89,10 +90,11 @@ public struct StoreEvent: Sendable {
     }
 }
 
-/// Where a store tells what it did of its own accord: to a log, and to everyone who listens.
+/// Posts the events of a store to a log and to all listeners.
 ///
-/// Message bodies are never logged and ids only as the first 12 digits of their SHA-256. An event that happened before
-/// anyone listened (a salvage at opening, say) is given to the first listener: the latest 64 are kept for that.
+/// Message bodies are never logged. IDs and paths are logged as the first 12 digits of their SHA-256. The name of
+/// a file set aside is logged as it is; names from `FileChatStorage` contain the agent ID. Events posted without a
+/// listener, such as a salvage at the opening, go to the first listener. The latest 64 of them are kept for it.
 public final class StoreEvents: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<StoreEvent>.Continuation] = [:]
@@ -100,20 +102,21 @@ public final class StoreEvents: Sendable {
         var unheard: [StoreEvent] = []
     }
 
-    /// What stores do all the time, and nobody need do anything about.
+    /// The kinds of events in normal operation. They need no action.
     private static let expected: Set<StoreEvent.Kind> = [.droppedSameRole, .foldedConflict, .handEdited, .erased]
 
     private let logger: Logger
     private let state = Locked(State())
 
-    /// Makes a place for events that logs to `logger`.
+    /// Creates an object without listeners and with a logger.
     public init(logger: Logger = Logger(label: "recollect")) {
         self.logger = logger
     }
 
-    /// The events from now on, and those that nobody has heard; ends when the task that iterates it is cancelled.
+    /// Returns a stream of the events from now on, after the unread ones. The stream ends when the iterating task
+    /// is canceled.
     ///
-    /// Each listener has a buffer of 1,024 events; one that does not keep up loses the oldest.
+    /// Each listener has a buffer of 1,024 events. A full buffer drops its oldest event.
     public func stream() -> AsyncStream<StoreEvent> {
         let (stream, continuation) = AsyncStream<StoreEvent>.makeStream(bufferingPolicy: .bufferingNewest(1024))
         let key = state.withLock { state -> Int in
@@ -129,7 +132,7 @@ public final class StoreEvents: Sendable {
         return stream
     }
 
-    /// The events that nobody has heard, which are then heard: for a program that asks once, at its end.
+    /// Returns the unread events and marks them as read. For programs without a listener.
     package func takeUnheard() -> [StoreEvent] {
         state.withLock { state in
             defer { state.unheard = [] }
@@ -137,7 +140,7 @@ public final class StoreEvents: Sendable {
         }
     }
 
-    /// Logs an event and gives it to all listeners. For stores to call; never blocks.
+    /// Logs an event and passes it to all listeners. Called by stores. Never blocks.
     public func post(_ event: StoreEvent) {
         logger.log(
             level: event.failure == nil && Self.expected.contains(event.kind) ? .info : .warning,
@@ -166,7 +169,7 @@ public final class StoreEvents: Sendable {
         return metadata
     }
 
-    /// An id as it may stand in a log.
+    /// Returns an ID in its form for logs.
     static func hashed(_ id: String) -> String {
         String(SHA256.hash(data: Data(id.utf8)).lowercaseHexadecimal.prefix(12))
     }

@@ -1,27 +1,31 @@
 import Foundation
 
-/// The folder of a file storage, ours or Agent Squad's, looked at without changing anything in it: damage is told, not healed.
+/// A read-only view of a file store's folder, written by Recollect or Agent Squad. Damage is reported, not
+/// repaired.
 ///
 /// All calls block, and throw `RecollectError`.
 package struct ChatFolder: Sendable {
-    /// What can be read of one agent's file.
+    /// The readable content of one agent's file.
     package struct Chat {
         package let agentId: String
         package let path: String
         package let messages: [ConversationMessage]
-        /// Whether the file is not one whole array of messages, so that some may be missing.
+        /// Whether the file is not a single complete array of messages, so that some may be missing.
         package let isDamaged: Bool
     }
 
     private let base: String
 
-    /// Names a folder.
+    /// Creates a view of the folder at a path. The folder is not opened yet.
     package init(path: String) {
         base = path
     }
 
-    /// All scopes that have a file, in the order of the bytes of their ids.
-    /// - Parameter tell: Is given the error for each file or folder that is left out because nothing says whose it is.
+    /// Returns all scopes with a file, in the order of the bytes of their IDs.
+    /// - Parameters:
+    ///   - userId: The user; `nil` for all users.
+    ///   - tell: Called with the error for each file or folder with an unknown ID. Such files and folders are left
+    ///     out.
     package func scopes(
         of userId: String? = nil, tell: (RecollectError) -> Void = { _ in }
     ) throws -> [Scope] {
@@ -41,7 +45,8 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// The chats of a session, one for each agent; files above `maxBytes` are refused.
+    /// Returns the chats of a session, one for each agent, in the order of the bytes of their agent IDs.
+    /// - Throws: `tooLarge` if a file is larger than `maxBytes`.
     package func chats(of conversation: ConversationID, maxBytes: Int) throws -> [Chat] {
         var place = SessionPlace(conversation, base: base)
         guard let folder = try place.open(exclusively: false) else { return [] }
@@ -61,7 +66,7 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// How many bytes the files of a session have, and whether any of them begins as a chat does.
+    /// Returns the total size of a session's files in bytes, and whether any of them begins like a chat.
     package func look(at conversation: ConversationID) throws -> (byteCount: Int64, isChat: Bool) {
         var place = SessionPlace(conversation, base: base)
         guard let folder = try place.open(exclusively: false) else { return (0, false) }
@@ -87,7 +92,7 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// Goes through the folders in a folder whose names stand for ids; one is open at a time.
+    /// Calls `body` for each subfolder with the name of an ID. Only one is open at a time.
     private func forEachFolder(
         in parent: OpenFolder, _ tell: (RecollectError) -> Void, _ body: (String, OpenFolder) throws -> Void
     ) throws {
@@ -104,7 +109,7 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// The id that a name stands for; `nil` too where that is lost, which is told.
+    /// Returns the ID of a name; `nil` for a foreign name. If the ID is lost, calls `tell` and returns `nil`.
     private func id(
         of name: String, _ names: FolderNames, in folder: OpenFolder, _ tell: (RecollectError) -> Void
     ) throws -> String? {
@@ -116,7 +121,8 @@ package struct ChatFolder: Sendable {
         }
     }
 
-    /// Whether what a name stands for is of the kind that was to be opened; a link or a file in the place of a folder is not.
+    /// Whether a name refers to the kind to open. `false` for a missing name, a link, or a file in place of a
+    /// folder.
     private func isThere(_ open: () throws -> Void) throws -> Bool {
         do {
             try open()
@@ -128,11 +134,13 @@ package struct ChatFolder: Sendable {
 }
 
 extension FileChatStorage {
-    /// The scopes that the storage has a file of, of all users or of one, in the order of the bytes of their ids.
+    /// Returns the scopes with a file in the store, of all users or of one, in the order of the bytes of their
+    /// IDs.
     ///
-    /// Reads names, no messages; the calling task waits without holding a thread. What is left out because nothing says whose it is
-    /// is told by an event.
-    /// - Throws: `permissionDenied`, `inputOutput`, `foreignStore` where the folder cannot be listed.
+    /// Reads names, no messages. Runs on a global dispatch queue: the calling task waits without holding a thread,
+    /// and is not canceled. A file or folder with an unknown ID is left out, and a `missingFile` event is posted
+    /// for it.
+    /// - Throws: `permissionDenied`, `inputOutput` or `foreignStore` if the folder cannot be listed.
     public func scopes(of userId: String? = nil) async throws -> [Scope] {
         let (folder, events) = (ChatFolder(path: baseURL.path), events)
         return try await withCheckedThrowingContinuation { continuation in

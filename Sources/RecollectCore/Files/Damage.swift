@@ -1,9 +1,9 @@
 import Foundation
 
-/// A file that is not one whole array of messages, with its bytes: what reading it throws, and what healing starts from.
+/// The error for a file that is not a single complete array of messages, with the file's bytes for the repair.
 struct Damage: Error {
     let bytes: [UInt8]
-    /// Where the messages lie that can be read.
+    /// The ranges of the readable messages.
     let ranges: [Range<Int>]
 
     init(bytes: [UInt8]) {
@@ -11,23 +11,26 @@ struct Damage: Error {
         ranges = MessageArray.salvage(bytes) { EncodedMessage(stored: bytes[$0]) != nil }
     }
 
-    /// The messages that can be read.
+    /// The readable messages.
     var messages: [ConversationMessage] {
         ranges.compactMap { EncodedMessage(stored: bytes[$0])?.message }
     }
 
-    /// The JSON array of the messages that can be read, each as it was.
+    /// The JSON array of the readable messages, with unchanged bytes for each.
     var salvaged: [UInt8] {
         MessageArray.joined(ranges.map { bytes[$0] })
     }
 
-    /// Whether nothing speaks for these bytes having been written by a chat store.
+    /// Whether the bytes show no sign of a chat store: no readable message, and no opening bracket at the
+    /// beginning.
     var looksForeign: Bool {
         ranges.isEmpty && bytes.first { $0 != 0 && $0 != Byte.space } != Byte.openingBracket
     }
 }
 
-/// Runs a piece of file work and turns a failed system call into the error that callers get, with the path that it is about.
+/// Performs work on a file, and throws a failed system call as a `RecollectError` with the path.
+///
+/// Another kind of file at the path is thrown as `foreignStore`. Errors other than `POSIXFailure` pass unchanged.
 package func explaining<Result>(_ action: String, _ path: String, _ work: () throws -> Result) throws -> Result {
     do {
         return try work()
@@ -50,7 +53,7 @@ package func explaining<Result>(_ action: String, _ path: String, _ work: () thr
     }
 }
 
-/// The result of work on something that need not be there: `nil` where it is not.
+/// Returns the result of work on a file or folder; `nil` if it does not exist.
 package func ifThere<Result>(_ work: () throws -> Result) throws -> Result? {
     do {
         return try work()

@@ -1,9 +1,9 @@
-/// A message and its JSON: made from the one or the other, so that what was stored is never encoded again.
+/// A message with its JSON. Either one is created from the other, so stored JSON is never encoded again.
 struct EncodedMessage {
     let message: ConversationMessage
     let bytes: [UInt8]
 
-    /// Encodes a message in one line.
+    /// Creates an encoded message, with its JSON in one line.
     init(_ message: ConversationMessage) {
         var writer = JSONWriter()
         writer.write(message)
@@ -11,9 +11,9 @@ struct EncodedMessage {
         bytes = writer.bytes
     }
 
-    /// Reads a stored message; `nil` for bytes that are none.
+    /// Creates a message from stored bytes; `nil` for other bytes.
     init?(stored bytes: ArraySlice<UInt8>) {
-        // Not being a message is an answer here: what follows is salvage, which tells of it.
+        // The error is ignored: the salvage reports the damage.
         guard
             let message = try? bytes.withUnsafeBytes({
                 try ConversationMessage(json: JSONParser.read($0) { try $0.value() })
@@ -23,7 +23,7 @@ struct EncodedMessage {
         self.bytes = Array(bytes)
     }
 
-    /// Reads a stored message and where its id stands in its bytes; `nil` for bytes that are none.
+    /// Returns a stored message and the range of its ID in the bytes; `nil` for other bytes.
     static func read(_ bytes: ArraySlice<UInt8>) -> (message: ConversationMessage, idPlace: Range<Int>)? {
         bytes.withUnsafeBytes { bytes in
             guard let message = try? JSONParser.read(bytes, { try ConversationMessage(json: $0.value()) }),
@@ -33,13 +33,14 @@ struct EncodedMessage {
         }
     }
 
-    /// Where the id stands in the bytes.
+    /// The range of the ID in the bytes.
     var idPlace: Range<Int> {
-        // They are JSON of our own.
+        // The bytes are JSON written by Recollect.
         bytes.withUnsafeBytes { try? JSONParser.placeOfID(in: $0) } ?? 0..<0
     }
 
-    /// Reads an array of stored messages, each as deep as one alone; `nil` for bytes that are none.
+    /// Returns the messages of a stored array; `nil` for other bytes. The nesting limit applies to each message
+    /// separately.
     static func messages(in bytes: [UInt8]) -> [ConversationMessage]? {
         try? bytes.withUnsafeBytes { bytes in
             try JSONParser.read(bytes) { parser in

@@ -1,33 +1,35 @@
 import Crypto
 import Foundation
 
-/// An id as the name of a file, a folder or a key: ASCII, reversible, and different for different bytes on every file system.
+/// An ID as the name of a file, a folder or a key: ASCII, reversible, and different for different bytes on every
+/// file system.
 ///
-/// Lowercase letters and digits stay, every other byte of the id's UTF-8 is `%XX`, and the empty id is `_`. Uppercase letters
-/// and anything beyond ASCII are escaped because file systems fold and normalise them; dots, slashes and NUL because a path
-/// gives them a meaning.
+/// Lowercase letters and digits stay, every other byte of the ID's UTF-8 becomes `%XX`, and the empty ID becomes
+/// `_`. Uppercase letters and all non-ASCII characters are escaped because file systems fold and normalize them;
+/// dots, slashes and NUL because they have a meaning in paths.
 package enum EscapedName {
-    /// The name that Recollect gives an id.
+    /// Returns Recollect's name for an ID.
     package static func escaped(_ id: String) -> String {
         escape(id) { isLowercaseOrDigit($0) }
     }
 
-    /// The name that Agent Squad gives an id: uppercase letters stay too.
+    /// Returns Agent Squad's name for an ID, with uppercase letters unescaped.
     package static func agentSquad(_ id: String) -> String {
         escape(id) { isLowercaseOrDigit($0) || isUppercase($0) }
     }
 
-    /// A name for an id where a file system takes `escaped(id)` for a name that another id already has.
+    /// Returns the name for an ID with every byte escaped. It is used if `escaped(id)` collides with the name of
+    /// another ID.
     package static func fullyEscaped(_ id: String) -> String {
         escape(id) { _ in false }
     }
 
-    /// A name of fixed length for an id whose escaped name is too long; the id itself must be kept beside it.
+    /// Returns a name of fixed length for an ID with a long escaped name. The ID itself must be saved beside it.
     package static func hashed(_ id: String) -> String {
         "#" + SHA256.hash(data: Data(id.utf8)).lowercaseHexadecimal
     }
 
-    /// Whether a name is one of those that `hashed` gives.
+    /// Whether a name has the form of the names from `hashed`.
     static func isHashed(_ name: some StringProtocol) -> Bool {
         name.utf8.count == 65 && name.utf8.first == UInt8(ascii: "#")
             && name.utf8.dropFirst().allSatisfy {
@@ -35,7 +37,10 @@ package enum EscapedName {
             }
     }
 
-    /// The id of a name that one of the functions above made, hashed names apart; `nil` for any other name.
+    /// Returns the ID of a name made by one of the functions above except `hashed`; `nil` if the name cannot be
+    /// decoded.
+    ///
+    /// Names with other bytes escaped are decoded, too.
     package static func id(of name: String) -> String? {
         if name == "_" { return "" }
         var bytes: [UInt8] = []
@@ -56,7 +61,7 @@ package enum EscapedName {
         return !bytes.isEmpty && id.utf8.elementsEqual(bytes) ? id : nil
     }
 
-    /// Whether a file system that ignores case would take one name for the other.
+    /// Whether two names are the same on a file system that ignores case.
     package static func foldsTogether(_ left: String, _ right: String) -> Bool {
         left.utf8.elementsEqual(right.utf8) { lowercased($0) == lowercased($1) }
     }

@@ -1,4 +1,4 @@
-/// An operation that changes files or what is certain to be on the disk, or takes a lock that excludes other writers.
+/// An operation on files: a change of content or names, a sync, or a lock against other writers.
 package enum FileOperation: Sendable {
     case makeFolder(path: String)
     case makeFile(path: String)
@@ -9,12 +9,12 @@ package enum FileOperation: Sendable {
     case rename(path: String, to: String)
     case link(path: String, to: String)
     case remove(path: String)
-    /// An exclusive lock, after it was taken. `holder` differs for every taking.
+    /// An exclusive lock, after its acquisition. `holder` is different for each acquisition.
     case lock(path: String, holder: UInt64)
-    /// The same lock, before it is released.
+    /// The same lock, before its release.
     case unlock(path: String, holder: UInt64)
 
-    /// The path that the operation begins with.
+    /// The first path of the operation.
     package var path: String {
         switch self {
         case .makeFolder(let path), .makeFile(let path), .write(_, let path, _, _), .truncate(_, let path, _),
@@ -25,25 +25,26 @@ package enum FileOperation: Sendable {
     }
 }
 
-/// Is told of every operation on files that Recollect's own code makes, before and after it, on the thread that makes it.
+/// An observer of all file operations of Recollect's own code, called before and after each one on its thread.
 package protocol FileObserver: AnyObject, Sendable {
-    /// Called before an operation. Returns whether `didPerform` is wanted; it then follows on the same thread.
+    /// Called before an operation.
+    /// - Returns: Whether to call `didPerform` afterward, on the same thread.
     func willPerform(_ operation: FileOperation) -> Bool
     /// Called after an operation.
     func didPerform(_ operation: FileOperation, succeeded: Bool)
 }
 
-/// Where operations on files are reported: for the crash explorer, which replays them. Without an observer an operation costs
-/// one uncontended lock more.
+/// Reports file operations to an observer, the crash explorer, for replays. Without an observer, the cost is one
+/// uncontended lock per operation.
 package enum FileObservation {
     private static let installed = Locked<(any FileObserver)?>(nil)
 
-    /// Installs the process's observer, or removes it.
+    /// Installs the process's observer; `nil` removes it.
     package static func observe(with observer: (any FileObserver)?) {
         installed.withLock { $0 = observer }
     }
 
-    /// Performs an operation between the two calls of the observer, if there is one.
+    /// Performs an operation, and calls the observer, if there is one, before and after it.
     package static func perform<Result>(
         _ operation: @autoclosure () -> FileOperation, _ body: () throws -> Result
     ) rethrows -> Result {
@@ -60,7 +61,7 @@ package enum FileObservation {
         }
     }
 
-    /// Reports that an operation has been performed or is about to be.
+    /// Reports an operation performed just before or just after this call.
     package static func note(_ operation: @autoclosure () -> FileOperation) {
         perform(operation()) {}
     }

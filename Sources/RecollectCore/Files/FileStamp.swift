@@ -8,7 +8,8 @@ import Foundation
     import Glibc
 #endif
 
-/// What tells a changed file from the same file unchanged, without reading it: which it is, its length, and when it was changed.
+/// A stamp of a file's state: device, inode, size and modification time. Comparing stamps detects changes without
+/// reading the file.
 package struct FileStamp: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -29,43 +30,47 @@ package struct FileStamp: Hashable, Sendable {
         nanoseconds = Int64(time.tv_nsec)
     }
 
-    /// The stamp of the file at a path, through symbolic links; `nil` where there is none.
+    /// Creates the stamp of the file at a path, following symbolic links; `nil` if the system returns an error.
     package init?(at path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Whether its time has a fraction of a second. On file systems without fractions none has.
+    /// Whether the modification time has a fraction of a second. On a file system without fractions, it never has.
     package var hasFraction: Bool { nanoseconds != 0 }
 
-    /// Whether another change gives another stamp: the file system's clock has ticked since the last change.
+    /// Whether the file system's clock has ticked since the last change, so that another change gives another
+    /// stamp.
     package func isSettled(at now: Date) -> Bool {
         Self.isSettled(seconds: seconds, nanoseconds: nanoseconds, at: now)
     }
 
-    /// Whether a file system's clock has ticked since a time, seen from a moment before or behind it: clocks are set back.
+    /// Whether a file system's clock has ticked between a time and `now`, in either order: clocks are set back.
     ///
-    /// It ticks every 10 ms, but every one or two seconds in times without a fraction (HFS+, FAT, ext3).
+    /// The clock ticks every 10 ms. On file systems with times in whole seconds (HFS+, FAT, ext3), it ticks every
+    /// one or two seconds.
     package static func isSettled(seconds: Int64, nanoseconds: Int64, at now: Date) -> Bool {
         let age = now.timeIntervalSince1970 - Double(seconds) - Double(nanoseconds) / 1e9
         return abs(age) > (nanoseconds == 0 ? 3 : 0.02)
     }
 
-    /// Whether the last change is longer ago than the coarsest tick of a file system, two seconds: until then another change may
-    /// leave the same stamp. A change in the future is none that rests.
+    /// Whether the last change was more than three seconds ago. A change in the future does not rest.
+    ///
+    /// The coarsest tick of a file system is two seconds. Until it has passed, another change may leave the same
+    /// stamp.
     func isResting(at now: Date) -> Bool {
         now.timeIntervalSince1970 - Double(seconds) > 3
     }
 }
 
 extension FileStamp: CustomStringConvertible {
-    /// All that it knows, in a line.
+    /// All fields of the stamp, in one line.
     package var description: String { "\(device) \(inode) \(size) \(seconds).\(nanoseconds)" }
 }
 
 extension OpenFolder {
-    /// The stamp of what a name in this folder stands for; a symbolic link is not followed.
+    /// Returns the stamp of a name in this folder, without following a symbolic link.
     func stamp(of name: String) throws -> FileStamp {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { throw POSIXFailure.last }

@@ -8,24 +8,24 @@ import Foundation
     import Glibc
 #endif
 
-/// What a name in a folder stands for, without opening it.
+/// The properties of a file or folder, read by name without opening it.
 package struct FolderEntry: Sendable {
-    /// What kinds of things are told apart.
+    /// The kind of an entry.
     package enum Kind: Sendable {
         case file
         case folder
-        /// A symbolic link, a device, a pipe.
+        /// A symbolic link, a device, a pipe or a socket.
         case other
     }
 
     package let kind: Kind
     package let size: Int
-    /// When its content was last changed.
+    /// The date of the last change of the content.
     package let modified: Date
-    /// When its content, its name or its rights were last changed; cannot be set back by a program.
+    /// The date of the last change of the content, the name or the permissions. Programs cannot set it back.
     package let touched: Date
     package let stamp: FileStamp
-    /// Whether its content is elsewhere and would be fetched by opening it.
+    /// Whether the content is not local: opening the file would download it.
     package let isDataless: Bool
 
     init(_ status: stat) {
@@ -38,7 +38,7 @@ package struct FolderEntry: Sendable {
         size = Int(status.st_size)
         #if canImport(Darwin)
             let (modified, touched) = (status.st_mtimespec, status.st_ctimespec)
-            // SF_DATALESS, which Swift does not see.
+            // `SF_DATALESS`, not imported into Swift.
             isDataless = status.st_flags & 0x4000_0000 != 0
         #else
             let (modified, touched) = (status.st_mtim, status.st_ctim)
@@ -51,18 +51,19 @@ package struct FolderEntry: Sendable {
 }
 
 extension OpenFolder {
-    /// What a name in this folder stands for, `nil` where there is nothing; a symbolic link is not followed.
+    /// Returns the properties of a name in this folder, without following a symbolic link; `nil` if it does not
+    /// exist.
     package func entry(_ name: String) throws -> FolderEntry? {
         var status = stat()
         guard fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-            // A name that the file system cannot have is nobody's.
+            // A name too long for the file system does not exist.
             guard errno == ENOENT || errno == ENAMETOOLONG else { throw POSIXFailure.last }
             return nil
         }
         return FolderEntry(status)
     }
 
-    /// Whether two names in this folder stand for one thing.
+    /// Whether two names in this folder refer to the same file or folder.
     func isOneEntry(_ name: String, _ other: String) throws -> Bool {
         var (mine, others) = (stat(), stat())
         guard fstatat(descriptor, name, &mine, AT_SYMLINK_NOFOLLOW) == 0,
@@ -74,7 +75,7 @@ extension OpenFolder {
         return mine.st_dev == others.st_dev && mine.st_ino == others.st_ino
     }
 
-    /// Whether two openings are of one folder.
+    /// Whether two descriptors refer to the same folder.
     package func isSame(as other: OpenFolder) throws -> Bool {
         let mine = try status(of: descriptor)
         let others = try status(of: other.descriptor)

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The names in one folder, and which of them belongs to an id.
+/// The names in one folder, with a lookup by ID.
 ///
-/// A name is looked for in the listing, byte by byte: a file system that is asked for `bob` may give `Bob`.
+/// The lookup compares the bytes of listed names: a file system asked for `bob` may open `Bob`.
 struct FolderNames {
     let all: [String]
-    /// What our names in this folder end with: `.json` for files, nothing for folders.
+    /// The suffix of Recollect's names in this folder: `.json` for files, empty for folders.
     let suffix: String
     private let lookup: Set<ByteString>
 
@@ -15,8 +15,10 @@ struct FolderNames {
         self.suffix = suffix
     }
 
-    /// The name that is there for an id. Those that Recollect alone gives come before those that other programs give too, and of these
-    /// the one that Agent Squad gives comes last, so that what has been saved here stays in sight whatever another program adds.
+    /// Returns the existing name of an ID.
+    ///
+    /// Names from Recollect alone come before names also used by other programs, and Agent Squad's name comes
+    /// last. So saved messages stay visible if another program adds a file.
     func existing(for id: String) -> String? {
         Self.candidates(for: id).lazy.map { $0 + suffix }.first { lookup.contains(ByteString($0)) }
     }
@@ -25,11 +27,11 @@ struct FolderNames {
         [EscapedName.hashed(id), EscapedName.fullyEscaped(id), EscapedName.escaped(id), EscapedName.agentSquad(id)]
     }
 
-    /// The name that is there for an id in a folder, without listing it where the file system tells names apart by their case.
+    /// Returns the existing name of an ID in a folder, without listing it on a case-sensitive file system.
     static func existing(for id: String, in folder: OpenFolder) throws -> String? {
         for name in candidates(for: id) where try folder.entry(name) != nil {
             let other = String(decoding: name.utf8.map { Self.otherCase($0) }, as: UTF8.self)
-            // One thing under both names: the file system has no case, and the listing tells which name is meant.
+            // One file under both names: the file system ignores case, and only a listing has the actual name.
             if name != other, try folder.isOneEntry(name, other) {
                 return FolderNames(try folder.names()).existing(for: id)
             }
@@ -45,7 +47,7 @@ struct FolderNames {
         }
     }
 
-    /// The name to give an id that has none yet.
+    /// Returns the name to use for an ID without a name.
     func new(for id: String) -> String {
         let escaped = EscapedName.escaped(id) + suffix
         let folded = all.contains { EscapedName.foldsTogether($0, escaped) }
@@ -53,8 +55,9 @@ struct FolderNames {
         return name.utf8.count <= Self.longest ? name : EscapedName.hashed(id) + suffix
     }
 
-    /// The id that a name stands for; `nil` for names that are not ours, or not the one that counts for that id.
-    /// - Throws: `damaged` for a hashed name whose id is not beside it any more; a failed system call.
+    /// Returns the ID of a name; `nil` for a foreign name, and for all but the first name of an ID in order of
+    /// precedence.
+    /// - Throws: `damaged` for a hashed name without its saved ID; `POSIXFailure` for a failed system call.
     func id(of name: String, in folder: OpenFolder) throws -> String? {
         guard name.hasSuffix(suffix) else { return nil }
         let id =
@@ -66,8 +69,10 @@ struct FolderNames {
         return id.flatMap { existing(for: $0) }?.hasSameBytes(as: name) == true ? id : nil
     }
 
-    /// Keeps an id beside its name where the name does not say it, and puts it there again where it is lost. For new names, before
-    /// they are made.
+    /// Saves an ID beside its hashed name, and replaces a lost one. Does nothing for other names, which contain
+    /// the ID.
+    ///
+    /// For a new name, call this before creating its file or folder.
     func keep(_ id: String, of name: String, in folder: OpenFolder) throws {
         guard let idFile = idFile(of: name) else { return }
         let bytes = Array(id.utf8)
@@ -85,7 +90,7 @@ struct FolderNames {
             let id = String(decoding: try file.read(at: 0, count: file.size()), as: UTF8.self)
             if (EscapedName.hashed(id) + suffix).hasSameBytes(as: name) { return id }
         } catch let failure as POSIXFailure where [ENOENT, EISDIR, ENXIO, ELOOP].contains(failure.number) {
-            // Whatever is in its place, it tells nothing.
+            // There is no readable ID at this name.
         }
         throw RecollectError(
             .damaged,
@@ -98,6 +103,6 @@ struct FolderNames {
         return EscapedName.isHashed(base) ? base + ".id" : nil
     }
 
-    /// The longest name to give, in bytes: file systems take 255, and what is set aside has a longer one.
+    /// The longest name to use, in bytes. File systems allow 255, and the names of files set aside are longer.
     static let longest = 200
 }

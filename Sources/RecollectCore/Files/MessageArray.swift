@@ -2,8 +2,8 @@ import Foundation
 
 /// Finds the messages in the bytes of a JSON array without decoding them.
 ///
-/// The stores give white space a meaning: each appended message begins a line. After damage, the next message can
-/// therefore be found reliably, whatever the damaged message contains.
+/// The stores give white space a meaning: each appended message begins a line. So the next message after a damaged
+/// one is found reliably, independent of the damaged bytes.
 enum MessageArray {
     /// The layout of a whole array: the ranges of its messages, and the position of its closing bracket.
     struct Layout {
@@ -11,14 +11,15 @@ enum MessageArray {
         var closing = 0
     }
 
-    /// The layout of an array of objects, with white space around it; `nil` for anything else.
+    /// Returns the layout of an array of objects, with white space around it; `nil` for other bytes.
     static func layout(of bytes: [UInt8]) -> Layout? {
         guard let start = skippingSpace(in: bytes, from: 0), bytes[start] == Byte.openingBracket else { return nil }
         return layout(ofRest: bytes, from: start + 1, begun: false)
     }
 
-    /// The layout of the rest of an array, after its opening bracket or after a message.
-    /// - Parameter begun: Whether there is a message before, so that a comma must come first.
+    /// Returns the layout of the rest of an array, after its opening bracket or after a message; `nil` for other
+    /// bytes.
+    /// - Parameter begun: Whether the rest follows a message, so that a comma must come first.
     static func layout(ofRest bytes: [UInt8], from start: Int, begun: Bool) -> Layout? {
         var layout = Layout()
         var needsComma = begun
@@ -56,10 +57,10 @@ enum MessageArray {
         return text
     }
 
-    /// The ranges of the readable messages in damaged bytes, in order.
+    /// Returns the ranges of the readable messages in damaged bytes, in order.
     ///
-    /// Bytes after the closing bracket are messages of a save not yet joined to the array. If they are incomplete, the
-    /// save was not finished, and all of them are left out.
+    /// Bytes after the closing bracket are messages of a save not yet joined to the array. If they are incomplete,
+    /// the save was not finished, and all of them are left out.
     static func salvage(_ bytes: [UInt8], isMessage: (Range<Int>) -> Bool) -> [Range<Int>] {
         var found: [Range<Int>] = []
         var candidate = nextObject(in: bytes, from: 0)
@@ -86,7 +87,8 @@ enum MessageArray {
         return found
     }
 
-    /// The end of the object beginning at `start`; `nil` if there is none, it does not end, or it is nested too deeply.
+    /// Returns the end of the object beginning at `start`; `nil` if there is none, it does not end, or it is
+    /// nested too deeply.
     static func endOfObject(in bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start] == Byte.openingBrace else { return nil }
         return bytes.withUnsafeBufferPointer { bytes in
@@ -116,7 +118,7 @@ enum MessageArray {
         }
     }
 
-    /// The object after the comma behind a message; `nil` if there is something else.
+    /// Returns the position of the object after the comma behind a message; `nil` if other bytes follow.
     private static func follower(of end: Int, in bytes: [UInt8]) -> Int? {
         guard let comma = skippingSpace(in: bytes, from: end), bytes[comma] == Byte.comma,
             let next = skippingSpace(in: bytes, from: comma + 1), bytes[next] == Byte.openingBrace
@@ -128,9 +130,10 @@ enum MessageArray {
         bytes[start...].firstIndex(of: Byte.openingBrace)
     }
 
-    /// The possible beginning of the next message after damage. With `byLines`, this is an object at the beginning of a
-    /// line. Otherwise it is also any object other than a member's value, because other programs write everything in
-    /// one line.
+    /// Returns the possible beginning of the next message after damage.
+    ///
+    /// With `byLines`, this is an object at the beginning of a line. Otherwise it is also any object other than a
+    /// member's value, because other programs write all messages in one line.
     private static func nextMessageStart(in bytes: [UInt8], after start: Int, byLines: Bool) -> Int? {
         var candidate = nextObject(in: bytes, from: start + 1)
         while let position = candidate {
@@ -142,14 +145,14 @@ enum MessageArray {
         return nil
     }
 
-    /// Whether a line begins at a position, or did before damage to its line end: the stores write exactly one byte
-    /// between a comma and an object.
+    /// Whether a line begins at a position, or did before damage to its line break: the stores write exactly one
+    /// byte between a comma and an object.
     private static func beginsLine(_ position: Int, in bytes: [UInt8]) -> Bool {
         mark(before: position, in: bytes) == Byte.newline
             || position >= 3 && bytes[position - 2] == Byte.comma && bytes[position - 3] == Byte.closingBrace
     }
 
-    /// The last byte before a position, ignoring spaces.
+    /// Returns the last byte before a position, ignoring spaces.
     private static func mark(before position: Int, in bytes: [UInt8]) -> UInt8? {
         bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
     }

@@ -8,12 +8,12 @@ import Foundation
     import Glibc
 #endif
 
-/// An open regular file and the few calls that a store makes on it. Closed when released; not for two threads at once.
+/// An open regular file, with the operations used by stores. The descriptor is closed on release.
 ///
-/// All of them block, and all throw `POSIXFailure`.
+/// Not safe for use by several threads at once. All calls block, and throw `POSIXFailure`.
 package final class OpenFile {
     package let descriptor: Int32
-    /// Where it was opened, for messages.
+    /// The path at which the file was opened, for messages.
     package let path: String
 
     init(descriptor: Int32, path: String) {
@@ -25,8 +25,10 @@ package final class OpenFile {
         close(descriptor)
     }
 
-    /// Takes the file's lock if nobody holds it, neither another process nor another opening in this one; it is held until the
-    /// file is closed. Returns whether it was taken.
+    /// Takes the file's exclusive lock if it is free, and holds it until the file is closed.
+    ///
+    /// The lock excludes other processes and other descriptors in this process.
+    /// - Returns: Whether the lock was taken.
     package func lockIfFree() throws -> Bool {
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             if errno == EWOULDBLOCK { return false }
@@ -35,12 +37,12 @@ package final class OpenFile {
         return true
     }
 
-    /// The file's length in bytes.
+    /// Returns the file's length in bytes.
     package func size() throws -> Int {
         Int(try status(of: descriptor).st_size)
     }
 
-    /// The bytes at an offset: fewer than `count` only where the file ends.
+    /// Returns the bytes at an offset: fewer than `count` only at the end of the file.
     package func read(at offset: Int, count: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count, let start = buffer.baseAddress {
@@ -51,7 +53,7 @@ package final class OpenFile {
         }
     }
 
-    /// Writes all bytes at an offset, in one call as far as the system lets it.
+    /// Writes all bytes at an offset, in one call if the system allows it.
     package func write(_ bytes: [UInt8], at offset: Int) throws {
         try FileObservation.perform(.write(descriptor: descriptor, path: path, offset: offset, bytes: bytes)) {
             try bytes.withUnsafeBytes { buffer in
@@ -65,18 +67,20 @@ package final class OpenFile {
         }
     }
 
-    /// Cuts the file, or makes it longer by NUL bytes.
+    /// Truncates the file, or extends it with NUL bytes.
     func truncate(to size: Int) throws {
         try FileObservation.perform(.truncate(descriptor: descriptor, path: path, size: size)) {
             _ = try retrying { Int(ftruncate(descriptor, off_t(size))) }
         }
     }
 
-    /// Gives the file the owner and the group of another one, as far as this process may, and lets those read, write and execute it who may
-    /// do so with that one; nothing changes on a file system without rights.
+    /// Copies the owner, the group and the permissions to read, write and execute from another file, as far as
+    /// this process may.
+    ///
+    /// On a file system without permissions, nothing changes.
     package func takeRights(of other: OpenFile) throws {
         let (mine, theirs) = (try status(of: descriptor), try status(of: other.descriptor))
-        // Before the rights, of which a change of the owner takes some away. Only root may give a file to another user.
+        // First the owner, or else the old group gets the permissions. Only root may give a file to another user.
         if mine.st_uid != theirs.st_uid || mine.st_gid != theirs.st_gid,
             fchown(descriptor, theirs.st_uid, theirs.st_gid) != 0
         {
@@ -85,7 +89,7 @@ package final class OpenFile {
         _ = fchmod(descriptor, theirs.st_mode & 0o777)
     }
 
-    /// Returns when everything written so far is on the disk, past power loss.
+    /// Makes all bytes written so far durable.
     package func synchronize() throws {
         try FileObservation.perform(.synchronizeFile(descriptor: descriptor, path: path)) {
             #if canImport(Darwin)
@@ -98,7 +102,7 @@ package final class OpenFile {
         }
     }
 
-    /// After this, nothing written later reaches the disk before what was written so far.
+    /// Orders writes: no later write reaches the disk before the bytes written so far.
     package func orderWrites() throws {
         #if canImport(Darwin)
             if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
@@ -107,7 +111,7 @@ package final class OpenFile {
     }
 }
 
-/// Calls until it was not interrupted; a negative result is a failure.
+/// Repeats a system call while it is interrupted. A negative result is thrown as `POSIXFailure`.
 func retrying(_ call: () -> Int) throws -> Int {
     while true {
         let result = call()
@@ -116,7 +120,7 @@ func retrying(_ call: () -> Int) throws -> Int {
     }
 }
 
-/// What the system knows of an open file.
+/// Returns the system's record of an open file.
 func status(of descriptor: Int32) throws -> stat {
     var status = stat()
     _ = try retrying { Int(fstat(descriptor, &status)) }

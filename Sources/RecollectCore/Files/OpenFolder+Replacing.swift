@@ -9,9 +9,13 @@ import Foundation
 #endif
 
 extension OpenFolder {
-    /// Writes a file under another name and gives it `name` when it is on the disk: at any moment, a power cut too, `name` is
-    /// the old file or the new one.
-    /// - Parameter aside: A name that the old file keeps; without it the old file is gone.
+    /// Replaces a file atomically: writes and syncs a temporary file, and renames it to `name`.
+    ///
+    /// At any time, even after a power loss, `name` refers to the old file or to the new one. With `aside` on a
+    /// file system without hard links, there is a short time without a file at `name`. The new name is durable on
+    /// return.
+    /// - Parameter aside: A name for keeping the old file; `nil` to remove it.
+    /// - Returns: The new file.
     package func replace(
         _ name: String, keepingOldAs aside: String? = nil, write: (OpenFile) throws -> Void
     ) throws -> OpenFile {
@@ -23,7 +27,7 @@ extension OpenFolder {
             if let aside { try setAside(name, as: aside) }
             try rename(temporary, to: name)
         } catch {
-            // What cannot be removed now goes with the leftovers; the caller hears of the first failure.
+            // If this fails, `removeLeftovers` removes the file later. The caller gets the first error.
             try? remove(temporary)
             throw error
         }
@@ -31,7 +35,7 @@ extension OpenFolder {
         return file
     }
 
-    /// Writes a file under a name that is nobody's, for `rename` to give it one. Nothing is left of one that fails.
+    /// Writes a file under a temporary name, to be renamed later. On failure, the file is removed.
     package func stage(_ write: (OpenFile) throws -> Void) throws -> (name: String, file: OpenFile) {
         let name = Self.temporaryPrefix + UUID().uuidString
         let file = try makeFile(name)
@@ -44,8 +48,10 @@ extension OpenFolder {
         return (name, file)
     }
 
-    /// Removes what `replace` or `stage` was writing when its process ended. For callers that hold the exclusive lock: nobody is writing it.
-    /// What only begins like one of those, or is no file, is somebody else's and stays.
+    /// Removes temporary files of `replace` and `stage` whose process has ended. Requires the exclusive lock, so
+    /// that no writer uses them.
+    ///
+    /// Folders, and files with only a similar name, are foreign and stay.
     package func removeLeftovers(among names: [String]) throws {
         for name in names where name.hasPrefix(Self.temporaryPrefix) {
             guard UUID(uuidString: String(name.dropFirst(Self.temporaryPrefix.count))) != nil,
@@ -57,7 +63,7 @@ extension OpenFolder {
 
     private static let temporaryPrefix = ".recollect-"
 
-    /// Gives a file a second name, or a new one where the file system has no second names.
+    /// Gives a file a second name, or renames it on a file system without hard links.
     private func setAside(_ name: String, as aside: String) throws {
         do {
             try FileObservation.perform(.link(path: path(of: name), to: path(of: aside))) {
@@ -70,7 +76,7 @@ extension OpenFolder {
         }
     }
 
-    /// Gives a file another name, whatever has that.
+    /// Renames a file, and replaces any file of the new name.
     package func rename(_ name: String, to newName: String) throws {
         try FileObservation.perform(.rename(path: path(of: name), to: path(of: newName))) {
             _ = try retrying { Int(renameat(descriptor, name, descriptor, newName)) }

@@ -8,12 +8,12 @@ import Foundation
     import Glibc
 #endif
 
-/// An open folder: names in it are resolved by the system from here, so nothing is followed out of it. Closed when released.
+/// An open folder. Names in it are resolved relative to its descriptor, and no symbolic link leads out of it.
 ///
-/// All calls block, and all throw `POSIXFailure`.
+/// The descriptor is closed on release. All calls block. Failures are thrown as `POSIXFailure`.
 package final class OpenFolder: Sendable {
     package let descriptor: Int32
-    /// Where it was opened, for messages.
+    /// The path at which the folder was opened, for messages.
     let path: String
     private let parent: OpenFolder?
 
@@ -27,13 +27,14 @@ package final class OpenFolder: Sendable {
         close(descriptor)
     }
 
-    /// Opens the folder at a path; symbolic links on the way there are the caller's choice and are followed.
+    /// Opens the folder at a path. Symbolic links in the path are followed: they are the caller's choice.
     package convenience init(path: String) throws {
         let descriptor = try retrying { Int(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) }
         self.init(descriptor: Int32(descriptor), path: path, parent: nil)
     }
 
-    /// Makes the folder at a path and what is missing on the way there; only this user may enter what is made.
+    /// Opens the folder at a path, and creates it and its ancestors if missing. Created folders have mode 0700 and
+    /// durable names.
     package static func make(path: String) throws -> OpenFolder {
         do {
             return try OpenFolder(path: path)
@@ -46,26 +47,26 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// The path of a name in this folder, for messages.
+    /// Returns the path of a name in this folder, for messages.
     package func path(of name: String) -> String {
         path + "/" + name
     }
 
-    /// Opens a folder in this one; a symbolic link or a file of that name is an error.
+    /// Opens a folder in this folder. A symbolic link or a file of this name is an error.
     package func folder(_ name: String) throws -> OpenFolder {
         let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
         return OpenFolder(descriptor: Int32(opened), path: path(of: name), parent: self)
     }
 
-    /// Makes a folder that only this user may enter, if there is none yet.
+    /// Creates a folder with mode 0700, unless the name exists.
     package func makeFolder(_ name: String) throws {
         try FileObservation.perform(.makeFolder(path: path(of: name))) {
             if mkdirat(descriptor, name, 0o700) != 0, errno != EEXIST { throw POSIXFailure.last }
         }
     }
 
-    /// Opens a regular file in this folder; a symbolic link, a folder or a device of that name is an error.
+    /// Opens a regular file in this folder. A symbolic link, a folder or a device of this name is an error.
     package func file(_ name: String, forWriting: Bool) throws -> OpenFile {
         let flags = (forWriting ? O_RDWR : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let opened = try retrying { Int(openat(descriptor, name, flags)) }
@@ -77,7 +78,7 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// Makes a file that only this user may read; a file of that name is an error.
+    /// Creates a file with mode 0600. An existing file of this name is an error.
     package func makeFile(_ name: String) throws -> OpenFile {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         let opened = try FileObservation.perform(.makeFile(path: path(of: name))) {
@@ -86,10 +87,12 @@ package final class OpenFolder: Sendable {
         return OpenFile(descriptor: Int32(opened), path: path(of: name))
     }
 
-    /// The names in this folder as bytes give them, in no order; names that are not UTF-8 are nobody's of ours and left out.
-    /// - Parameter repairing: Whether those are given too, as far as they can be shown. They name nothing then.
+    /// Returns the names in this folder, byte for byte and in no order. Names not in UTF-8 are left out: Recollect
+    /// writes none.
+    /// - Parameter repairing: Whether to include those names, too, with replacement characters. They are for
+    ///   display only.
     package func names(repairing: Bool = false) throws -> [String] {
-        // A descriptor of its own, because reading a folder moves its position.
+        // A separate descriptor, because reading a folder moves its position.
         let copy = Int32(try retrying { Int(openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) })
         guard let stream = fdopendir(copy) else {
             let failure = POSIXFailure.last
@@ -111,7 +114,7 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// Returns when the names in this folder are on the disk: a new or renamed file may vanish in a power cut before that.
+    /// Makes the names in this folder durable. Before, a power loss may remove a new or renamed file.
     package func synchronize() throws {
         try FileObservation.perform(.synchronizeFolder(path: path)) {
             #if canImport(Darwin)
@@ -121,7 +124,7 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// After this, nothing written later reaches the disk before the names that are in this folder now.
+    /// Orders writes: no later write reaches the disk before the names now in this folder.
     package func orderWrites() throws {
         #if canImport(Darwin)
             if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
@@ -129,15 +132,17 @@ package final class OpenFolder: Sendable {
         try synchronize()
     }
 
-    /// `synchronize` for this folder and those it was opened from.
+    /// Makes the names in this folder and in its ancestors durable, up to the folder opened by path.
     package func synchronizePath() throws {
         try synchronize()
         try parent?.synchronizePath()
     }
 
-    /// Takes this folder's lock, which holds for all processes and for every other opening in this one, until it is closed.
+    /// Locks this folder until it is closed, against all other processes and all other descriptors in this
+    /// process.
     ///
-    /// Nothing but a file system without locks, or an owner that hangs, makes this fail.
+    /// Fails only on a file system without locks, or with `EWOULDBLOCK` after waiting `patience` for another
+    /// owner.
     package func lock(exclusively: Bool, patience: Duration = .seconds(30)) throws {
         let operation = (exclusively ? LOCK_EX : LOCK_SH) | LOCK_NB
         let deadline = ContinuousClock.now + patience
@@ -150,8 +155,9 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// Takes the folder's lock against other writers of ours, where the file system has locks; held until the folder is
-    /// closed.
+    /// Locks this folder exclusively until it is closed, if the file system has locks.
+    ///
+    /// The lock excludes other writers of Recollect.
     /// - Returns: Whether the file system has locks.
     @discardableResult
     package func lockAgainstWriters(patience: Duration = .seconds(30)) throws -> Bool {
@@ -163,17 +169,17 @@ package final class OpenFolder: Sendable {
         }
     }
 
-    /// What file systems answer that cannot do a thing.
+    /// The error numbers for calls unsupported by a file system.
     package static let unable = [EINVAL, ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM, ENOLCK]
 
-    /// Whether the folder is still in the one that it was opened in, under its name; one that was opened by a path always is.
+    /// Whether the folder's name in its parent still refers to it. Always `true` for a folder opened by path.
     package func isStillThere() throws -> Bool {
         guard let parent else { return true }
         let name = String(decoding: path.utf8.dropFirst(parent.path.utf8.count + 1), as: UTF8.self)
         return try isStill(at: name, in: parent)
     }
 
-    /// Whether the folder is still the one that its path names.
+    /// Whether a name in `parent` still refers to this folder.
     func isStill(at name: String, in parent: OpenFolder) throws -> Bool {
         let mine = try status(of: descriptor)
         var named = stat()

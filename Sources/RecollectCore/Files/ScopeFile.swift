@@ -2,20 +2,21 @@ import Foundation
 
 /// The known state of a scope's file, so that a save neither reads nor rewrites existing messages.
 ///
-/// The file is a JSON array. A save writes its messages after the closing bracket and waits until they are on the disk.
-/// Then it replaces the bracket with a comma: this single byte commits the save. A trim overwrites messages with white
-/// space. If there is more white space than messages, the remaining messages move to a new file.
+/// The file is a JSON array. A save writes its messages after the closing bracket. A durable save orders these
+/// bytes before the next write. Then it replaces the bracket with a comma, or with a space in an empty array: this
+/// single byte commits the save. A trim overwrites messages with white space. If there is more white space than
+/// messages, the remaining messages move to a new file.
 struct ScopeFile {
     struct Entry {
         /// The offset of the message in the file.
         var offset: Int
         let id: ByteString
-        /// The range of the message's id, relative to `offset`.
+        /// The range of the message's ID, relative to `offset`.
         let idPlace: Range<Int>
     }
 
     private(set) var entries: [Entry] = []
-    /// The ids of the entries, for lookups.
+    /// The IDs of the entries, for lookups.
     private(set) var ids: Set<ByteString> = []
     private(set) var lastRole: Role?
     /// The offset of the array's closing bracket.
@@ -26,23 +27,23 @@ struct ScopeFile {
     /// The offset of the last trimmed message; `nil` if there is none, or the messages have moved to a new file since.
     private var lastTrimmed: Int?
 
-    /// A file that holds an empty array, `[]`.
+    /// Creates the state of an empty array, `[]`.
     init() {
         lastBytes = [Byte.openingBracket]
     }
 
-    /// Reads a file's bytes; `nil` if they are not a single array of messages.
+    /// Creates the state from a file's bytes; `nil` if they are not a single array of messages.
     init?(_ bytes: [UInt8]) {
         guard let layout = MessageArray.layout(of: bytes) else { return nil }
         closing = layout.closing
         guard take(layout.messages, of: bytes, at: 0) else { return nil }
     }
 
-    /// Takes in the changes of other processes: reads appended messages, drops trimmed ones.
+    /// Reads the messages appended by other processes, and drops trimmed ones.
     ///
-    /// Returns `false` if the file does not continue the known state and must be read from the start: another process
-    /// may have moved the messages to a new file. An id is unique, so an id at its old offset proves that its message
-    /// has not moved.
+    /// Returns `false` if the file does not continue the known state and must be read from the start: another
+    /// process may have moved the messages to a new file. An ID is unique, so an ID at its old offset proves that
+    /// its message has not moved.
     mutating func follow(_ file: OpenFile) throws -> Bool {
         let start = closing - lastBytes.count
         let size = try file.size()
@@ -72,12 +73,12 @@ struct ScopeFile {
     /// Whether a message is still at its known offset.
     private func isThere(_ entry: Entry, in file: OpenFile) throws -> Bool {
         let bytes = try file.read(at: entry.offset + entry.idPlace.lowerBound, count: entry.idPlace.count)
-        // Bytes other than a string are not an id.
+        // Bytes other than a string are not an ID.
         let id = try? bytes.withUnsafeBytes { try JSONParser.read($0) { try $0.string() } }
         return id.map { ByteString($0) } == entry.id
     }
 
-    /// The bytes of the last messages, as a JSON array.
+    /// Returns the bytes of the last messages, as a JSON array.
     func bytes(ofLast count: Int, from file: OpenFile) throws -> [UInt8] {
         guard count > 0, !entries.isEmpty else { return [Byte.openingBracket, Byte.closingBracket] }
         let start = entries[max(0, entries.count - count)].offset
@@ -88,7 +89,7 @@ struct ScopeFile {
         return bytes
     }
 
-    /// Appends messages. With `isDurable`, waits until they are on the disk, safe from power loss.
+    /// Appends messages. With `isDurable`, syncs them before returning.
     mutating func append(_ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool) throws {
         guard let last = messages.last else { return }
         // Other programs may end the file with a line break. Bytes after the bracket are white space, because the file
@@ -109,8 +110,8 @@ struct ScopeFile {
         remember(end: last.bytes[...])
     }
 
-    /// Writes messages and a closing bracket after an offset. Small messages are joined; messages of 1 MiB or more are
-    /// not copied.
+    /// Writes messages and a closing bracket after an offset. Small messages are joined; messages of 1 MiB or more
+    /// are not copied.
     private func write(_ messages: [EncodedMessage], behind end: Int, of file: OpenFile) throws {
         var place = end + 1
         var text: [UInt8] = []
@@ -140,13 +141,13 @@ struct ScopeFile {
         if try file.size() == 0 { try file.write([Byte.openingBracket, Byte.closingBracket], at: 0) }
     }
 
-    /// The array's end, for undoing a failed append. It holds no reference to the entries, because the append would
-    /// then copy them.
+    /// The array's end, for undoing a failed append. It holds no reference to the entries: otherwise the append
+    /// would copy them.
     struct End {
         fileprivate let closing: Int
         fileprivate let isNew: Bool
 
-        /// Restores the file.
+        /// Restores the file, and syncs it.
         func restore(_ file: OpenFile) throws {
             if isNew {
                 try file.truncate(to: 0)
@@ -176,10 +177,10 @@ struct ScopeFile {
         return head > max(live, 1 << 14) ? .move : .blank
     }
 
-    /// Removes all but the last messages by overwriting the others with white space.
+    /// Overwrites all but the last messages with white space.
     ///
-    /// The change is on the disk with the next save at the latest. A power cut before then brings the trimmed messages
-    /// back.
+    /// The change is durable with the next durable save at the latest. A power loss before then brings the trimmed
+    /// messages back.
     mutating func blank(to count: Int, in file: OpenFile) throws {
         guard let first = entries.first?.offset else { return }
         let end = offset(ofLast: count)
@@ -213,7 +214,7 @@ struct ScopeFile {
         count > 0 ? entries[max(0, entries.count - count)].offset : closing
     }
 
-    /// Adds messages found in bytes beginning at `offset` of the file; `false` if one is unreadable.
+    /// Adds the messages in bytes beginning at `offset` of the file. Returns `false` if one is unreadable.
     private mutating func take(_ ranges: [Range<Int>], of bytes: [UInt8], at offset: Int) -> Bool {
         for range in ranges {
             guard let (message, idPlace) = EncodedMessage.read(bytes[range]) else { return false }

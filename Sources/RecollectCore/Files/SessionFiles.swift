@@ -1,22 +1,22 @@
 import Foundation
 
-/// The files of one session, one for each agent, and what is known of them. Used on one queue.
+/// The files of one session, one for each agent, with their cached state. Confined to one queue.
 ///
-/// Everything happens under the lock of the session's folder, shared to read and exclusive to write, and no longer than one
-/// operation: a batch meets the session as it is, and a reader never sees half a save.
+/// Every operation holds the lock of the session's folder, shared for reading and exclusive for writing, and
+/// releases it at its end. So a batch is applied to a consistent session, and a reader never sees a partial save.
 final class SessionFiles {
     private let events: StoreEvents
     private let isDurable: Bool
     private var place: SessionPlace
-    /// What is known of the files, by name.
+    /// The cached state of the files, by name.
     private var known: [String: ScopeFile] = [:]
-    /// Files of which a save failed: what the disk has of them is not known, so the next save writes them anew.
+    /// The files with a failed save. Their content on the disk is uncertain, so the next save writes them anew.
     private var doubtful: Set<String> = []
-    /// Files whose names, and those of the folders above, this has put on the disk: somebody who made one may have ended
-    /// before they did.
+    /// The files with names made durable by this instance, including the names of the folders above. Another
+    /// process may have created a file and ended before its name was durable.
     private var settled: Set<String> = []
     private var hasToldOfForeign = false
-    /// The files that have been told of because nothing says whose they are.
+    /// The files with an unknown ID, already reported by an event.
     private var lost: Set<String> = []
 
     init(_ place: SessionPlace, durability: Durability, events: StoreEvents) {
@@ -25,7 +25,7 @@ final class SessionFiles {
         self.events = events
     }
 
-    /// How long the next operation waits for the session's lock.
+    /// The longest wait for the session's lock in the next operation.
     var lockPatience: Duration {
         get { place.patience }
         set { place.patience = newValue }
@@ -33,7 +33,7 @@ final class SessionFiles {
 
     // MARK: Reading
 
-    /// The last messages of an agent, all for `nil`.
+    /// Returns the last messages of an agent; all of them for `nil`.
     func messages(of agentId: String, last count: Int?) throws -> [ConversationMessage] {
         try read { folder, heals in
             guard let name = try names(in: folder).existing(for: agentId) else { return [] }
@@ -41,7 +41,7 @@ final class SessionFiles {
         }
     }
 
-    /// All messages of all agents.
+    /// Returns all messages of all agents. Foreign files are left out.
     func allMessages() throws -> [(agentId: String, messages: [ConversationMessage])] {
         try read { folder, heals in
             try agents(in: folder, names(in: folder)).compactMap { agentId, name in
@@ -52,7 +52,7 @@ final class SessionFiles {
         }
     }
 
-    /// Names the state of the files: see `FileChatStorage.version`.
+    /// Returns an identifier of the files' state. See `FileChatStorage.version`.
     func version() throws -> ChatVersion {
         do {
             return try versionOfFiles()
@@ -73,8 +73,10 @@ final class SessionFiles {
         }
     }
 
-    /// Reads under the shared lock, and again under the exclusive one if there is damage to heal. What is no chat in the place of
-    /// one reads as nothing: a save would say so, and it is told once.
+    /// Reads under the shared lock, and again under the exclusive one if damage must be repaired.
+    ///
+    /// A foreign file or folder in place of a chat reads as empty; a save throws `foreignStore`. The first such
+    /// read posts a `foreignFile` event.
     private func read<Item>(_ body: (OpenFolder, _ heals: Bool) throws -> [Item]) throws -> [Item] {
         do {
             do {
@@ -102,7 +104,7 @@ final class SessionFiles {
             do {
                 try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
             } catch let error as RecollectError where error.code == .readOnly || error.code == .permissionDenied {
-                // What can be read is given all the same.
+                // The readable messages are returned even without the repair.
             }
             return damage.messages.suffix(count)
         }
@@ -114,7 +116,7 @@ final class SessionFiles {
         return try explaining("read", file.path) {
             let bytes = try state.bytes(ofLast: count, from: file)
             if let messages = EncodedMessage.messages(in: bytes) { return messages }
-            // What was whole when it was read first is so no more.
+            // The file was complete at its first reading, and is damaged now.
             known[name] = nil
             throw Damage(bytes: try file.read(at: 0, count: file.size()))
         }
@@ -122,7 +124,8 @@ final class SessionFiles {
 
     // MARK: Writing
 
-    /// Saves a batch for an agent and trims to `window` messages; what it took and what it dropped.
+    /// Saves a batch for an agent, and trims to `window` messages.
+    /// - Returns: The accepted and the dropped messages of the batch.
     func save(
         _ batch: [ConversationMessage], for agentId: String, window: Int?, sameRole: SameRole
     ) throws -> Admission {
@@ -141,13 +144,13 @@ final class SessionFiles {
         let isDone = messages.isEmpty && state.trim(to: window ?? .max) == .nothing && !doubtful.contains(name)
         if isDone { return admission }
 
-        // Until all of this has succeeded nothing is known of the file.
+        // The state of the file is unknown until all of this has succeeded.
         known[name] = nil
         try explaining("save to", folder.path(of: name)) {
             do {
                 try names.keep(agentId, of: name, in: folder)
             } catch is POSIXFailure where existing != nil {
-                // The file is found by the agent's id all the same; who reads all agents is told.
+                // The file is found by the agent's ID even so. A read of all agents reports the unknown ID.
             }
             var file = try existing.map { try folder.file($0, forWriting: true) } ?? folder.makeFile(name)
             if doubtful.contains(name) { file = try move(&state, last: .max, from: file, name, in: folder) }
@@ -156,7 +159,8 @@ final class SessionFiles {
                 try trim(&state, to: window ?? .max, file, name, in: folder)
                 known[name] = state
             } catch is POSIXFailure {
-                // The batch is kept all the same: the next save reads the file anew, and trims it. Its name may not be on the disk.
+                // The batch is saved even so. The next save reads the file anew, and trims it. Its name may not be
+                // durable.
                 settled.remove(name)
             }
         }
@@ -174,7 +178,7 @@ final class SessionFiles {
         }
     }
 
-    /// Puts on the disk what a batch repeats: the process that saved it first may have ended before it was there.
+    /// Makes a repeated batch durable: the process of the first save may have ended before its sync.
     private func settle(_ name: String, in folder: OpenFolder) throws {
         do {
             try explaining("save to", folder.path(of: name)) {
@@ -198,14 +202,14 @@ final class SessionFiles {
             settled.insert(name)
         } catch {
             doubtful.insert(name)
-            // On a handle of its own: after a failed sync the old one reports success for what is lost. If this fails too,
-            // the caller still hears of the first failure, and the next save writes the file anew.
+            // On another descriptor: after a failed sync, the old one reports success for lost data. If this fails
+            // too, the caller still gets the first error, and the next save writes the file anew.
             try? end.restore(folder.file(name, forWriting: true))
             throw error
         }
     }
 
-    /// Moves the last messages to a new file that takes the old one's name.
+    /// Moves the last messages to a new file, and replaces the old file with it.
     private func move(
         _ state: inout ScopeFile, last count: Int, from file: OpenFile, _ name: String, in folder: OpenFolder
     ) throws -> OpenFile {
@@ -214,9 +218,10 @@ final class SessionFiles {
         }
     }
 
-    // MARK: What is known
+    // MARK: Cached state
 
-    /// What a file holds: what is known with what other processes changed since, else all of it read.
+    /// Returns the state of a file: the cached state with the changes of other processes, or else the state read
+    /// from the whole file.
     private func state(of name: String, _ file: OpenFile) throws -> ScopeFile {
         try explaining("read", file.path) {
             if var state = known.removeValue(forKey: name), try state.follow(file) {
@@ -224,7 +229,7 @@ final class SessionFiles {
                 return state
             }
             let size = try file.size()
-            // Made, and not yet written when its process ended: `append` begins it.
+            // Created, but not written before its process ended: `append` writes the beginning.
             if size == 0 { return ScopeFile() }
             let bytes = try file.read(at: 0, count: size)
             guard let state = ScopeFile(bytes) else { throw Damage(bytes: bytes) }
@@ -238,7 +243,7 @@ final class SessionFiles {
             return try state(of: name, open(name, in: folder))
         } catch let damage as Damage {
             try heal(agentId, name, damage, in: folder, wasAskedFor: true)
-            // Not by looking for what is known of it: this is what was written.
+            // From the bytes just written, not from the cache.
             guard let state = ScopeFile(damage.salvaged) else {
                 throw RecollectError(.unreadable, "\(folder.path(of: name)) cannot be repaired; move it away")
             }
@@ -247,14 +252,15 @@ final class SessionFiles {
         }
     }
 
-    /// Sets a damaged file aside and puts one with what can be read in its place. Needs the exclusive lock.
+    /// Sets a damaged file aside, and replaces it with a file of the readable messages. Requires the exclusive
+    /// lock.
     private func heal(
         _ agentId: String, _ name: String, _ damage: Damage, in folder: OpenFolder, wasAskedFor: Bool
     ) throws {
         guard wasAskedFor || !damage.looksForeign else {
             throw RecollectError(.foreignStore, "\(folder.path(of: name)) holds no chat; it was left untouched")
         }
-        // Nothing would be gained by another copy of the same.
+        // Another copy of the same bytes is useless.
         guard damage.salvaged != damage.bytes else { return }
         let aside = "\(name.prefix(FolderNames.longest)).damaged-\(UUID().uuidString.prefix(8).lowercased())"
         try explaining("repair", folder.path(of: name)) {
@@ -268,7 +274,7 @@ final class SessionFiles {
 
     // MARK: Finding
 
-    /// The names in a folder. What is known of files that are gone is forgotten.
+    /// Returns the names in a folder, and removes missing files from the cache.
     private func names(in folder: OpenFolder) throws -> FolderNames {
         let names = FolderNames(try explaining("list", folder.path) { try folder.names() }, suffix: ".json")
         let gone = Set(known.keys).subtracting(names.all)
@@ -277,7 +283,9 @@ final class SessionFiles {
         return names
     }
 
-    /// The agents that have a file in a folder, each with the one that is theirs.
+    /// Returns the agents with a file in a folder, each with the file's name.
+    ///
+    /// A file with an unknown ID is left out. The first time, a `missingFile` event is posted for it.
     private func agents(in folder: OpenFolder, _ names: FolderNames) throws -> [(agentId: String, name: String)] {
         try explaining("read", folder.path) {
             try names.all.compactMap { name in
@@ -294,7 +302,7 @@ final class SessionFiles {
         }
     }
 
-    /// The result of work on a file that was come across, not asked for: `nil` where it is somebody else's.
+    /// Returns the result of work on a listed file, not requested by its ID; `nil` if the file is foreign.
     private func ifOurs<Result>(_ work: () throws -> Result) throws -> Result? {
         do {
             return try work()

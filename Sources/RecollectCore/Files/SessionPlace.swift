@@ -1,10 +1,10 @@
 import Foundation
 
-/// Finds, makes and locks the folder of a session, `base/user/session`.
+/// Finds, creates and locks the folder of a session, `base/user/session`.
 package struct SessionPlace {
     package let conversation: ConversationID
     private let base: String
-    /// How long to wait for the lock.
+    /// The longest wait for the lock.
     var patience: Duration
     private let knownNames: KnownNames
     /// The names of the user's and the session's folder, once found.
@@ -21,12 +21,13 @@ package struct SessionPlace {
         self.knownNames = knownNames
     }
 
-    /// Opens the session's folder and takes its lock; `nil` where there is none.
+    /// Opens the session's folder and takes its lock; `nil` if there is no folder.
     package mutating func open(exclusively: Bool) throws -> OpenFolder? {
         try open(making: false, exclusively: exclusively)
     }
 
-    /// Opens the session's folder, made where there is none, and takes its exclusive lock.
+    /// Opens the session's folder, created if necessary, and takes its exclusive lock.
+    /// - Throws: `storeReplaced` if the folder above was removed meanwhile.
     package mutating func make() throws -> OpenFolder {
         guard let folder = try open(making: true, exclusively: true) else {
             throw RecollectError(.storeReplaced, "\(base) was removed while a session was made in it; save again")
@@ -47,7 +48,7 @@ package struct SessionPlace {
             try explaining("lock", session.folder.path) {
                 try session.folder.lock(exclusively: exclusively, patience: patience)
             }
-            // Somebody may have removed the folder while this waited for its lock.
+            // Another process may have removed the folder during the wait for its lock.
             let isStill = try explaining("look at", session.folder.path) {
                 try session.folder.isStill(at: session.name, in: user.folder)
             }
@@ -73,19 +74,21 @@ package struct SessionPlace {
             if existing == nil {
                 try parent.makeFolder(name)
             } else if making {
-                // Best effort: the folder is found by its id all the same, and who lists all of them is told.
+                // Best effort: the folder is found by its ID even so, and a listing of all folders reports the
+                // unknown ID.
                 try? FolderNames([]).keep(id, of: name, in: parent)
             }
             return try ifThere { (try parent.folder(name), name) }
         }
     }
 
-    /// A name for an id that has none, kept beside it where it does not say it.
+    /// Returns a new name for an ID, after saving the ID beside a hashed name.
     private func newName(for id: String, in parent: OpenFolder) throws -> String {
         let name = try explaining("list", parent.path) {
             let name = try knownNames.foreign(in: parent).new(for: id)
             guard try parent.entry(name) != nil else { return name }
-            // Another process has made it since for this id; or another name, which came later, is one with it on this file system.
+            // Another process may have created this name since for the same ID. Or it collides on this file system
+            // with a newer name.
             let names = FolderNames(try parent.names())
             return names.existing(for: id) ?? names.new(for: id)
         }
@@ -95,21 +98,22 @@ package struct SessionPlace {
 }
 
 extension RecollectError {
-    /// Whether another process holds a session's lock.
+    /// Whether the error means that another process holds a session's lock.
     var isOfHeldLock: Bool {
         code == .busy && (cause as? POSIXFailure)?.number == EWOULDBLOCK
     }
 }
 
-/// The names in folders that some file systems could take for one of ours. Each folder is listed once, however many sessions are
-/// made in it.
+/// A cache of the names in folders that can collide with new names on some file systems.
+///
+/// Each folder is listed once, for any number of new sessions.
 final class KnownNames: Sendable {
     private let folders = Locked<[String: FolderNames]>([:])
 
-    /// How many folders are remembered: what is forgotten is listed again.
+    /// The greatest number of cached folders. At this number, the cache is cleared, and folders are listed again.
     private static let capacity = 128
 
-    /// The names in a folder that Recollect gives to no id.
+    /// Returns the names in a folder other than those from `EscapedName.escaped`.
     func foreign(in folder: OpenFolder) throws -> FolderNames {
         if let known = folders.withLock({ $0[folder.path] }) { return known }
         let names = FolderNames(try folder.names().filter { EscapedName.id(of: $0).map(EscapedName.escaped) != $0 })

@@ -1,19 +1,20 @@
 import Foundation
 
-/// Does the file work of sessions off the cooperative pool: that of one session in order, that of others beside it.
+/// Performs the file work of sessions outside the cooperative thread pool.
 ///
-/// A session whose lock another process holds is left and tried again a little later, without a thread, so that it keeps nobody
-/// but its own callers waiting.
+/// The operations of one session run in order. Different sessions share four queues. If another process holds a
+/// session's lock, the session's work is retried a little later, without holding a thread. Only callers of this
+/// session wait.
 ///
-/// `@unchecked Sendable` because all that changes is behind `lock`, but for the files of a session, which the one operation
-/// uses that is under way for it.
+/// `@unchecked Sendable` because `lock` protects all mutable state except the files of a session, used by one
+/// operation at a time.
 final class SessionQueues: @unchecked Sendable {
-    /// What became of an operation.
+    /// The outcome of an operation.
     private enum Outcome {
         case done
-        /// The lock was held, and the operation wants to be tried again.
+        /// The lock was held. The operation must be retried.
         case waits
-        /// The lock was held for too long, and the caller has been told.
+        /// The lock was held for too long. The caller has received the error.
         case gaveUp
     }
 
@@ -22,7 +23,7 @@ final class SessionQueues: @unchecked Sendable {
     private struct Session {
         let files: SessionFiles
         var waiting = Line<(work: Operation, since: ContinuousClock.Instant)>()
-        /// Since when its lock has been found held.
+        /// The date when the lock was first found held; `nil` after a successful operation.
         var heldSince: ContinuousClock.Instant?
         var usedAt = 0
     }
@@ -31,17 +32,18 @@ final class SessionQueues: @unchecked Sendable {
     private let durability: Durability
     private let events: StoreEvents
     private let knownNames = KnownNames()
-    /// How long an operation waits for a lock that is held all the time.
+    /// The longest wait of an operation for a continuously held lock.
     private let patience: Duration
-    /// Each does the work of some sessions, an operation after the other.
+    /// The queues, each with the work of some sessions, one operation at a time.
     private let lanes = (0..<4).map { DispatchQueue(label: "recollect.files.\($0)") }
     private let lock = NSLock()
     private var sessions: [ConversationID: Session] = [:]
     private var now = 0
 
-    /// How many sessions are remembered: what is forgotten is read again at its next touch.
+    /// The number of cached sessions. Above it, the least recently used idle session is removed, and read again at
+    /// its next use.
     private static let capacity = 128
-    /// How long an operation that finds a lock held waits for it on its thread: most are held for less.
+    /// The longest wait for a held lock on the operation's thread. Most locks are held for less.
     private static let firstPatience = Duration.milliseconds(2)
 
     init(base: String, durability: Durability, events: StoreEvents, patience: Duration) {
@@ -51,7 +53,8 @@ final class SessionQueues: @unchecked Sendable {
         self.patience = patience
     }
 
-    /// Runs work on the files of a session in its turn; not cancelled once it is queued.
+    /// Performs work on the files of a session, after the session's earlier work. It is not canceled once it is
+    /// queued.
     func run<Result: Sendable>(
         _ conversation: ConversationID, _ work: @escaping @Sendable (SessionFiles) throws -> Result
     ) async throws -> Result {
@@ -82,12 +85,13 @@ final class SessionQueues: @unchecked Sendable {
         lanes[Int(UInt(bitPattern: conversation.hashValue) % UInt(lanes.count))]
     }
 
-    /// Does the first operation of a session, which has nothing else under way.
+    /// Performs the first operation of a session. No other operation of the session is in progress.
     private func serve(_ conversation: ConversationID) {
         let next = lock.withLock { () -> (files: SessionFiles, work: Operation, mayTryAgain: Bool)? in
             guard let session = sessions[conversation], let first = session.waiting.first else { return nil }
             session.files.lockPatience = session.heldSince == nil ? Self.firstPatience : .zero
-            // Both: an operation may have waited long for others of its session, or have met a lock that has long been held.
+            // The later date counts: neither a wait for the session's other operations nor a lock held before uses
+            // up patience.
             let begun = session.heldSince.map { max($0, first.since) } ?? .now
             return (session.files, first.work, begun.duration(to: .now) < patience)
         }
@@ -102,8 +106,8 @@ final class SessionQueues: @unchecked Sendable {
         }
     }
 
-    /// Notes what became of an operation; the seconds until the session's next one begins, `nil` where it has none. Under the
-    /// lock.
+    /// Records the outcome of an operation. Requires the lock.
+    /// - Returns: The seconds until the session's next operation begins; `nil` if there is none.
     private func settle(_ conversation: ConversationID, _ outcome: Outcome) -> Double? {
         now += 1
         guard var session = sessions.removeValue(forKey: conversation) else { return nil }
@@ -112,7 +116,7 @@ final class SessionQueues: @unchecked Sendable {
         if outcome == .waits {
             let since = session.heldSince ?? .now
             session.heldSince = since
-            // The longer it is held, the more rarely it is tried: a process that hangs costs next to nothing.
+            // The pauses grow with the wait, so that a process that hangs costs almost nothing.
             return min(max(0.002, since.duration(to: .now) / .seconds(10)), 0.1)
         }
         if outcome == .done { session.heldSince = nil }
@@ -120,7 +124,7 @@ final class SessionQueues: @unchecked Sendable {
         return session.waiting.isEmpty ? nil : 0
     }
 
-    /// Makes a session, and forgets the one that was used longest ago if there are too many.
+    /// Creates a session, and removes the least recently used idle one from a full cache.
     private func makeSession(_ conversation: ConversationID) -> Session {
         if sessions.count >= Self.capacity {
             let idle = sessions.filter { $0.value.waiting.isEmpty }
@@ -131,7 +135,7 @@ final class SessionQueues: @unchecked Sendable {
     }
 }
 
-/// Elements that leave in the order of their coming.
+/// A queue: first in, first out.
 private struct Line<Element> {
     private var elements: [Element] = []
     private var start = 0
@@ -146,7 +150,7 @@ private struct Line<Element> {
     mutating func popFirst() -> Element? {
         guard let first else { return nil }
         start += 1
-        // Half of them at a time, so that leaving costs the same however many there are.
+        // Removes half of the elements at a time, so that the average cost does not depend on their number.
         if start * 2 >= elements.count {
             elements.removeFirst(start)
             start = 0

@@ -1,35 +1,37 @@
 import Foundation
 import Logging
 
-/// Keeps each session under a key of its own in `UserDefaults`: for a few short sessions.
+/// A session store in `UserDefaults` with a key for each session, for a few short sessions.
 ///
-/// Apple's systems write user defaults as a whole and when they see fit, so all that `SessionStorageProtocol` promises holds except
-/// durability past a crash; every save costs what the whole session costs. Storages of one process may share a suite and lose
-/// nothing; processes may not write to one at the same time, because user defaults have no locks. For more, use
-/// `SQLiteSessionStorage`.
+/// On Apple's systems, the system writes a suite as a whole, at a time of its choice. All promises of
+/// `SessionStorageProtocol` hold except durability after a crash. A save costs as much as writing the whole
+/// session. Stores in one process may share a suite without loss. Several processes must not write to one suite at
+/// the same time, because user defaults have no locks. For more sessions, use `SQLiteSessionStorage`.
 ///
-/// On Linux the storage reads and writes the suite's file itself: processes may share it, a save returns when it is on the disk, and
-/// both cost what the whole suite costs. `UserDefaults` there has what is saved here, and this what is set there, after its
-/// `synchronize`. A file that cannot be read makes every call throw.
+/// On Linux, the store reads and writes the suite's file itself. Processes may share the file, and a returned save
+/// is durable. Reading and saving cost as much as the whole suite. `UserDefaults` gets values saved here with its
+/// `synchronize`, and this store gets values set in `UserDefaults` after `synchronize`. With an unreadable file,
+/// every call throws.
 ///
-/// Keys are `recollect.session/id` with the id escaped so that no two meet. Listing sessions decodes no messages. Work runs on a
-/// queue of its own. A value that is damaged is kept under a key that begins with `recollect.aside` until its session is deleted,
-/// what can be read of it stays, and `events` tells how much. A task that is cancelled before its call is queued has done nothing
-/// and gets `CancellationError`.
+/// Keys are `recollect.session/id`, with the ID escaped so that keys are unique. Listing sessions decodes no
+/// messages. Work runs on one queue for the process. A damaged value is kept until its session is deleted, under a
+/// key beginning with `recollect.aside`. Its readable content stays under the session's key, and an event has the
+/// number of messages. A task canceled before its call is queued changes nothing, and gets `CancellationError`.
 public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable {
-    /// Where the storage tells of values that it set aside.
+    /// The events of the store, such as values set aside.
     public let events: StoreEvents
 
     private let defaults: UserDefaultsSuite
     private let now: @Sendable () -> Date
 
-    /// The clock of each suite that has been written.
+    /// The clock of each suite with a write by this process.
     private static let clocks = Locked<[String: SessionClock]>([:])
 
-    /// Makes a storage in a suite of user defaults, without reading anything.
+    /// Creates a store in a suite of user defaults, without reading anything.
     /// - Parameters:
-    ///   - suiteName: An app group, for instance; `nil`, and a name that the system refuses, are the app's own defaults.
-    ///   - logger: Where the storage logs; never a message's body.
+    ///   - suiteName: The suite, such as an app group. `nil`, or a name refused by the system, means the app's own
+    ///     defaults.
+    ///   - logger: The log of the store. Message bodies are never logged.
     public convenience init(suiteName: String? = nil, logger: Logger = Logger(label: "recollect")) {
         self.init(suiteName: suiteName, logger: logger, now: { Date() })
     }
@@ -40,7 +42,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         events = StoreEvents(logger: logger)
     }
 
-    /// Saves a new session, or notes that a known one was opened.
+    /// Saves a new session, or records the access to an existing one.
     public func saveSession(id: String, firstMessage: String) async throws {
         try await defaults.run(making: true) {
             let moment = self.nextMoment()
@@ -51,7 +53,8 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         }
     }
 
-    /// All sessions, the last accessed first; the messages of each are read when they are asked for, as they were listed.
+    /// Returns all sessions, the last accessed first. The messages of each are decoded on first use, in their
+    /// state at the listing.
     public func getAllSessions() async throws -> [StoredSession] {
         try await defaults.run {
             var sessions = self.ids.compactMap { id in
@@ -64,7 +67,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         }
     }
 
-    /// One session with its messages in order; `nil` if there is none.
+    /// Returns a session with its messages in order; `nil` if there is none.
     public func getSession(id: String) async throws -> StoredSession? {
         try await defaults.run {
             self.read(id).map { value, messages in
@@ -74,7 +77,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         }
     }
 
-    /// Notes that a session was opened.
+    /// Records the access to a session.
     public func updateLastAccessed(id: String) async throws {
         try await defaults.run {
             guard var value = self.value(of: id) else { return }
@@ -83,22 +86,22 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         }
     }
 
-    /// Deletes a session with its messages, and what was set aside of it.
+    /// Deletes a session with its messages and its values set aside.
     public func deleteSession(id: String) async throws {
         try await defaults.run {
             try self.removeKeys { $0 == Self.key(of: id) || $0.hasPrefix(Self.asidePrefix(of: Self.key(of: id))) }
         }
     }
 
-    /// Deletes all sessions, and what was set aside of them.
+    /// Deletes all sessions and their values set aside.
     public func deleteAllSessions() async throws {
         try await defaults.run {
             try self.removeKeys { $0.hasPrefix(Self.prefix) || $0.hasPrefix(Self.aside + Self.prefix) }
         }
     }
 
-    /// Makes the session's transcript these messages, whole; of an id that is given twice, the last content counts.
-    /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`; then nothing is saved.
+    /// Replaces all messages of a session. With a repeated ID, the last content counts.
+    /// - Throws: `tooLarge` for metadata nested deeper than `JSONValue.depthLimit`. Nothing is saved then.
     public func updateSessionMessages(id: String, messages: [ChatMessage]) async throws {
         let messages = messages.eachIdOnce()
         try await defaults.run(making: true) {
@@ -113,7 +116,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
         }
     }
 
-    /// Gives a session another id; where there is a session of that id, the two become one.
+    /// Changes the ID of a session. An existing session with the new ID is merged with it.
     public func updateSessionId(oldId: String, newId: String) async throws {
         guard !oldId.hasSameBytes(as: newId) else { return }
         try await defaults.run {
@@ -126,7 +129,7 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
                     oldMessages.entries.joined(to: newMessages.entries, from: oldId),
                     insteadOf: oldMessages + newMessages)
             }
-            // In one save: under both ids it would be two sessions.
+            // One save for both keys: otherwise a crash could leave the session under both IDs.
             self.defaults[Self.key(of: newId)] = value.data
             self.moveAside(from: oldId, to: newId)
             try self.removeKeys { $0 == Self.key(of: oldId) }
@@ -134,12 +137,12 @@ public final class UserDefaultsSessionStorage: SessionStorageProtocol, Sendable 
     }
 }
 
-/// What runs on the queue.
+/// The steps on the queue.
 extension UserDefaultsSessionStorage {
     private static let prefix = "recollect.session/"
     private static let aside = "recollect.aside/"
 
-    /// Escaped ids hold no slash, so a session's key is never the beginning of another's.
+    /// Escaped IDs have no slash, so no session's key is a prefix of another one's.
     private static func key(of id: String) -> String {
         prefix + EscapedName.escaped(id)
     }
@@ -163,14 +166,14 @@ extension UserDefaultsSessionStorage {
         return moment
     }
 
-    /// A session whose messages may be damaged; `nil` if there is none.
+    /// Returns a session, possibly with damaged messages; `nil` if there is none.
     private func value(of id: String) -> SessionValue? {
         let key = Self.key(of: id)
         guard let stored = defaults[key] else { return nil }
         return (stored as? Data).flatMap { SessionValue($0) } ?? salvage(stored, at: key, of: id)
     }
 
-    /// A session and its messages, mended if they were damaged; `nil` if there is none.
+    /// Returns a session and its messages, salvaged if they were damaged; `nil` if there is none.
     private func read(_ id: String) -> (value: SessionValue, messages: [EncodedMessage])? {
         guard let value = value(of: id) else { return nil }
         if let messages = value.messages() { return (value, messages) }
@@ -178,7 +181,7 @@ extension UserDefaultsSessionStorage {
         return (salvaged, salvaged.messages() ?? [])
     }
 
-    /// The messages of a session that was listed and is damaged.
+    /// Returns the messages of a listed session with damage.
     private func readNow(_ id: String) -> [ChatMessage] {
         do {
             return try defaults.runBlocking { read(id)?.messages.entries ?? [] }
@@ -189,11 +192,11 @@ extension UserDefaultsSessionStorage {
         }
     }
 
-    /// Keeps what is stored under another key, and what can be read of it in its place.
+    /// Copies the stored value to another key, and replaces it with its readable content.
     private func salvage(_ stored: Any, at key: String, of id: String) -> SessionValue {
         defaults[Self.asidePrefix(of: key) + UUID().uuidString] = stored
         let value = SessionValue(salvaging: stored as? Data ?? Data(), now: now())
-        // What cannot be written now is mended by the next call: nothing is set aside then, and nothing is lost.
+        // After a failed write, nothing is set aside or lost, and the next call salvages the value again.
         try? write(value, to: id)
         events.post(
             StoreEvent(
@@ -202,7 +205,7 @@ extension UserDefaultsSessionStorage {
         return value
     }
 
-    /// Lets what was set aside of a session follow it to its new id.
+    /// Moves the values set aside for a session to its new ID.
     private func moveAside(from oldId: String, to newId: String) {
         let (old, new) = (Self.asidePrefix(of: Self.key(of: oldId)), Self.asidePrefix(of: Self.key(of: newId)))
         for key in defaults.keys where key.hasPrefix(old) {

@@ -2,27 +2,27 @@
     import Foundation
 
     extension UserDefaultsSuite {
-        /// What the file of a suite holds.
+        /// The contents of a suite's file.
         ///
-        /// `UserDefaults` of Linux gives what this process has read or set before, not what others have written since, and writes
-        /// it over theirs. `synchronize` empties the file and writes it anew: a full disk or a kill would take all that anybody
-        /// keeps in the suite, and only a `false` that is easily overlooked would tell.
+        /// On Linux, `UserDefaults` returns the values read or set before in this process, misses later writes of
+        /// other processes, and overwrites them. Its `synchronize` empties the file and writes it again: a full
+        /// disk or a kill would lose all values of the suite, with `false` as the only sign.
         struct Contents {
             private let suite: String
             private var values: [String: Any] = [:]
-            /// The file that the values were read from, if another change of it would show.
+            /// The stamp of the file at the last read; `nil` if another change might leave the stamp equal.
             private var stamp: FileStamp?
-            /// The file's folder during a step; `nil` where there is none.
+            /// The file's folder during a step; `nil` if it does not exist.
             private var folder: OpenFolder?
-            /// Whether the folder is locked: not every file system has locks.
+            /// Whether the folder is locked. Some file systems have no locks.
             private var isLocked = false
 
             init(of suite: String) {
                 self.suite = suite
             }
 
-            /// Locks the file's folder until `end`, and reads the file if it was changed.
-            /// - Parameter making: Whether the folder is made where there is none.
+            /// Locks the file's folder until `end`, and reads the file if it has changed.
+            /// - Parameter making: Whether to create a missing folder.
             mutating func begin(making: Bool) throws {
                 let url = try UserDefaultsSuite.file(of: suite)
                 let path = url.deletingLastPathComponent().path
@@ -42,7 +42,7 @@
 
             subscript(_ key: String) -> Any? { values[key] }
 
-            /// Replaces the file by one with the changes, at once.
+            /// Replaces the file atomically with a changed one.
             mutating func write(_ changes: [String: Any?]) throws {
                 let url = try UserDefaultsSuite.file(of: suite)
                 let path = url.deletingLastPathComponent().path
@@ -71,9 +71,9 @@
 
             private static func values(in file: OpenFile) throws -> [String: Any] {
                 let data = Data(try file.read(at: 0, count: file.size()))
-                // An empty file is what a crash has left of one that was written in place.
+                // A crash during a write in place can leave an empty file.
                 if data.isEmpty { return [:] }
-                // What is no list makes the error below.
+                // Invalid data throws the error below.
                 let list = try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)
                 guard let values = list as? [String: Any] else {
                     throw RecollectError(
@@ -84,7 +84,7 @@
             }
         }
 
-        /// The file in which Foundation keeps a suite.
+        /// Returns the file of a suite in Foundation.
         static func file(
             of suite: String, environment: [String: String] = ProcessInfo.processInfo.environment
         ) throws -> URL {
@@ -95,7 +95,8 @@
             func folder(_ variable: String) -> URL? {
                 environment[variable].flatMap { $0.hasPrefix("/") ? URL(fileURLWithPath: $0) : nil }
             }
-            // As Foundation's preferences do, where `FileManager` asks the system whose home it is: without `HOME` it is the root folder.
+            // The rule of Foundation's preferences: without `HOME`, the root folder. `FileManager` asks the system
+            // for the home folder instead.
             let home = environment["HOME"] ?? ""
             let configured = folder("XDG_CONFIG_HOME") ?? URL(fileURLWithPath: home + "/.config")
             return configured.appendingPathComponent(name).resolvingSymlinksInPath()

@@ -2,7 +2,7 @@
     import Foundation
 
     extension UserDefaultsSuite {
-        /// What the system holds of a suite.
+        /// The contents of a suite in the system.
         struct Contents {
             private let defaults: UserDefaults
 
@@ -17,7 +17,7 @@
 
             subscript(_ key: String) -> Any? { defaults.object(forKey: key) }
 
-            /// Gives the system the changes, which it writes by itself.
+            /// Passes the changes to the system. The system writes them at a time of its choice.
             func write(_ changes: [String: Any?]) throws {
                 for (key, value) in changes {
                     if let value { defaults.set(value, forKey: key) } else { defaults.removeObject(forKey: key) }

@@ -1,20 +1,22 @@
 import Foundation
 
-/// A suite of user defaults, read and changed in steps: one at a time, and where the suite is a file that this writes, for other
-/// processes too.
+/// A suite of user defaults, read and changed in steps. One step runs at a time, in this process and, if the suite
+/// is a file written by this type, among all processes.
 ///
-/// `@unchecked Sendable`: its members are used in steps alone, which run on `queue`.
+/// `@unchecked Sendable` because its members are used only in steps, on `queue`.
 final class UserDefaultsSuite: @unchecked Sendable {
-    /// One for the process: it makes reading, changing and writing one step for all stores that share a suite.
+    /// The queue of the process. It makes reading, changing and writing one step for all stores of a suite.
     private static let queue = DispatchQueue(label: "recollect.defaults")
 
     /// The suite's name; empty for the app's own defaults.
     let name: String
     private var contents: Contents
-    /// What was set since the last save, by its key.
+    /// The values set since the last save, by key.
     private var changes: [String: Any?] = [:]
 
-    /// - Parameter name: An app group, for instance; `nil`, and a name that the system refuses, are the app's own defaults.
+    /// Creates a suite.
+    /// - Parameter name: The suite, such as an app group. `nil`, or a name refused by the system, means the app's
+    ///   own defaults.
     init(name: String?) {
         let named = name.flatMap { UserDefaults(suiteName: $0) }
         self.name = named == nil ? "" : name ?? ""
@@ -23,10 +25,11 @@ final class UserDefaultsSuite: @unchecked Sendable {
 
     // MARK: Steps
 
-    /// Runs a step in its turn; not cancelled once it is queued. What it sets and does not save is as it was before.
-    /// - Parameter making: Whether the step may save something where there is no suite yet.
-    /// - Throws: `CancellationError` if the task was cancelled before; `damaged`, `foreignStore`, `permissionDenied`, `busy` or
-    ///   `inputOutput` if the suite cannot be read; what the step throws.
+    /// Runs a step on the queue. A queued step is not canceled. Unsaved changes of the step are dropped at its
+    /// end.
+    /// - Parameter making: Whether the step may save to a missing suite.
+    /// - Throws: `CancellationError` if the task was canceled before; `damaged`, `foreignStore`,
+    ///   `permissionDenied`, `busy` or `inputOutput` if the suite cannot be read; errors of the step.
     func run<Result: Sendable>(
         making: Bool = false, _ step: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
@@ -38,7 +41,7 @@ final class UserDefaultsSuite: @unchecked Sendable {
         }
     }
 
-    /// Runs a step, and blocks until it has ended.
+    /// Runs a step, and blocks until its end.
     func runBlocking<Result>(_ step: () throws -> Result) throws -> Result {
         try Self.queue.sync { try perform(making: false, step) }
     }
@@ -54,20 +57,21 @@ final class UserDefaultsSuite: @unchecked Sendable {
 
     // MARK: Inside a step
 
-    /// The keys of the suite, and of what the system adds to it.
+    /// The keys of the suite, and the keys added by the system.
     var keys: [String] {
         let kept = contents.keys.filter { !changes.keys.contains($0) }
         return kept + changes.filter { $0.value != nil }.keys
     }
 
-    /// Reads, sets or, with `nil`, removes a value.
+    /// Reads or sets a value. Setting `nil` removes it.
     subscript(_ key: String) -> Any? {
         get { changes[key] ?? contents[key] }
         set { changes.updateValue(newValue, forKey: key) }
     }
 
-    /// Keeps what was set since the last time, all together. What cannot be kept is as it was before.
-    /// - Throws: `diskFull`, `permissionDenied`, `inputOutput`; `invalidArgument` if the suite's name cannot be a file's.
+    /// Saves the changes since the last save, all together. A failed save drops the changes.
+    /// - Throws: `diskFull`, `permissionDenied`, `inputOutput`; `invalidArgument` if the suite's name is not
+    ///   possible as a file name.
     func save() throws {
         guard !changes.isEmpty else { return }
         defer { changes = [:] }

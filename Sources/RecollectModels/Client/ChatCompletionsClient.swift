@@ -6,8 +6,8 @@
     import RecollectAgents
     import RecollectCore
 
-    /// A client for servers with OpenAI's chat-completions API: OpenAI, Ollama, llama.cpp, vLLM, LM Studio, OpenRouter
-    /// and others.
+    /// A client for servers with OpenAI's chat-completions API: OpenAI, Ollama, llama.cpp, vLLM, LM Studio,
+    /// OpenRouter and others.
     ///
     /// ```swift
     /// let local = ChatCompletionsClient(baseURL: URL(string: "http://127.0.0.1:11434/v1")!, model: "qwen3")
@@ -16,12 +16,12 @@
     /// ```
     ///
     /// Calls may be made from any task, many at once. Events are sent as they arrive. Ending the iteration, or
-    /// cancelling its task, closes the connection. An incomplete answer is an error, never a short answer. All errors
-    /// are a `ModelError` or `CancellationError`. The client logs nothing.
+    /// canceling its task, closes the connection. An incomplete answer is an error, never a short answer. All
+    /// errors are a `ModelError` or `CancellationError`. The client logs nothing.
     ///
-    /// Before a request, half tool exchanges are removed from the history, and messages get an order accepted by
-    /// servers. An interrupted reply ends with a note for the model. Redirects are not followed: neither key nor
-    /// conversation goes to another server.
+    /// Before a request, incomplete tool exchanges are removed from the history, and messages get an order accepted
+    /// by servers. An interrupted reply ends with a note for the model. Redirects are not followed: neither the key
+    /// nor the messages are sent to another server.
     public struct ChatCompletionsClient: LLMClient {
         /// Time limits.
         public struct Timeouts: Hashable, Sendable {
@@ -33,7 +33,7 @@
             /// The time a connection stays open for the end of the body after the end of the answer. Tests change it.
             package var end = Duration.milliseconds(200)
 
-            /// Makes limits.
+            /// Creates limits.
             public init(idle: Duration = .seconds(300), total: Duration? = nil) {
                 self.idle = idle
                 self.total = total
@@ -57,23 +57,23 @@
         /// Whether the server has refused `stream_options`. Requests then no longer ask for the usage.
         private let refusesUsage = Locked(false)
 
-        /// Makes a client. It sends nothing yet.
+        /// Creates a client. It sends nothing yet.
         /// - Parameters:
-        ///   - baseURL: The base address of `chat/completions` on the server, usually ending in `/v1`. A query is kept.
-        ///     A user and a password are sent as basic authentication.
+        ///   - baseURL: The base address of `chat/completions` on the server, usually ending in `/v1`. A query is
+        ///     kept. A user and a password are sent as basic authentication.
         ///   - model: The model's name on the server.
-        ///   - apiKey: A bearer token; white space around it is removed. `nil` or empty for none. With a user in the
-        ///     base URL, requests throw.
+        ///   - apiKey: A bearer token; white space around it is removed. `nil` or empty for none. With a user in
+        ///     the base URL, requests throw.
         ///   - headers: Headers for every request. They replace the client's headers of the same name.
         ///   - extraBody: Members for the request's body. They replace the client's members of the same name:
         ///     `["temperature": 0]`, for example. `null` removes a member.
         ///   - timeouts: Time limits. Connecting takes 10 seconds at most.
         ///   - retries: The policy for retries.
-        ///   - maxReplyBytes: The limit for one completion, in bytes of UTF-8: prose, reasoning, and the names and
-        ///     arguments of tool calls. A longer answer is cut off there and ends with the reason `length`. Arguments
-        ///     cut off this way are returned as a string. The rest is not read.
-        ///   - httpClient: The HTTP client for requests; the caller shuts it down. Its rules for connections, redirects
-        ///     and silence apply in addition. With `nil`, all `ChatCompletionsClient`s share one.
+        ///   - maxReplyBytes: The limit for one completion, in bytes of UTF-8: text, reasoning, and the IDs, names
+        ///     and arguments of tool calls. A longer answer is cut off there and ends with the reason `length`.
+        ///     Arguments cut off this way are returned as a string. The rest is not read.
+        ///   - httpClient: The HTTP client for requests; the caller shuts it down. Its rules for connections,
+        ///     redirects and silence apply in addition. With `nil`, all `ChatCompletionsClient`s share one.
         public init(
             baseURL: URL = Self.openAI, model: String, apiKey: String? = nil, headers: [String: String] = [:],
             extraBody: [String: JSONValue] = [:], timeouts: Timeouts = Timeouts(), retries: RetryPolicy = RetryPolicy(),

@@ -6,36 +6,37 @@
     import RecollectAgents
     import RecollectCore
 
-    /// One try of a request: sends it and reads the answer.
+    /// One attempt at a request: sends it and reads the answer.
     struct CompletionAttempt: Sendable {
         let http: HTTPClient
         let url: String
         let headers: HTTPHeaders
         let body: ByteBuffer
         let idleLimit: Duration
-        /// How long the end of a body is waited for behind the end of the answer. A connection whose body was read to the end can be
-        /// used again; a server may also keep the body open for ever.
+        /// The time for the end of the body after the end of the answer. A connection can be reused only after its
+        /// body was read to the end, but a server may keep the body open forever.
         let endLimit: Duration
         let maxReplyBytes: Int
         let failures: ModelFailures
         let now: @Sendable () -> Date
         let yield: @Sendable (LLMStreamEvent) -> Void
 
-        /// How many bytes an event, or an answer that is not streamed, may have.
+        /// The maximum size of an event, or of an answer without streaming, in bytes.
         static let sizeLimit = 16 << 20
-        /// How much of a refusal is read: enough for what a server has to say.
+        /// The number of bytes read from a refusal: enough for the server's message.
         private static let refusalLimit = 64 << 10
 
-        /// How far the answer has come.
+        /// The progress of the answer.
         private enum Progress {
             case begun
-            /// All has been said; the usage may still come.
+            /// The content is complete; the usage may follow.
             case complete(CompletionReader)
             case answered
         }
 
-        /// Runs it. Tells the end as soon as it is known, and returns when the connection is done with.
-        /// - Throws: `ModelError`, or `CancellationError` when the task was cancelled.
+        /// Runs the attempt. Yields the end as soon as it is known, and returns when the connection is no longer
+        /// needed.
+        /// - Throws: `ModelError`, or `CancellationError` if the task was canceled.
         func run() async throws {
             let progress = Locked(Progress.begun)
             do {
@@ -48,7 +49,7 @@
             } catch is TimeLimit.Expired {
                 switch progress.withLock({ $0 }) {
                 case .begun: throw failures.timedOut("for \(idleLimit.components.seconds) seconds")
-                // What is silent behind the end takes nothing away but the usage.
+                // After the end, silence loses only the usage.
                 case .complete(let reader): reader.finish(yield)
                 case .answered: break
                 }
@@ -76,7 +77,7 @@
                     if body.count >= Self.refusalLimit { break }
                 }
             } catch {
-                // The status says enough.
+                // The status is enough.
                 try Task.checkCancellation()
             }
             return failures.refusal(
@@ -120,7 +121,7 @@
             } catch is ServerSentEventParser.TooLong {
                 throw failures.tooLong(limit: Self.sizeLimit)
             } catch let error as RecollectError {
-                // An event at the very end that cannot be read is one that was cut off.
+                // An unreadable event at the very end was cut off.
                 guard isAtEnd, answer.reader.hasBegun else {
                     throw failures.unreadable(contentType: contentType, cause: error)
                 }
@@ -128,7 +129,7 @@
             } catch {
                 try Task.checkCancellation()
                 if isAnswered { return }
-                // What hangs up behind the end takes nothing away but the usage.
+                // After the end, a closed connection loses only the usage.
                 guard answer.reader.isComplete else { throw failures.lost(error) }
             }
             guard answer.reader.isComplete else {

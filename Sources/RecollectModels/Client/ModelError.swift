@@ -1,55 +1,58 @@
 #if Models
     import Foundation
 
-    /// Why a model did not answer, or not to the end.
+    /// An error of a model client: no answer, or an incomplete one.
     ///
-    /// `code` is for programs, `message` for a person: what happened, which server it was, and what to do. Neither holds an API
-    /// key or anything of what was said.
+    /// `code` is for programs. `message` is for people: the failure, the server, and the remedy. Neither contains
+    /// an API key or content of the messages.
     public struct ModelError: Error, Sendable {
-        /// What kind of failure this is; new codes may come with new versions.
+        /// A kind of failure. New versions may add codes.
         public struct Code: RawRepresentable, Hashable, Sendable {
             /// The code's name, stable across versions.
             public let rawValue: String
 
-            /// Makes a code from its name.
+            /// Creates a code from its name.
             public init(rawValue: String) {
                 self.rawValue = rawValue
             }
 
-            /// Nothing could be sent to the server: it does not run, its name is not known, or the connection is not safe.
+            /// The request was not sent: the server is not running, its name is unknown, the connection is not
+            /// secure, or the address or a header is invalid.
             public static let cannotConnect = Code(rawValue: "cannotConnect")
             /// The connection ended before the answer did.
             public static let connectionLost = Code(rawValue: "connectionLost")
-            /// The server took longer than it was given.
+            /// The server took longer than the time limit.
             public static let timedOut = Code(rawValue: "timedOut")
-            /// The API key is missing, wrong, or not allowed to do this.
+            /// The API key is missing, wrong, or without permission.
             public static let unauthorized = Code(rawValue: "unauthorized")
             /// There is no such model, or no such API at this address.
             public static let notFound = Code(rawValue: "notFound")
-            /// Too many requests, or no credit is left; `retryAfter` tells how long to wait where the server does.
+            /// There were too many requests, or no credit is left. `retryAfter` is the server's requested delay, if
+            /// it sent one.
             public static let rateLimited = Code(rawValue: "rateLimited")
-            /// The server does not take the request: too long, or something in it that the model cannot do.
+            /// The server does not accept the request: it is too long, or contains content unsupported by the
+            /// model.
             public static let refused = Code(rawValue: "refused")
             /// The server failed.
             public static let serverFailed = Code(rawValue: "serverFailed")
-            /// The server wants the request sent to another address; nothing was sent there.
+            /// The server redirects to another address. Nothing was sent there.
             public static let redirected = Code(rawValue: "redirected")
-            /// What came is no chat completion.
+            /// The answer is not a chat completion, or cannot be read.
             public static let unreadable = Code(rawValue: "unreadable")
         }
 
-        /// What kind of failure this is.
+        /// The kind of failure.
         public let code: Code
-        /// What happened, which server it was, and what to do.
+        /// The failure, the server, and the remedy.
         public let message: String
-        /// The status of the response, where there was one that says so.
+        /// The HTTP status of the failure; `nil` if there was none.
         public let status: Int?
-        /// How long the server asks to wait before another try.
+        /// The delay requested by the server before another attempt.
         public let retryAfter: Duration?
-        /// What lay below, where something did.
+        /// The underlying error, if there is one.
         public let cause: (any Error)?
 
-        /// Makes an error.
+        /// Creates an error.
         public init(
             _ code: Code, _ message: String, status: Int? = nil, retryAfter: Duration? = nil,
             cause: (any Error)? = nil
@@ -72,7 +75,7 @@
     }
 
     extension ModelError: LocalizedError {
-        /// The message: what an alert shows as `localizedDescription`.
+        /// The message, shown by an alert as `localizedDescription`.
         public var errorDescription: String? { message }
     }
 #endif

@@ -6,7 +6,7 @@
     import RecollectAgents
     import RecollectCore
 
-    /// Makes actionable errors for one request to one server.
+    /// Creates actionable errors for one request to one server.
     struct ModelFailures {
         /// The server's name in messages: scheme, host and port.
         let server: String

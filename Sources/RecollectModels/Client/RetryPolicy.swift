@@ -1,40 +1,40 @@
 #if Models
     import Foundation
 
-    /// When a request that failed is sent again, and after how long.
+    /// The rules for sending a failed request again.
     ///
-    /// Only what may pass by itself is tried again: connections that fail, and the statuses 408, 429 and 5xx; and only as long as
-    /// nothing of the answer has been given on.
+    /// Only transient failures are retried: failed connections, failures reported by the server during the answer,
+    /// and the statuses 408, 429 and 5xx. After the first event of an answer there are no retries.
     public struct RetryPolicy: Hashable, Sendable {
-        /// How often a request is sent again; 0 for never.
+        /// The maximum number of retries; 0 for none.
         public var maxRetries: Int
-        /// How long to wait before the first retry; every further one waits twice as long.
+        /// The delay before the first retry. It doubles with each further retry.
         public var firstDelay: Duration
-        /// How long to wait at most. Where a server asks for more (`Retry-After`), the failure is told at once.
+        /// The maximum delay. If a server asks for more (`Retry-After`), the failure is thrown at once.
         public var maxDelay: Duration
 
-        /// Makes a policy.
+        /// Creates a policy.
         public init(maxRetries: Int = 2, firstDelay: Duration = .milliseconds(500), maxDelay: Duration = .seconds(30)) {
             self.maxRetries = maxRetries
             self.firstDelay = firstDelay
             self.maxDelay = maxDelay
         }
 
-        /// How long to wait before retry number `retry`, the first being 0; `nil` if there is to be none.
+        /// Returns the delay before retry number `retry`, counted from 0; `nil` for no retry.
         ///
-        /// What a server asks for is the least; without it the wait is between half and all of the backoff, so that clients which
-        /// failed together do not come back together.
+        /// A delay requested by the server is used as it is. Otherwise the delay is between half the backoff and
+        /// all of it, by `jitter` from 0 to 1, so that clients failing together do not retry together.
         func delay(before retry: Int, after error: ModelError, jitter: Double) -> Duration? {
             guard retry < maxRetries, error.isTransient else { return nil }
             if let asked = error.retryAfter { return asked <= maxDelay ? asked : nil }
-            // Doubling further would only overflow.
+            // Further doubling would only overflow.
             let backoff = min(maxDelay, firstDelay * (1 << min(retry, 20)))
             return backoff / 2 + backoff / 2 * jitter
         }
     }
 
     extension ModelError {
-        /// Whether the same request may succeed a little later.
+        /// Whether the same request may succeed later.
         fileprivate var isTransient: Bool {
             switch code {
             case .cannotConnect, .connectionLost, .rateLimited: true
@@ -44,13 +44,13 @@
         }
     }
 
-    /// Reads the header `Retry-After`.
+    /// Parses the header `Retry-After`.
     enum RetryAfter {
-        /// The wait that a value asks for, in seconds or until a date; `nil` where it is neither.
+        /// Returns the requested delay: seconds, or the time until a date; `nil` for any other value.
         static func duration(_ value: String, now: Date) -> Duration? {
             let text = value.trimmingCharacters(in: .whitespaces)
             if let seconds = Double(text) {
-                // More than a century would overflow, and says the same.
+                // Longer delays, about a century and more, would overflow.
                 return seconds.isFinite && seconds >= 0 ? .seconds(min(seconds, 3_000_000_000)) : nil
             }
             let formatter = DateFormatter()

@@ -1,15 +1,15 @@
 #if Models
     import Foundation
 
-    /// Where a server is, as its base URL tells.
+    /// The address of a server, from its base URL.
     struct ServerAddress: Sendable {
-        /// The server as people know it: scheme, host and port. The rest of an address may hold secrets.
+        /// The server's name in messages: scheme, host and port. The rest of an address may contain credentials.
         let name: String
-        /// Where requests go.
+        /// The URL for requests.
         let completions: String
-        /// The `Authorization` of the user and the password in the base URL; `nil` where it has none.
+        /// The `Authorization` header for the user and password in the base URL; `nil` if it has neither.
         let authorization: String?
-        /// What must stand in no error.
+        /// The strings to keep out of all errors.
         let secrets: [String]
 
         init(_ baseURL: URL) {

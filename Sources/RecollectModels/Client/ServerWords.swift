@@ -3,16 +3,16 @@
     import RecollectAgents
     import RecollectCore
 
-    /// What a server says of a failure, as far as it may stand in an error: servers like to quote the request.
+    /// A server's own text about a failure, if it is safe to show. Servers may quote the request.
     struct ServerWords {
-        /// The server's own text; empty where it may not be shown or there is none.
+        /// The text; empty if there is none, or if it must not be shown.
         let text: String
 
         private static let limit = 300
-        /// Fewer bytes in common with the conversation are no quotation.
+        /// The minimum number of bytes shared with the messages to count as a quotation.
         private static let quotation = 16
 
-        /// Finds the text in a JSON error and keeps it if it holds neither a secret nor anything that was said.
+        /// Creates the text from a JSON error, without it if it contains a secret or quotes the request.
         init(error: JSONValue, request: LLMRequest, secrets: [String]) {
             let found =
                 error.stringValue ?? error["message"]?.stringValue ?? error["error"]?["message"]?.stringValue
@@ -22,7 +22,7 @@
             text = isSafe ? words : ""
         }
 
-        /// Whether the words have a piece in common with what was said: looked up only when something has failed.
+        /// Whether the text shares a piece with the messages or the instructions. Runs only after a failure.
         private static func quotes(_ words: String, _ request: LLMRequest) -> Bool {
             let bytes = Array(words.utf8)
             func pieces(_ bytes: [UInt8]) -> some Sequence<ArraySlice<UInt8>> {
@@ -33,7 +33,7 @@
             return said.contains { text in
                 let text = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
                 guard text.utf8.count >= quotation else {
-                    // Shorter ones are words that any sentence may have, unless they are all that is quoted.
+                    // Shorter texts occur in any sentence. They count only as a whole in quotation marks.
                     return text.utf8.count >= 4 && (words.contains("\"\(text)\"") || words.contains("'\(text)'"))
                 }
                 return pieces(Array(text.utf8)).contains(where: known.contains)
@@ -42,7 +42,7 @@
     }
 
     extension ContentPart {
-        /// What the part says, as a server might quote it.
+        /// The part's content as quoted by servers.
         fileprivate var said: String? {
             switch self {
             case .text(let text), .audioTranscript(let text): text

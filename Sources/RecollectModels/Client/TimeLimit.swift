@@ -1,9 +1,9 @@
 #if Models
     import RecollectCore
 
-    /// Ends work that takes too long, or that gives no sign of life for too long.
+    /// Ends work after a time limit, or after a silence.
     final class TimeLimit: Sendable {
-        /// The time was over.
+        /// The time limit has passed.
         struct Expired: Error {}
 
         private let limit: Duration
@@ -20,9 +20,9 @@
             (rests, rest) = AsyncStream.makeStream()
         }
 
-        /// Runs `body`, cancels it when the limit has passed since the beginning or since the last `extend()`, and returns when
-        /// it has ended.
-        /// - Throws: `Expired`, `CancellationError` if the task is cancelled, or what `body` throws.
+        /// Runs `body`, and cancels it when the limit has passed since the beginning or the last `extend()`.
+        /// Returns after `body` has ended.
+        /// - Throws: `Expired`, `CancellationError` if the task is canceled, or the error of `body`.
         static func run(
             _ limit: Duration, _ body: @escaping @Sendable (TimeLimit) async throws -> Void
         ) async throws {
@@ -36,12 +36,12 @@
             }
         }
 
-        /// Begins the time anew.
+        /// Restarts the time limit.
         func extend() {
             deadline.withLock { $0 = .now + limit }
         }
 
-        /// Leaves this much time from now, whatever `extend()` gives.
+        /// Limits the remaining time to this duration from now. `extend()` does not change this limit.
         func leave(_ duration: Duration) {
             rest.yield(duration)
         }
@@ -51,7 +51,7 @@
                 try await Task.sleep(for: rest)
                 throw Expired()
             }
-            // The stream ends for nobody but a task that is cancelled.
+            // The stream ends only for a canceled task.
             throw CancellationError()
         }
 

@@ -1,17 +1,17 @@
 #if Models
     import RecollectCore
 
-    /// A tool call with its result, as chat-completions servers take them.
+    /// A tool call with its result, in the form accepted by chat-completions servers.
     ///
-    /// They refuse names with other characters than letters, digits, `_` and `-`, and arguments that are no object, whoever wrote
-    /// them: a call that once went wrong must not keep the conversation from going on.
+    /// Servers refuse names over 64 characters or with characters other than ASCII letters, digits, `_` and `-`,
+    /// and arguments other than an object. Such a call in the history must not prevent further turns.
     struct AnsweredToolCall {
         let id: String
         let name: String
         let arguments: JSONValue
         let result: JSONValue
 
-        /// The call, an element of `tool_calls`.
+        /// The call, as an element of `tool_calls`.
         var json: JSONValue {
             [
                 "id": .string(id), "type": "function",
@@ -19,7 +19,7 @@
             ]
         }
 
-        /// The message of its result.
+        /// The message with the result.
         var resultMessage: JSONValue {
             [
                 "role": "tool", "tool_call_id": .string(id),

@@ -2,20 +2,20 @@
     import Foundation
     import RecollectCore
 
-    /// Turns a history into the messages of a chat-completions request, in an order that servers accept.
+    /// Converts a history to the messages of a chat-completions request, in an order accepted by servers.
     ///
-    /// A message whose parts are prose, calls, results and prose again becomes several. Calls that follow each other stand in one
-    /// message, and right behind it stand their results, wherever the history has them. Halves of exchanges, reasoning, parts
-    /// that nobody knows and messages that say nothing are left out.
+    /// A message with text, calls, results and more text becomes several messages. Consecutive calls are in one
+    /// message, directly followed by their results, wherever these are in the history. Incomplete tool exchanges,
+    /// reasoning, unknown parts and empty messages are omitted.
     struct ChatCompletionsMessages {
-        /// What an interrupted reply ends with, for the model.
+        /// The text at the end of an interrupted reply, for the model.
         static let interruption = "[This reply was interrupted.]"
 
         private(set) var messages: [JSONValue] = []
 
         private let results: [PartPlace: JSONValue]
         private var role = Role.user
-        /// What stands before the next prose.
+        /// The prefix of the next text.
         private var speaker = ""
         private var content: [Content] = []
         private var calls: [AnsweredToolCall] = []
@@ -26,7 +26,7 @@
             case image(url: String)
         }
 
-        /// Maps a history.
+        /// Returns the messages for a history, after a system message if there is one.
         static func map(_ history: [ConversationMessage], system: String? = nil) -> [JSONValue] {
             let whole = history.wholeExchanges()
             var mapping = ChatCompletionsMessages(results: ToolResultPairs.results(of: whole))
@@ -57,7 +57,7 @@
                     guard let result = results[place] else { continue }
                     calls.append(AnsweredToolCall(id: unused(id), name: name, arguments: arguments, result: result))
                 case .toolResult:
-                    // It stands behind its call already.
+                    // The result is already placed after its call.
                     flush()
                 case .thinking, .unknown:
                     continue
@@ -70,7 +70,8 @@
             flush()
         }
 
-        /// Servers know four roles, and `tool` only for results: whoever else speaks does so as a user who says who it is.
+        /// Begins a message. Servers support four roles, and `tool` only for results. A message with another role
+        /// is sent as a user's, with its role as a prefix.
         private mutating func begin(_ role: Role) {
             switch role {
             case .user, .assistant, .system: self.role = role
@@ -100,7 +101,7 @@
             add(text: "[Attachment not shown: \(name)\(attachment.mediaType)]")
         }
 
-        /// An id that no other call of the request has.
+        /// Returns an ID not used by another call of the request: the given one if it is free.
         private mutating func unused(_ id: String) -> String {
             var candidate = id
             var number = usedIds.count
@@ -111,7 +112,7 @@
             return candidate
         }
 
-        /// Ends the message under way: what was said, the calls, and their results.
+        /// Ends the current message: appends its content, its calls and their results.
         private mutating func flush() {
             defer {
                 content = []
@@ -133,7 +134,7 @@
             messages += calls.map(\.resultMessage)
         }
 
-        /// A string, unless there are images: not every server takes a list.
+        /// The content: a string, or an array if there are images. Not every server accepts an array.
         private var contentValue: JSONValue {
             let texts = content.compactMap { content in
                 if case .text(let text) = content { return text }

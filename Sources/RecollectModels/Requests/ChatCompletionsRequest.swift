@@ -2,14 +2,14 @@
     import RecollectAgents
     import RecollectCore
 
-    /// The body of a request.
+    /// The body of a chat-completions request.
     enum ChatCompletionsRequest {
-        /// Makes the body.
+        /// Returns the body.
         /// - Parameters:
-        ///   - request: what is asked.
-        ///   - model: the model's name.
-        ///   - asksForUsage: whether the stream shall end with what it took.
-        ///   - extra: members that are added or put in place of others; `null` removes one.
+        ///   - request: The request.
+        ///   - model: The model's name.
+        ///   - asksForUsage: Whether to request the token usage at the end of the stream.
+        ///   - extra: Members to add or replace; `null` removes one.
         static func body(
             _ request: LLMRequest, model: String, asksForUsage: Bool, extra: [String: JSONValue]
         ) -> [String: JSONValue] {
@@ -39,7 +39,7 @@
     }
 
     extension LLMRequest.ToolChoice {
-        /// `nil` where a server does it by itself.
+        /// The value of `tool_choice`; `nil` for the server's default.
         fileprivate var json: JSONValue? {
             switch self {
             case .automatic: nil

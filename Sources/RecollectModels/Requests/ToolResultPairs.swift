@@ -1,19 +1,20 @@
 #if Models
     import RecollectCore
 
-    /// Where a part stands in a history.
+    /// The position of a part in a history.
     struct PartPlace: Hashable {
         let message: Int
         let part: Int
     }
 
-    /// Joins calls to their results.
+    /// Matches tool calls with their results.
     enum ToolResultPairs {
-        /// The result of every call, by the place of the call. A result answers the latest open call of its id, as in
-        /// `wholeExchanges()`: in what that gives back, every call has one.
+        /// Returns the results of a history's tool calls, by the position of the call. A result belongs to the
+        /// latest open call with its ID, as in `wholeExchanges()`. In a history returned by `wholeExchanges()`,
+        /// every call has a result.
         static func results(of history: [ConversationMessage]) -> [PartPlace: JSONValue] {
             var results: [PartPlace: JSONValue] = [:]
-            // By bytes: ids that only look the same are two.
+            // Compared by bytes: canonically equivalent IDs may be different IDs.
             var open: [[UInt8]: [PartPlace]] = [:]
             for (index, message) in history.enumerated() {
                 for (partIndex, part) in message.parts.enumerated() {

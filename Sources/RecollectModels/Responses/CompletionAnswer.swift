@@ -13,6 +13,7 @@
         /// Whether the body is a JSON object; `nil` before the first byte other than white space.
         private var isWhole: Bool?
 
+        /// Creates a reader of a body.
         /// - Parameter maxReplyBytes: The limit for the reply, in bytes of UTF-8.
         init(maxReplyBytes: Int) {
             reader = CompletionReader(maxBytes: maxReplyBytes)

@@ -19,6 +19,7 @@
         /// Whether any part of a completion was received.
         private(set) var hasBegun = false
 
+        /// Creates a reader of a completion.
         /// - Parameter maxBytes: The limit for the reply, in bytes of UTF-8.
         init(maxBytes: Int = .max) {
             room = ReplyRoom(bytes: maxBytes)
@@ -85,10 +86,11 @@
             return rest.starts(with: mark) && rest.dropFirst(mark.count).allSatisfy { $0 == 0x20 || $0 == 0x09 }
         }
 
-        /// An object of a chunk; `nil` for `null` and for none.
+        /// Returns an object of a chunk; `nil` for `null` and for a missing value.
         ///
-        /// One with two keys that differ in bytes alone comes as a string, from which nothing would be read.
-        /// - Throws: `RecollectError` where it is anything else.
+        /// An object with two canonically equivalent keys of different bytes arrives as a string. Nothing could be
+        /// read from it, so it is refused.
+        /// - Throws: `RecollectError` for a value of any other type.
         private static func object(_ value: JSONValue?) throws -> JSONValue? {
             switch value {
             case .object?: return value
@@ -97,7 +99,7 @@
             }
         }
 
-        /// The text of a `content`: a string, or an array of parts of which some have text.
+        /// Returns the text of a `content`: a string, or an array with text in some of its parts.
         private static func prose(_ content: JSONValue?) throws -> String? {
             try content?.stringValue
                 ?? content?.arrayValue?.compactMap { try object($0)?["text"]?.stringValue }.joined()
@@ -133,7 +135,7 @@
     }
 
     extension TokenUsage {
-        /// Reads `usage`. Its `prompt_tokens` include cached tokens.
+        /// Creates token usage from the API's `usage`; `nil` without `prompt_tokens`. These include cached tokens.
         init?(chatCompletions usage: JSONValue) {
             guard let prompt = usage["prompt_tokens"]?.integerValue else { return nil }
             let cached = usage["prompt_tokens_details"]?["cached_tokens"]?.integerValue ?? 0

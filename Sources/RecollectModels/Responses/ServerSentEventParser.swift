@@ -1,35 +1,36 @@
 #if Models
-    /// An event that a server sent.
+    /// An event from a server.
     struct ServerSentEvent {
-        /// Its kind; empty where it has none.
+        /// The event's name; empty if it has none.
         var name: [UInt8]
         var data: [UInt8]
     }
 
-    /// Reads server-sent events from bytes that come in any pieces.
+    /// Parses server-sent events from pieces of any size.
     ///
-    /// Only what chat-completions servers send counts: comments and fields other than `data` and `event` are read past, and so is an
-    /// event without data. A last event without the empty line behind it is an event too. Lines end in LF, CR or both.
+    /// The parser covers the part of the format used by chat-completions servers. Comments, fields other than
+    /// `data` and `event`, and events without data are skipped. A last event without an empty line after it counts.
+    /// Lines end in LF, CR or CR LF.
     struct ServerSentEventParser {
-        /// An event, or a line of one, is longer than the limit.
+        /// An event, or a line of one, exceeds the limit.
         struct TooLong: Error {}
 
-        /// How many bytes an event may have.
+        /// The maximum size of an event, in bytes.
         let limit: Int
 
-        /// The line under way, as far as it has come in earlier pieces.
+        /// The incomplete line from earlier pieces.
         private var line: [UInt8] = []
         private var data: [UInt8]?
         private var name: [UInt8] = []
         private var isFirstLine = true
-        /// Whether the last piece ended in CR: an LF at the start of the next one then belongs to it.
+        /// Whether the last piece ended in CR. An LF at the start of the next one then belongs to it.
         private var endedInReturn = false
 
         init(limit: Int) {
             self.limit = limit
         }
 
-        /// Reads a piece and gives every event that ends in it.
+        /// Reads a piece and passes each event completed by it to `body`.
         mutating func read(_ bytes: UnsafeRawBufferPointer, _ body: (ServerSentEvent) throws -> Void) throws {
             var rest = bytes[...]
             if endedInReturn, let first = rest.first {
@@ -57,7 +58,7 @@
             try keep(rest)
         }
 
-        /// Ends the stream: gives an event that nothing ended.
+        /// Ends the stream, and passes an event not yet ended to `body`.
         mutating func finish(_ body: (ServerSentEvent) throws -> Void) throws {
             let whole = line
             line = []

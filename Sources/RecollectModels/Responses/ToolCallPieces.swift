@@ -18,7 +18,7 @@
 
         var isEmpty: Bool { calls.isEmpty }
 
-        /// The size of a call without its id, name and arguments, in bytes.
+        /// The size of a call without its ID, name and arguments, in bytes.
         private static let frame = 64
 
         /// Adds an element of `tool_calls`, as far as the limit allows.
@@ -49,8 +49,8 @@
             }
         }
 
-        /// Finds the call of a piece. Some servers send whole calls, all with the index 0 or without an index. There, a
-        /// new id together with a name begins another call.
+        /// Returns the position of a piece's call. Some servers send whole calls, all with the index 0 or without
+        /// an index. There, a new ID together with a name begins another call.
         private mutating func place(index: Int64?, id: String, name: String) -> Int {
             let candidate = index.map { index in calls.lastIndex { $0.index == index } } ?? calls.indices.last
             if let candidate {
@@ -66,7 +66,7 @@
             return calls.count - 1
         }
 
-        /// The calls in the order of their beginnings, each with a unique id.
+        /// Returns the calls in the order of their beginnings, each with a unique ID.
         func events() -> [LLMStreamEvent] {
             var used: Set<String> = [""]
             return calls.map { call in
@@ -76,7 +76,8 @@
             }
         }
 
-        /// Missing arguments become an empty object. Text other than storable JSON stays as the model wrote it.
+        /// Returns the arguments of a call. Missing arguments become an empty object. Text other than storable JSON
+        /// stays as the model wrote it.
         private static func arguments(_ text: String) -> JSONValue {
             text.allSatisfy(\.isWhitespace) ? [:] : JSONValue(fromOutside: text)
         }

@@ -3,11 +3,12 @@ import RecollectCore
 
 /// The version graph of one file, from the logs of all devices.
 ///
-/// A **write** by Recollect compares the replaced content, so its parents are facts. A **found** content replaced another one without
-/// a write by Recollect: it came from an editor on that device, or from the sync service. A service replaces only versions known to
-/// the other device, and keeps others as conflict copies. So a found content descends from the replaced one, unless the replaced one
-/// was a conflict copy on any device at any time. If several logs record a content, its ancestors are those in all of them. If no
-/// log records it, it has none: a gap in the logs proves nothing.
+/// A **write** by Recollect compares the replaced content, so its parents are facts. An **observed** content
+/// replaced another one without a write by Recollect: it came from an editor on the recording device, or from the
+/// sync service. A service replaces only versions known to the other device, and keeps others as conflict copies.
+/// So an observed content descends from the replaced one, unless the replaced one was a conflict copy on any
+/// device at any time. If several logs record a content, its ancestors are those in all of them. If no log records
+/// it, it has none: a gap in the logs proves nothing.
 struct Lineage {
     /// One occurrence of a content: the first, or a later one after a revert.
     struct Version: Hashable {
@@ -36,6 +37,7 @@ struct Lineage {
     /// The contents of conflict copies of the file.
     private let copied: Set<ContentHash>
 
+    /// Creates a graph.
     /// - Parameters:
     ///   - logs: The lines of each device about the file, oldest first.
     ///   - copied: The contents of conflict copies, past and present.
@@ -58,8 +60,8 @@ struct Lineage {
                 last = version.hash
                 // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
-                // In another log, this content precedes its parent: this is a revert. If two logs say so of each other, either could
-                // be the revert, and neither version is an ancestor of the other.
+                // In another log, this content precedes its parent: this is a revert. If two logs contradict each
+                // other in this way, either could be the revert, and neither version is an ancestor of the other.
                 let isAgain =
                     version.author == nil
                     && firstPlaces.contains { places in
@@ -81,12 +83,12 @@ struct Lineage {
 
     // MARK: Parts
 
-    /// Finds contents that are parts of other contents: a service that writes files in place shows a file while it arrives. A part
-    /// counts as an ancestor of the whole.
+    /// Finds contents forming parts of other contents. A service writing files in place makes incomplete files
+    /// visible. A part counts as an ancestor of the whole.
     ///
-    /// A part was observed and never written by Recollect. It is empty or ends within a line of the whole; a text that an editor cut
-    /// short ends with a line.
-    /// - Parameter wholes: The contents that may have parts.
+    /// A part was observed and never written by Recollect. It is empty or ends within a line of the whole; a text
+    /// cut short by an editor ends with a line.
+    /// - Parameter wholes: The contents with possible parts.
     /// - Returns: The parts with their bytes.
     mutating func findParts(of wholes: [ContentHash: [UInt8]]) -> [ContentHash: [UInt8]] {
         let written = Set(claims.filter { $0.value.contains(where: \.isWritten) }.keys.map(\.hash))
@@ -114,7 +116,7 @@ struct Lineage {
 
     // MARK: Ancestors
 
-    /// All ancestors of a version.
+    /// Returns all ancestors of a version.
     private mutating func ancestors(of version: Version) -> Set<Version> {
         if let known = known[version] { return known }
         // Contradictory logs may contain cycles, and long chains exceed the stack: the ancestors are unknown then.
@@ -139,7 +141,8 @@ struct Lineage {
         return result
     }
 
-    /// The latest version of a content. With an earlier one, lines restored by a revert would count as deleted.
+    /// Returns the latest version of a content. With an earlier one, lines restored by a revert would count as
+    /// deleted.
     private func latest(_ hash: ContentHash) -> Version {
         Version(hash: hash, number: max(0, counts[hash, default: 0] - 1))
     }
@@ -151,7 +154,7 @@ struct Lineage {
         return ancestors(of: new).contains(old) && !ancestors(of: old).contains(new)
     }
 
-    /// How well the logs prove that one content does not descend from another.
+    /// The strength of the proof that one content does not descend from another.
     enum Independence {
         /// The writes are incomplete, or the other content is an ancestor.
         case unproved
@@ -161,7 +164,8 @@ struct Lineage {
         case proved
     }
 
-    /// Whether one content does not descend from another, by the writes that led to it.
+    /// Returns the strength of the proof that one content does not descend from another, by the writes leading to
+    /// it.
     mutating func independence(of descendant: ContentHash, from content: ContentHash) -> Independence {
         let shared = Set(ancestors(of: latest(content)).map(\.hash))
         // After a revert, equal contents may be different versions.
@@ -180,8 +184,9 @@ struct Lineage {
         return independence
     }
 
-    /// The nearest common ancestor of several contents; `nil` if none is known, or several are equally near.
-    /// - Parameter kept: Returns those of some contents that this device has archived.
+    /// Returns the nearest common ancestor of several contents; `nil` if none is known, or several are equally
+    /// near.
+    /// - Parameter kept: Returns those of some contents archived on this device.
     mutating func base(
         of contents: some Collection<ContentHash>, among kept: (Set<ContentHash>) throws -> Set<ContentHash>
     ) rethrows -> ContentHash? {

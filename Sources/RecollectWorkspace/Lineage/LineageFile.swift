@@ -1,4 +1,4 @@
-/// A file in a workspace's lineage folder. With these files, devices share the parents of file contents.
+/// A file in a workspace's lineage folder. Through these files, devices share the ancestry of versions.
 ///
 /// The folder is `.recollect` in the root. A workspace does not list it. Each device writes only its own files and
 /// reads all of them, so they never conflict.
@@ -8,7 +8,7 @@ public struct LineageFile: Hashable, Sendable {
     /// The whole content.
     public let bytes: [UInt8]
 
-    /// Makes a file.
+    /// Creates a file.
     public init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes

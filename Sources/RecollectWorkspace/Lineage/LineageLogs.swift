@@ -5,15 +5,16 @@ import RecollectCore
 struct LineageLogs {
     /// The changes of each file by device, oldest first.
     private var changes: [WorkspacePath: [String: [VersionLine]]] = [:]
-    /// The contents of conflict copies of each file, and when each was first found.
+    /// The contents of conflict copies of each file, and the date each was first observed.
     private var copied: [WorkspacePath: [ContentHash: Date]] = [:]
-    /// The contents of other files with names like copies of each file: `notes (1).md`.
+    /// The contents of other files with names like conflict copies: `notes (1).md`.
     private var copiedPerhaps: [WorkspacePath: Set<ContentHash>] = [:]
 
     init() {}
 
+    /// Creates the logs.
     /// - Parameters:
-    ///   - index: The index of this device's archive, which has more than its own lineage log.
+    ///   - index: The index of this device's archive, with more lines than its own lineage log.
     ///   - device: The name of this device in its log.
     ///   - files: The lineage files of all devices. Unreadable files, and files beyond the limits, are ignored.
     init(_ index: VersionIndex, of device: String, files: [LineageFile]) {
@@ -41,7 +42,7 @@ struct LineageLogs {
     private mutating func add(_ line: VersionLine, by device: String) {
         if let original = ConflictCopies.original(of: line.path) {
             let known = copied[original]?[line.version.hash]
-            // A copy that went was there before.
+            // A removed copy existed before.
             let found = line.version.kind.isAbsence ? known ?? .distantPast : line.version.date
             copied[original, default: [:]][line.version.hash] = min(known ?? .distantFuture, found)
         } else if let original = ConflictCopies.possibleOriginal(of: line.path) {
@@ -54,20 +55,27 @@ struct LineageLogs {
     private static var mostVersions: Int { 256 }
     private static var mostFiles: Int { 1_024 }
 
-    /// The contents of a file that a service replaced with another device's version and did not keep as a conflict copy.
+    /// Returns the lost versions of a file: contents replaced by a service with another device's version, without
+    /// a conflict copy.
     ///
-    /// Sync services lose contents in this way. Syncthing names a copy by the second and the device that won, so two devices that
-    /// lose in the same second have the same name for their copies, and one of the copies is lost.
+    /// Sync services lose versions in this way. Syncthing names a copy by the second and the winning device. If
+    /// two devices lose in the same second, their copies have the same name, and one of the copies is lost.
     ///
-    /// A content counts as lost if no device has seen a copy of it, not even under a name that people give, too, and if the present
-    /// content does not descend from it by complete records of writes. In addition, a device must have seen a copy of a third content
-    /// while the file had the lost one, or soon after, unless all of this holds:
+    /// A content counts as lost if no device has observed a copy of it, not even a file named like one by a person,
+    /// and if the present content does not descend from it by complete records of writes. In addition, a device must
+    /// have observed a copy of another content while the file had the lost one, or soon after, unless all of these
+    /// conditions hold:
     ///
-    /// - Complete records lead from both contents to common ancestors. A content without records may be a part of a file that was
-    ///   still arriving, and a file from its beginning may have been written anew after a deletion.
+    /// - Complete records lead from both contents to common ancestors. A content without records may be a part of
+    ///   a file still arriving, and a file recorded from its beginning may have been written anew after a
+    ///   deletion.
     /// - No content of the file occurs twice: a device may have reverted the lost one.
+    ///
+    /// A descendant of the present content is not lost. A merge counts as lost only if one of its parents does,
+    /// because it has no text of its own.
     /// - Parameters:
-    ///   - overwritten: The contents that this device found replaced.
+    ///   - overwritten: The contents observed as replaced on this device.
+    ///   - path: The file's path.
     ///   - current: The file's content.
     ///   - delay: The time after the replacement within which a copy counts, in seconds.
     func lost(
@@ -95,8 +103,9 @@ struct LineageLogs {
         }.map(\.hash)
     }
 
-    /// The version graph of a file.
-    /// - Parameter contents: The conflicting contents. None of them is an ancestor of another only because that one replaced it.
+    /// Returns the version graph of a file.
+    /// - Parameter contents: The conflicting contents. None of them becomes an ancestor of another only by being
+    ///   replaced by it.
     func lineage(of path: WorkspacePath, contradicting contents: Set<ContentHash>) -> Lineage {
         let logs = (changes[path] ?? [:]).sorted { $0.key < $1.key }.map { Array($0.value.suffix(Self.mostVersions)) }
         return Lineage(logs, copied: contents.union((copied[path] ?? [:]).keys))
@@ -104,7 +113,8 @@ struct LineageLogs {
 }
 
 extension VersionLine {
-    /// Whether other devices need a change: it has parents, or records a conflict copy, or a file with a name like one.
+    /// Whether other devices need a change: it is a write by Recollect, has parents, or records a conflict copy or
+    /// a file with a name like one.
     var tellsOthers: Bool {
         guard !version.kind.isAbsence else { return false }
         return version.author != nil || !version.parents.isEmpty || ConflictCopies.original(of: path) != nil

@@ -38,7 +38,8 @@ struct LineageSegment: Hashable {
         return text + Array("# \(ContentHash(of: text).rawValue)\n".utf8)
     }
 
-    /// Reads a file; `nil` if it is incomplete or not a segment. Unreadable lines are ignored.
+    /// Creates a segment from a file; `nil` if the file is incomplete or not a segment. Unreadable lines are
+    /// ignored.
     init?(_ bytes: [UInt8]) {
         // "# ", 64 digits and a line end.
         guard bytes.count > 67 else { return nil }

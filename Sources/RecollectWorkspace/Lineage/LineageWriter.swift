@@ -7,7 +7,8 @@ struct LineageWriter: Codable {
     private(set) var device = UUID().uuidString.lowercased()
     /// The number of the current segment.
     private(set) var number = 0
-    /// Whether the segment's file existed at the last look. If it is missing now, the root may be a different folder.
+    /// Whether the segment's file existed when last checked. If it is missing now, the root may be a different
+    /// folder.
     private(set) var wasThere = false
     /// The position in the archive's log up to the last copied line; `nil` before the first line.
     var moment: VersionLog.Moment?

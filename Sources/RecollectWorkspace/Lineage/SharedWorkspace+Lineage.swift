@@ -24,7 +24,7 @@ extension SharedWorkspace {
         try archive.lineageWriter().wasThere && provider.lineageFiles().isEmpty
     }
 
-    /// The lineage logs of all devices. Blocks.
+    /// Returns the lineage logs of all devices. Blocks.
     func lineageLogs() throws -> LineageLogs {
         LineageLogs(
             try archive.index(), of: try archive.lineageWriter().device, files: try provider.lineageFiles())

@@ -1,4 +1,4 @@
-/// Text as its bytes: told apart and ordered by them, where Swift's strings take different spellings of an accent for one.
+/// A text compared and ordered by its bytes. Swift's strings ignore Unicode normalization.
 struct ByteText: Hashable, Comparable {
     let bytes: [UInt8]
 
@@ -23,12 +23,12 @@ struct ByteText: Hashable, Comparable {
 
     // MARK: As a line
 
-    /// Whether nothing can be seen of it.
+    /// Whether the line has no visible character.
     var isBlank: Bool { bytes.allSatisfy { $0 <= UInt8(ascii: " ") } }
 
     var endsWithCarriageReturn: Bool { bytes.last == UInt8(ascii: "\r") }
 
-    /// Without the carriage returns at its end.
+    /// The line without carriage returns at its end.
     var trimmingCarriageReturn: ByteText {
         guard let last = bytes.lastIndex(where: { $0 != UInt8(ascii: "\r") }) else { return ByteText("") }
         return last == bytes.count - 1 ? self : ByteText(bytes[...last])
@@ -36,7 +36,7 @@ struct ByteText: Hashable, Comparable {
 
     var isQuoted: Bool { bytes.first == UInt8(ascii: ">") }
 
-    /// Without the mark of quotation, where it has one.
+    /// The line without its quotation mark (`>`), if it has one.
     var unquoted: ByteText {
         guard isQuoted else { return self }
         return ByteText(bytes.dropFirst(bytes.dropFirst().first == UInt8(ascii: " ") ? 2 : 1))
@@ -56,7 +56,7 @@ struct ByteText: Hashable, Comparable {
 }
 
 extension [ByteText] {
-    /// Without the blank lines at both ends.
+    /// The lines without blank lines at the beginning and the end.
     var trimmingBlankLines: [ByteText] {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return []

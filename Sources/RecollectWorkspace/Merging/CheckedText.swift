@@ -1,16 +1,17 @@
 import RecollectCore
 
-/// A text as `MergeCheck` compares it: lines as numbers, the same number for equal lines of all texts.
+/// A text for `MergeCheck`, with its lines as numbers. Equal lines of all texts have the same number.
 struct CheckedText {
-    /// The lines, without blank lines and the marks of labeled blocks.
+    /// The lines, without blank lines and the marks of conflict blocks.
     let lines: [Int]
-    /// Whether the text has labeled blocks.
+    /// Whether the text has conflict blocks.
     let hasBlocks: Bool
     /// The occurrences of each line.
     let counts: [Int]
     /// The position of each line that occurs once; `nil` for other lines.
     let places: [Int?]
 
+    /// Creates a text.
     /// - Parameter count: The number of different lines in all texts.
     init(_ lines: Lines, of count: Int) {
         self.lines = lines.numbers

@@ -1,18 +1,18 @@
 import RecollectCore
 
-/// The keys between two lines `---` at the beginning of a Markdown file, and what stands below.
+/// The front matter of a Markdown file: the keys between two lines `---` at its beginning. Also the text below.
 ///
-/// Merged by keys: a block of alternatives would make YAML of another meaning of it, or none.
+/// Front matter is merged key by key. A conflict block would change the meaning of the YAML, or make it invalid.
 struct FrontMatter {
-    /// What stands at a key, with the lines that belong to it.
+    /// A key, with its lines.
     struct Entry: Hashable {
         let key: String
-        /// The comments above the key's line, that line, and what continues it.
+        /// The comments above the key's line, the line itself, and its continuation lines.
         let text: String
     }
 
     private(set) var entries: [Entry] = []
-    /// How many blank lines stand between it and the text below.
+    /// The number of blank lines between the front matter and the text below.
     private let spacing: Int
     /// The text below.
     let rest: String
@@ -23,9 +23,9 @@ struct FrontMatter {
         self.rest = rest
     }
 
-    /// Reads a text; without front matter all of it stands below.
+    /// Creates front matter from a text. Without front matter, the whole text counts as the text below.
     init(_ text: String) {
-        // Most texts have none, and some are long.
+        // A shortcut: most texts have no front matter, and some are long.
         let lines = text.utf8.starts(with: Self.fence.utf8) ? text.lines : []
         guard lines.first == Self.fence,
             let end = lines.dropFirst().prefix(Self.mostLines).firstIndex(of: Self.fence)
@@ -41,7 +41,7 @@ struct FrontMatter {
         var begun: [String] = []
         for line in lines[1..<end] {
             let next = Self.key(of: line)
-            // Comments stand above what they are about.
+            // A comment belongs to the key below it.
             if let known = key, next != nil || line.hasPrefix("#") {
                 entries.append(Entry(key: known, text: begun.joined(separator: "\n")))
                 (key, begun) = (nil, [])
@@ -55,7 +55,7 @@ struct FrontMatter {
         }
     }
 
-    /// The key of a line that begins one.
+    /// Returns the key in a line; `nil` for other lines.
     private static func key(of line: String) -> String? {
         guard let first = line.utf8.first, ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "-")].contains(first),
             first != UInt8(ascii: "#"), let colon = line.firstIndex(of: ":")
@@ -74,17 +74,18 @@ struct FrontMatter {
             .joined(separator: rest.lineEnd ?? "\n")
     }
 
-    /// The entries of several versions above a text; `nil` where two gave a key different values.
+    /// Merges the front matter of several versions, and puts it above a text; `nil` if two versions gave a key
+    /// different values.
     static func merged(base: FrontMatter?, versions: [FrontMatter], above rest: String) -> FrontMatter? {
         let old = base?.values ?? [:]
         let values = versions.map(\.values)
         var entries: [Entry] = []
         let order = (base?.entries ?? []).map(\.key)
         for key in OrderedUnion.of(versions.map { $0.entries.map(\.key) }, or: order) {
-            // Without a base, a version that has no such key did not delete it.
+            // Without a base, a missing key is not a deletion.
             let there = values.map { $0[key] }.filter { base != nil || $0 != nil }
             let changed = Set(there.filter { $0 != old[key] })
-            // Spellings of one value are equal; the lesser one by its bytes stays.
+            // Different spellings of a value are equal. The first one in byte order is used.
             let written = Set(changed.compactMap { $0 })
             guard written.count < 2 else { return nil }
             let spelling = there.compactMap { $0 }.filter(written.contains).min { $0.precedesByBytes($1) }

@@ -3,17 +3,17 @@ import RecollectCore
 /// The changes of a version to the lines of a section: the kept lines of the base, their order, and the insertions
 /// after each line.
 ///
-/// A line unique in both base and version is the same line at any position, so a version may move lines. Repeated lines
-/// are matched by their neighbors, and the rest in order.
+/// A line unique in both base and version is the same line at any position, so a version may move lines. Repeated
+/// lines are matched by their neighbors, and the rest in order.
 struct GapChanges: Hashable {
     typealias Unit = MarkdownSection.Unit
     typealias Piece = MarkdownSection.Piece
 
-    /// The insertions of one or more versions at one place.
+    /// The insertions of one or more versions at one position.
     struct Writing: Hashable {
         /// Runs of lines, each with the largest number of blank lines before it.
         var runs: [String: Int] = [:]
-        /// The runs from the alternatives of blocks.
+        /// The runs from the alternatives of conflict blocks.
         var alternatives: Set<String> = []
         /// The lists of items after the runs.
         var lists: Set<[String]> = []
@@ -32,14 +32,14 @@ struct GapChanges: Hashable {
 
     /// For each line of the base, whether the version keeps it.
     private var isKept: [Bool]
-    /// The places of the kept lines, in the version's order.
+    /// The positions of the kept lines, in the version's order.
     private var order: [Int] = []
-    /// The insertions, by the place of the line before them; -1 for the beginning.
+    /// The insertions, by the position of the line before them; -1 for the beginning.
     private var writings: [Int: Writing] = [:]
     /// The number of blank lines before each kept line.
     private var spacing: [Int]
 
-    /// Reads a version's changes.
+    /// Creates the changes of a version.
     init(of version: [Piece], against base: Places) {
         isKept = Array(repeating: false, count: base.pieces.count)
         spacing = Array(repeating: 0, count: base.pieces.count)
@@ -99,8 +99,8 @@ struct GapChanges: Hashable {
         writings[anchor, default: Writing()].unite(writing)
     }
 
-    /// The places of the lines possibly moved by the version: all except those in every longest increasing subsequence
-    /// of `order`.
+    /// The positions of the lines possibly moved by the version: all except those in every longest increasing
+    /// subsequence of `order`.
     private var moved: Set<Int> {
         if zip(order, order.dropFirst()).allSatisfy({ $0 < $1 }) { return [] }
         let before = Self.lengths(order)
@@ -112,7 +112,7 @@ struct GapChanges: Hashable {
         return Set(order.indices.filter { !isIn[$0] || counts[before[$0]] > 1 }.map { order[$0] })
     }
 
-    /// For each number, the length of the longest increasing subsequence ending there.
+    /// Returns, for each number, the length of the longest increasing subsequence ending there.
     private static func lengths(_ numbers: [Int]) -> [Int] {
         // By length, the least last number of an increasing subsequence.
         var ends: [Int] = []
@@ -127,8 +127,8 @@ struct GapChanges: Hashable {
         }
     }
 
-    /// The insertions, by the place of the nearest line before them in this version, among the lines kept by all
-    /// versions.
+    /// Returns the insertions, by the position of the nearest line before them in this version, among the lines
+    /// kept by all versions.
     private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
         var anchored: [Int: Writing] = [:]
         var anchor = -1
@@ -141,8 +141,8 @@ struct GapChanges: Hashable {
 
     // MARK: - Merging
 
-    /// A version has an insertion beside a line possibly moved by another version. The insertion may belong to the line
-    /// or to its old place.
+    /// The error for an insertion beside a line possibly moved by another version. The insertion may belong to the
+    /// line or to its old position.
     struct InsertionBesideMove: Error {}
 
     /// Merges the lines of several versions.
@@ -178,7 +178,7 @@ struct GapChanges: Hashable {
         return pieces
     }
 
-    /// The common prefix of all versions, ignoring blank lines.
+    /// Returns the common prefix of all versions, ignoring blank lines.
     private static func commonPrefix(of versions: [[Piece]]) -> [Piece] {
         guard let first = versions.first else { return [] }
         let count = versions.dropFirst().reduce(first.count) { count, version in
@@ -207,7 +207,7 @@ struct GapChanges: Hashable {
         private let numbering: Numbering<Name>
         /// The number of each piece's name.
         private let numbers: [Int]
-        /// The places grouped by the number of their name, and the start of each group.
+        /// The positions grouped by the number of their name, and the start of each group.
         private var ordered: [Int]
         private var starts: [Int]
 
@@ -230,7 +230,7 @@ struct GapChanges: Hashable {
 
         private func places(of number: Int) -> ArraySlice<Int> { ordered[starts[number]..<starts[number + 1]] }
 
-        /// The place in the base of each piece of a version; `nil` for an insertion.
+        /// Returns the position in the base of each piece of a version; `nil` for an insertion.
         func places(of version: [Piece]) -> [Int?] {
             var last: Int?
             let known = version.map { piece in
@@ -273,7 +273,7 @@ struct GapChanges: Hashable {
 }
 
 extension GapChanges.Writing {
-    /// The pieces: a single run as it is, several in a block; then the items.
+    /// Returns the pieces: a single run as it is, several in a conflict block; then the items.
     fileprivate func pieces(beside base: GapChanges.Places) -> [MarkdownSection.Piece] {
         let runs = largestRuns
         var pieces: [MarkdownSection.Piece] = []
@@ -305,7 +305,7 @@ extension GapChanges.Writing {
             })
     }
 
-    /// A run as units; `nil` if they would not be read back as the same run.
+    /// Returns a run as units; `nil` if they would not be read back as the same run.
     private func plainUnits(of run: String, beside base: GapChanges.Places) -> [MarkdownSection.Unit]? {
         let section = MarkdownSection(run, as: base.syntax)
         let units = section.pieces.compactMap { piece -> MarkdownSection.Unit? in

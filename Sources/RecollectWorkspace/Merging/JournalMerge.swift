@@ -1,29 +1,30 @@
 import Foundation
 import RecollectCore
 
-/// Folds several versions of a journal's day into one file.
+/// Merges versions of a day of the journal.
 ///
-/// Every version is read as a point in a lattice and the result is their least upper bound, written canonically. That is why neither
-/// order nor grouping matters, why folding twice changes nothing, and why folding a result with a version it came from gives
-/// the result again. What is compared with what:
+/// Each version is read as a point in a lattice. The result is their least upper bound, in canonical form. So the
+/// order and grouping of merges do not matter, merging is idempotent, and merging a result with one of its
+/// versions gives the same result.
 ///
-/// - An **entry** is its heading and all that follows up to the next entry's heading. Its name is its id; one without is
-///   named by its time and text, so that all devices give it the same name. An entry that the base holds and a version does not was
-///   deleted there, and stays so unless another version changed it.
-/// - Its **text** is what changed against the base; where several did, all are kept in a labelled block. A text that holds another's
-///   lines replaces it. The other's last line may be a prefix if a line of the base begins with it: then it was cut. Marks
-///   of quotation, the spelling of accents, and line ends of Windows make no difference.
-/// - An entry that is **struck out** anywhere is struck out, at the earliest moment.
-/// - What stands **before the first entry** is a text like an entry's. It is not taken apart into paragraphs, because no order of
-///   paragraphs that came from two devices would be the same in whatever groups they are folded.
-/// - Entries are **ordered** by the time that they show, then by their moment and id.
+/// - An **entry** is a heading and the text up to the next entry's heading. It is identified by its ID. An entry
+///   without one gets an ID from the day, its time and its text, the same on all devices. If the base has an entry
+///   and a version does not, the entry was deleted there. It stays deleted unless another version changed it.
+/// - The **text** of an entry is the changed one. If several versions changed it, all of their texts are kept in a
+///   conflict block. A text with all lines of another one replaces it. The last line of the other text may be a
+///   prefix if it is the beginning of a line of the base: it was cut off then. Quotation marks (`>`),
+///   Unicode normalization and Windows line ends make no difference.
+/// - An entry **struck out** in any version is struck out, at the earliest date.
+/// - The text **before the first entry** is merged like an entry's. It is not divided into paragraphs, because the
+///   order of paragraphs from two devices would depend on the grouping of merges.
+/// - Entries are **sorted** by displayed time, then by date and ID.
 public enum JournalMerge {
-    /// The bytes that all versions become; `nil` where one of them is not UTF-8. A cut character at the end is
-    /// left out, and so is a cut heading of the base.
+    /// Returns the merged bytes; `nil` if a version is not UTF-8, or without versions. Leaves out an incomplete
+    /// character at the end of a version, and an incomplete heading of the base.
     /// - Parameters:
-    ///   - base: What the versions came from, where that is known.
+    ///   - base: A common ancestor, if one is known.
     ///   - versions: The contents, in any order.
-    ///   - day: The file's day, `2026-11-21`: makes names of entries without an id different on different days.
+    ///   - day: The file's day, `2026-11-21`. With it, the generated IDs of entries differ from day to day.
     public static func merged(base: [UInt8]?, versions: [[UInt8]], on day: String = "") -> [UInt8]? {
         let base = base.flatMap { JournalVersion($0, on: day) }
         let read = versions.compactMap { JournalVersion($0, on: day, cutting: base?.headings ?? []) }
@@ -37,13 +38,13 @@ public enum JournalMerge {
         return result.bytes
     }
 
-    /// What an entry becomes; `nil` where it was deleted, and nowhere changed.
+    /// Merges the versions of an entry; `nil` if it was deleted in a version and changed in none.
     private static func joined(_ versions: [JournalVersion.Entry?], base: JournalVersion.Entry?) -> JournalVersion
         .Entry?
     {
         let present = versions.compactMap { $0 }
         let changed = present.filter { entry in base.map { !entry.isSame(as: $0) } ?? true }
-        // Where nobody changed it, it is as it was, or deleted.
+        // If no version changed the entry, it is unchanged or deleted.
         let decisive = changed.isEmpty && present.count == versions.count ? present : changed
         guard let first = decisive.first else { return nil }
         return JournalVersion.Entry(
@@ -52,7 +53,7 @@ public enum JournalMerge {
             wordings: Wordings.joined(decisive.map(\.wordings), base: base?.wordings))
     }
 
-    /// The greatest of the values that are not the base's; the base's where all are.
+    /// Returns the greatest value different from the base's; the base's value if there is none.
     private static func latest<Value: Comparable>(of values: [Value], base: Value?) -> Value? {
         values.filter { $0 != base }.max() ?? values.first
     }

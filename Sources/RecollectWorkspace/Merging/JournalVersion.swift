@@ -1,20 +1,20 @@
 import Foundation
 import RecollectCore
 
-/// A journal's day taken apart for merging.
+/// A day of the journal, parsed for merging.
 struct JournalVersion {
-    /// `# 2026-11-21`; `nil` where the first line is another one.
+    /// The line `# 2026-11-21`; `nil` if the first line is another one.
     var dayLine: ByteText?
-    /// What stands before the first entry, but for that line.
+    /// The text before the first entry, without the day's line.
     var head = Wordings()
-    /// The entries by their ids.
+    /// The entries by their IDs.
     var entries: [ByteText: Entry] = [:]
     /// The unchanged lines of the entries' headings.
     private(set) var headings: [ByteText] = []
 
-    /// An entry with all that follows up to the next one.
+    /// An entry with the text up to the next one.
     struct Entry {
-        /// The heading without title and strokes.
+        /// The heading without its title and without strikethrough.
         var heading: ByteText
         var struck: Strike
         var wordings: Wordings
@@ -24,7 +24,7 @@ struct JournalVersion {
         }
     }
 
-    /// Whether and when an entry was struck out; an earlier moment is greater.
+    /// The strikeout of an entry, if any, and its date. An earlier date is greater.
     enum Strike: Comparable {
         case never
         case atSomeTime
@@ -49,8 +49,9 @@ struct JournalVersion {
 // MARK: Reading
 
 extension JournalVersion {
-    /// Reads a file; `nil` for one that is not UTF-8.
-    /// - Parameter cut: The headings of the base. A last line without a line end is a cut heading if it is a prefix of one.
+    /// Creates a day from the bytes of a file; `nil` if they are not UTF-8.
+    /// - Parameter cut: The headings of the base. A last line without a line end is an incomplete heading if it is
+    ///   a prefix of one.
     init?(_ bytes: [UInt8], on day: String, cutting cut: [ByteText] = []) {
         guard let lines = Self.lines(of: bytes, cutting: cut) else { return nil }
         var heading: JournalHeadingLine?
@@ -86,7 +87,7 @@ extension JournalVersion {
         let id = heading.id ?? Self.name(of: wordings, at: heading.time, on: day)
         heading.id = id
         var entry = Entry(heading: ByteText(heading.text), struck: struck, wordings: wordings)
-        // Taken out, so that adding to many does not copy them.
+        // Removed first, so that adding texts does not copy the existing ones.
         if var twin = entries.removeValue(forKey: ByteText(id)) {
             twin.heading = max(entry.heading, twin.heading)
             twin.struck = max(entry.struck, twin.struck)
@@ -96,13 +97,13 @@ extension JournalVersion {
         entries[ByteText(id)] = entry
     }
 
-    /// The id of an entry that a person wrote, the same wherever the same was written.
+    /// Returns an ID for an entry written by a person, the same on all devices for the same day, time and text.
     private static func name(of wordings: Wordings, at time: String, on day: String) -> String {
         let content = wordings.keys.sorted().map(\.bytes).joined(separator: [0])
         return String(ContentHash(of: Array("\(day) \(time)\n".utf8) + content).rawValue.prefix(24))
     }
 
-    /// The lines without their ends and without a cut heading; `nil` for invalid UTF-8.
+    /// Returns the lines without their ends and without an incomplete heading; `nil` for invalid UTF-8.
     private static func lines(of bytes: [UInt8], cutting headings: [ByteText]) -> [ByteText]? {
         let bytes = bytes[...].droppingByteOrderMark.droppingCutCharacter
         guard String(decoding: bytes, as: UTF8.self).utf8.elementsEqual(bytes) else { return nil }
@@ -111,7 +112,8 @@ extension JournalVersion {
             lines[lines.count - 1] = ByteText("")
         }
         guard bytes.contains(UInt8(ascii: "\r")) else { return lines }
-        // Editors of Windows end all lines with two bytes, those too that we write. A single line that ends so was meant to.
+        // Windows editors end all lines with CR LF, also the headings written by Recollect. Otherwise a carriage
+        // return is content.
         let ours = lines.filter { isDayLine($0) || heading($0) != nil }
         guard let first = ours.first, first.endsWithCarriageReturn, ours.allSatisfy(\.endsWithCarriageReturn) else {
             return lines
@@ -137,7 +139,7 @@ extension JournalVersion {
 // MARK: Writing
 
 extension JournalVersion {
-    /// The file: the day, what people wrote before the entries, and the entries in order.
+    /// The file: the day, the text before the entries, and the entries in order.
     var bytes: [UInt8] {
         var parts: [[UInt8]] = []
         if let dayLine { parts.append(dayLine.bytes) }
@@ -160,17 +162,17 @@ extension JournalVersion {
 }
 
 extension JournalVersion.Entry {
-    /// The time that it shows, then its moment.
+    /// The sort key: the displayed time, then the date.
     fileprivate var place: ByteText {
         let line = JournalHeadingLine(heading.text)
         return ByteText([line?.time ?? "", line?.date?.inUTC ?? ""].joined(separator: " "))
     }
 }
 
-// MARK: What was only begun
+// MARK: Incomplete content
 
 extension ArraySlice<UInt8> {
-    /// Without what editors of Windows begin a file with, nor blank lines around it.
+    /// The bytes without byte order marks, as written by Windows editors, and blank lines at the beginning.
     fileprivate var droppingByteOrderMark: ArraySlice<UInt8> {
         var rest = self
         while true {
@@ -184,7 +186,7 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// Without the first bytes of a character whose others are missing at the end.
+    /// The bytes without an incomplete character at the end.
     fileprivate var droppingCutCharacter: ArraySlice<UInt8> {
         guard let start = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return self }
         let length =

@@ -1,7 +1,7 @@
 import RecollectCore
 
-/// A part of a text where two devices wrote different things and both are kept, marked so that people see it and that it is
-/// read back as what it was made of.
+/// A conflict block: a part of a text with the different texts of two devices. It is labeled for readers, and can be
+/// read back as its alternatives.
 ///
 /// ```markdown
 /// <!-- recollect:both -->
@@ -16,11 +16,11 @@ import RecollectCore
 /// <!-- recollect:end -->
 /// ```
 ///
-/// The alternatives stand in the order of their bytes, so that two devices write the same.
+/// The alternatives are sorted by their bytes, so all devices write the same block.
 struct LabelledBlock: Hashable {
-    /// What was written, each different from the others; without blank lines around it.
+    /// The alternatives, without blank lines around them.
     let alternatives: Set<String>
-    /// Tells a block from another one of the same alternatives that it must not be taken for: 1, seldom more.
+    /// The number of the block, to distinguish it from other blocks with the same alternatives: usually 1.
     var number = 1
 
     private static let or = "<!-- recollect:or -->"
@@ -28,7 +28,7 @@ struct LabelledBlock: Hashable {
     private static let label =
         "*Changed in two places at once; both are kept. Keep what is right and delete the rest.*"
 
-    /// The lines. A lone alternative is marked too, without the label.
+    /// The lines of the block. A single alternative has the marks, but no label.
     var lines: [String] {
         let ordered = alternatives.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let parts = ordered.map { [""] + $0.lines.map(Self.escaped) + [""] }
@@ -38,11 +38,11 @@ struct LabelledBlock: Hashable {
         ]
     }
 
-    /// The text, without a line end behind it.
+    /// The text of the block, without a line end at its end.
     var text: String { lines.joined(separator: "\n") }
 
-    /// Reads the block that begins at a line; `nil` where none begins there or it does not end.
-    /// - Returns: the block, and how many lines it takes.
+    /// Reads the block beginning at the first line; `nil` if there is none, or if it has no end.
+    /// - Returns: The block and its number of lines.
     static func read(_ lines: ArraySlice<String>) -> (block: LabelledBlock, count: Int)? {
         guard let number = lines.first.flatMap(number(of:)),
             let last = lines.dropFirst().firstIndex(where: { $0 == end || Self.number(of: $0) != nil }),
@@ -56,19 +56,19 @@ struct LabelledBlock: Hashable {
         return (block, last - lines.startIndex + 1)
     }
 
-    /// The number of the block that a line begins; `nil` for any other line.
+    /// Returns the number of the block beginning in a line; `nil` for other lines.
     private static func number(of line: String) -> Int? {
         guard line.utf8.starts(with: "<!-- recollect:both".utf8), line.hasSuffix(" -->") else { return nil }
         let number = line.dropFirst("<!-- recollect:both".count).dropLast(" -->".count)
         return number.isEmpty ? 1 : Int(number.dropFirst()).flatMap { number == " \($0)" && $0 > 1 ? $0 : nil }
     }
 
-    /// A line as it stands outside a block.
+    /// Returns a line for use outside a block: a mark is escaped.
     static func harmless(_ line: String) -> String {
         line == or || line == end || number(of: line) != nil ? "\\" + line : line
     }
 
-    /// A line that could be taken for one of the marks gets a backslash before it.
+    /// Adds a backslash to a line similar to a mark.
     private static func escaped(_ line: String) -> String {
         isMarkLike(line) ? "\\" + line : line
     }
@@ -83,7 +83,7 @@ struct LabelledBlock: Hashable {
 }
 
 extension String {
-    /// The lines, without their ends, whichever those are.
+    /// The lines without their ends, LF or CR LF.
     var lines: [String] {
         var text = self
         return text.withUTF8 { bytes in
@@ -95,14 +95,14 @@ extension String {
         }
     }
 
-    /// Whether there is nothing to be seen in a line.
+    /// Whether the line has only spaces, tabs and carriage returns.
     var isBlank: Bool {
         utf8.allSatisfy { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
     }
 }
 
 extension RandomAccessCollection where Element == String {
-    /// The lines without the blank ones around them.
+    /// The lines without blank lines at the beginning and the end.
     var trimmingBlankLines: SubSequence {
         guard let first = firstIndex(where: { !$0.isBlank }), let last = lastIndex(where: { !$0.isBlank }) else {
             return self[startIndex..<startIndex]
@@ -114,10 +114,10 @@ extension RandomAccessCollection where Element == String {
 // MARK: - In a day of the journal
 
 extension LabelledBlock {
-    /// The block of some texts.
+    /// Returns the text of a block with alternatives.
     static func text(of alternatives: Set<String>) -> String { LabelledBlock(alternatives: alternatives).text }
 
-    /// What a text that is a block, and nothing else, was made of; the text itself of any other one.
+    /// Returns the alternatives of a text if it is a single block; otherwise the text itself.
     static func alternatives(in text: String) -> Set<String> {
         let lines = text.lines
         guard let (block, count) = read(lines[...]), count == lines.count else { return [text] }

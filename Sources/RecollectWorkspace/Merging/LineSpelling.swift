@@ -1,12 +1,12 @@
 import RecollectCore
 
-/// How versions of a text write their lines: letters that Unicode can spell in several ways, and line ends.
+/// The spelling of lines in versions of a text: their Unicode normalization and their line ends.
 ///
-/// Lines are merged in composed form and without their ends. In the merged text each line is spelled as in the version that has it. If
-/// versions differ, a spelling that the base does not have counts, and of several such the lesser one by its bytes. Windows line
-/// ends stay if the versions have no others.
+/// Lines are merged in composed form and without their ends. Afterwards, each line of the merged text gets its
+/// spelling from the versions. If these differ, a spelling not in the base is preferred; of several, the first one
+/// in byte order. Windows line ends stay if the versions have no others.
 struct LineSpelling {
-    /// By the composed form: the spelling of the first such line, the second, and so on.
+    /// The spellings of each line, by its composed form: one for each occurrence.
     private var spellings: [ByteString: [ByteString]] = [:]
     private let lineEnd: String
 
@@ -36,7 +36,7 @@ struct LineSpelling {
         }
     }
 
-    /// Spells a text whose lines are composed and end with a line feed.
+    /// Returns a text with the spellings of the versions. Its lines must be composed and end with a line feed.
     func spelled(_ text: String) -> String {
         if spellings.isEmpty, lineEnd == "\n" { return text }
         var numbers: [ByteString: Int] = [:]
@@ -44,14 +44,14 @@ struct LineSpelling {
             guard let spellings = spellings[ByteString(line)] else { return line }
             let number = numbers[ByteString(line), default: 0]
             numbers[ByteString(line)] = number + 1
-            // A line that several versions wrote comes more often than in each of them.
+            // A line inserted by several versions may occur more often than in each of them.
             return spellings[min(number, spellings.count - 1)].string
         }.joined(separator: lineEnd)
     }
 }
 
 extension String {
-    /// What ends the lines: CR LF if no line feed stands alone; `nil` for a text of one line.
+    /// The line end: CR LF if no line feed stands alone; `nil` for a text of one line.
     var lineEnd: String? {
         var previous: UInt8 = 0
         var hasLineEnd = false

@@ -3,14 +3,15 @@ import RecollectCore
 /// Merges versions of a Markdown or plain text.
 ///
 /// A version is read as a set of changes to the base: deleted lines, and lines inserted after a line of the base.
-/// Merging is the union of these sets, and reading the merged text gives the union back. So merging is commutative and
-/// idempotent: devices with the same versions in any order write the same bytes. It is associative except for the order
-/// of insertions, repeated lines, and texts without a base.
+/// Merging is the union of these sets, and reading the merged text gives the union back. So merging is commutative
+/// and idempotent: devices with the same versions in any order write the same bytes. It is associative except for
+/// the order of insertions, repeated lines, and texts without a base.
 ///
 /// - Sections are identified by their headings. A section deleted in one version and changed in another stays.
 /// - A line deleted in one version is deleted. A changed line is a deletion and an insertion.
-/// - Different insertions at the same place are all kept: list items as one list, everything else in a `LabelledBlock`.
-/// - Two lines or sections of the base change places if they did so in any version. Insertions stay after the line
+/// - Different insertions at the same position are all kept: list items as one list, everything else in a conflict
+///   block.
+/// - Two lines or sections of the base are exchanged if any version exchanged them. Insertions stay after the line
 ///   before them in their version.
 /// - New sections and items keep the order of their versions, else the order of their bytes.
 /// - Without a base, the common prefix of all versions is the base.

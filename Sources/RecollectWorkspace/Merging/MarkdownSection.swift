@@ -1,7 +1,7 @@
 import Foundation
 
-/// A text for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the same
-/// parent are one section.
+/// A text for merging: a tree of sections by heading, each with its lines. Sections with the same heading and the
+/// same parent are one section.
 struct MarkdownSection: Hashable {
     /// The Markdown constructs recognized in a text.
     enum Syntax {
@@ -25,7 +25,7 @@ struct MarkdownSection: Hashable {
     /// An element of a section, in order.
     enum Piece: Hashable {
         case unit(Unit)
-        /// A block of alternatives from an earlier merge.
+        /// A conflict block from an earlier merge.
         case block(LabelledBlock)
 
         /// The number of blank lines before the piece.
@@ -33,7 +33,7 @@ struct MarkdownSection: Hashable {
             if case .unit(let unit) = self { unit.spacing } else { 1 }
         }
 
-        /// The piece with at least this number of blank lines before it.
+        /// Returns the piece with at least this number of blank lines before it.
         func with(spacing: Int) -> Piece {
             guard case .unit(var unit) = self else { return self }
             unit.spacing = max(unit.spacing, spacing)
@@ -85,12 +85,12 @@ struct MarkdownSection: Hashable {
 // MARK: - Reading
 
 extension MarkdownSection {
-    /// Reads a text.
+    /// Creates a section from a text.
     init(_ text: String, as syntax: Syntax) {
         self = Self.read(text, as: syntax).section
     }
 
-    /// Reads a text. Also returns whether a heading repeats in one section of the text or of a block's alternative.
+    /// Reads a text. Also returns whether a heading repeats in one section of the text or of an alternative.
     static func read(_ text: String, as syntax: Syntax) -> (section: MarkdownSection, hasRepeatedHeadings: Bool) {
         // Composed, so that `==` compares bytes. Otherwise two spellings of a letter are equal in a set and different
         // in a file.
@@ -150,8 +150,8 @@ extension MarkdownSection {
             return section
         }
 
-        /// The number of blank lines before a text: at least one before an indented text. Otherwise a merge could place
-        /// it right below an item and make it part of the item.
+        /// Returns the number of blank lines before a text, and resets it. An indented text has at least one.
+        /// Otherwise a merge could put it right below an item and make it part of the item.
         private mutating func takeSpacing(before text: String = "") -> Int {
             defer { spacing = 0 }
             return max(spacing, syntax != .plain && Self.isIndented(text) ? 1 : 0)
@@ -163,14 +163,15 @@ extension MarkdownSection {
                 return Unit(text: block.text, isItem: false, spacing: takeSpacing(before: block.text))
             }
             let count = itemCount()
-            // A stray block marker would turn the lines below it into a block after a merge, so it is escaped.
+            // A stray mark of a conflict block is escaped. After a merge, it could turn the lines below it into a
+            // block.
             let text = lines.prefix(count ?? 1).map(LabelledBlock.harmless).joined(separator: "\n")
             lines.removeFirst(count ?? 1)
             return Unit(text: text, isItem: count != nil, spacing: takeSpacing(before: text))
         }
 
-        /// The fenced code block beginning here. A block without an end is closed: otherwise a merge could put lines
-        /// into it.
+        /// Returns the fenced code block beginning here. A block without an end is closed: otherwise a merge could
+        /// put lines into it.
         private func fencedBlock() -> (text: String, count: Int)? {
             guard syntax != .plain, let fence = lines.first.flatMap(Self.fence) else { return nil }
             let closing = lines.dropFirst().firstIndex { line in
@@ -181,8 +182,8 @@ extension MarkdownSection {
             return (text, block.count)
         }
 
-        /// The number of lines of a list item beginning here, with the indented lines right below it; `nil` if there is
-        /// no item.
+        /// Returns the number of lines of a list item beginning here, with the indented lines right below it;
+        /// `nil` if there is no item.
         private func itemCount() -> Int? {
             guard syntax != .plain, let first = lines.first, Self.isItem(first) else { return nil }
             return 1 + lines.dropFirst().prefix { Self.isIndented($0) && !$0.isBlank }.count

@@ -1,5 +1,5 @@
 extension MergeCheck {
-    /// Whether lines stand in the order that the versions give them.
+    /// Whether the lines of the result have the order given by the versions.
     var keepsOrder: Bool {
         let isShared = merged.places.indices.map { line in
             merged.places[line] != nil && versions.allSatisfy { $0.places[line] != nil }
@@ -8,17 +8,18 @@ extension MergeCheck {
         return hasBlocks || keepsMoves(of: isShared) && keepsInsertions(between: isShared)
     }
 
-    /// Whether one line stands before another in the result.
+    /// Whether one line is before another in the result.
     private func precedes(_ left: Int, _ right: Int) -> Bool {
         (merged.places[left] ?? .max) < (merged.places[right] ?? .min)
     }
 
-    /// Whether one line stands before another in all versions.
+    /// Whether one line is before another in all versions.
     private func precedesEverywhere(_ left: Int, _ right: Int) -> Bool {
         versions.allSatisfy { ($0.places[left] ?? .max) < ($0.places[right] ?? .min) }
     }
 
-    /// Whether lines in the same order in all versions keep it. Of more than two versions, only neighbors are compared.
+    /// Whether lines in the same order in all versions keep it. Of more than two versions, only neighbors are
+    /// compared.
     private func keepsCommonOrder(of isShared: [Bool]) -> Bool {
         guard versions.count == 2 else {
             return versions.allSatisfy { version in
@@ -31,14 +32,14 @@ extension MergeCheck {
             guard isShared[line], let first = versions[0].places[line], let second = versions[1].places[line] else {
                 continue
             }
-            // A line that stands behind this one in both versions came before it.
+            // An earlier line of the result is after this one in both versions.
             if seen.greatest(from: first + 1) > second { return false }
             seen.note(second, at: first)
         }
         return true
     }
 
-    /// Whether neighbors that a version has in another order than the base have the version's order.
+    /// Whether neighbors in a version keep its order, if it contradicts the base.
     private func keepsMoves(of isShared: [Bool]) -> Bool {
         guard let base else { return true }
         return versions.allSatisfy { version in
@@ -49,11 +50,11 @@ extension MergeCheck {
         }
     }
 
-    /// Whether the lines of one version alone stand in its order between the shared lines around them, if all versions have these
-    /// in one order.
+    /// Whether the lines of one version alone stay in its order between the shared lines around them, if these
+    /// shared lines have the same order in all versions.
     private func keepsInsertions(between isShared: [Bool]) -> Bool {
         versions.indices.allSatisfy { index in
-            // The last shared line, and the own lines behind it.
+            // The last shared line, and the version's own lines after it.
             var run: [Int] = []
             var startsWithShared = false
             func isKept(before next: Int?) -> Bool {
@@ -80,7 +81,7 @@ extension MergeCheck {
     }
 }
 
-/// The greatest number noted at any place from one on: a Fenwick tree.
+/// The greatest number noted at any position from a given one on: a Fenwick tree.
 private struct GreatestFrom {
     private var tree: [Int]
 

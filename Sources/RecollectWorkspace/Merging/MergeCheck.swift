@@ -1,15 +1,15 @@
 import Foundation
 import RecollectCore
 
-/// Checks a merge for lines that it dropped or moved, by the texts alone: it shares no code with the merge.
+/// Checks a merge for dropped or moved lines. It uses only the texts and shares no code with the merge.
 ///
 /// - A line of a version may be missing in the result only if the base has it and another version has deleted it.
 /// - Lines in the same order in all versions keep it in the result.
-/// - Neighbors in a version, in an order that contradicts the base, keep the version's order.
+/// - Neighbors in a version, in an order contradicting the base, keep the version's order.
 /// - A line of one version alone stays between its neighbors, if these have the same order in all versions.
 ///
-/// The check ignores blank lines, line ends, Unicode normalization, and the marks of labeled blocks. A merge rewrites the entries
-/// of a journal, so their check compares words, not lines.
+/// The check ignores blank lines, line ends, Unicode normalization, and the marks of conflict blocks. A merge
+/// rewrites the entries of a journal, so their check compares words, not lines.
 struct MergeCheck {
     private let numbering: Numbering<ByteString>
     let merged: CheckedText
@@ -17,6 +17,7 @@ struct MergeCheck {
     let base: CheckedText?
     private let isJournal: Bool
 
+    /// Creates a check of a merge's result.
     /// - Parameter isJournal: Whether the texts are days of the journal.
     init(_ merged: String, of versions: [String], base: String?, isJournal: Bool) {
         var numbering = Numbering<ByteString>()
@@ -31,7 +32,7 @@ struct MergeCheck {
         self.numbering = numbering
     }
 
-    /// Whether nothing is missing but what was deleted, and nothing was moved.
+    /// Whether only deleted content is missing, and no line was moved. For a journal, only words are checked.
     var isPassed: Bool {
         isJournal ? hasAllWords : hasAllLines && keepsOrder
     }
@@ -45,10 +46,10 @@ struct MergeCheck {
         }
     }
 
-    /// Whether a version has labeled blocks.
+    /// Whether a version has conflict blocks.
     var hasBlocks: Bool { versions.contains(where: \.hasBlocks) }
 
-    /// The lines of the versions that were taken for deleted, in order, each once.
+    /// The lines of the versions assumed deleted, in order, each once.
     var deleted: [String] {
         var known = Set(merged.lines)
         let words = isJournal ? words(of: merged) : []
@@ -61,7 +62,7 @@ struct MergeCheck {
     // MARK: Lines
 
     private var hasAllLines: Bool {
-        // Of equal alternatives in blocks, one remains.
+        // Of equal alternatives in conflict blocks, one remains.
         let isCounted = !hasBlocks
         return numbering.values.indices.allSatisfy { line in
             let counts = versions.map { $0.counts[line] }
@@ -92,7 +93,7 @@ struct MergeCheck {
         Set(text.lines.flatMap { Self.words(of: numbering.values[$0].string) })
     }
 
-    /// Letters and digits that stand together; of an entry's heading those of its title.
+    /// Returns the words of a line, of letters and digits; for an entry's heading, the words of its title.
     private static func words(of line: String) -> [String] {
         let text = JournalHeadingLine(line)?.title ?? line
         return text.split { !$0.isLetter && !$0.isNumber }.map(String.init)

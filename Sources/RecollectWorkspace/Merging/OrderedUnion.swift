@@ -1,12 +1,13 @@
-/// The union of sequences of texts. It has each text as often as the sequence that has it most often.
+/// The union of sequences of texts. It has each text as often as the sequence with its most occurrences.
 ///
-/// The union keeps the order of each sequence. Texts without a common order are sorted by another sequence, then by their bytes. If
-/// the sequences contradict each other, texts of the other sequence stand in the order of `exchanged`, and each other text
-/// follows the text before it.
+/// The union keeps the order of each sequence. Texts without a common order are sorted by another sequence, then
+/// by their bytes. If the sequences contradict each other, texts of the other sequence have the order of
+/// `exchanged`, and each other text follows the text before it.
 enum OrderedUnion {
+    /// Returns the union of sequences.
     /// - Parameters:
     ///   - sequences: The texts.
-    ///   - other: The sequence that decides between texts without a common order.
+    ///   - other: The order of texts without a common order.
     static func of(_ sequences: some Collection<[String]>, or other: [String] = []) -> [String] {
         var numbering = Numbering<Occurrence>()
         let different = Set(sequences.map { occurrences(in: $0).map { numbering.number($0) } })
@@ -23,7 +24,7 @@ enum OrderedUnion {
         return union.map { values[$0].text }
     }
 
-    /// Sorts numbers that sequences have in contradicting orders.
+    /// Sorts numbers with contradicting orders in the sequences.
     private static func followed(_ numbers: [Int], by sequences: Set<[Int]>, ranks: [Int]) -> [Int] {
         let ranked = numbers.filter { ranks[$0] != .max }
         let byRank = Dictionary(uniqueKeysWithValues: ranked.map { (ranks[$0], $0) })
@@ -52,15 +53,15 @@ enum OrderedUnion {
         }.filter { $0 >= 0 }
     }
 
-    /// Sorts numbers so that two of them change places if they did in any of some sequences.
+    /// Sorts numbers so that two of them are exchanged if any of some sequences exchanges them.
     ///
-    /// The result is the join of the sequences in the weak order of permutations: if 3 stands before 2 in one sequence, and 2 before
-    /// 1 in another one, then 3 stands before 1.
+    /// The result is the join of the sequences in the weak order of permutations: if 3 is before 2 in one
+    /// sequence, and 2 before 1 in another one, then 3 is before 1.
     /// - Parameters:
-    ///   - numbers: In ascending order.
+    ///   - numbers: The numbers, in ascending order.
     ///   - sequences: Some or all of the numbers, each once.
-    /// - Returns: `nil` if incomplete sequences contradict each other, or if several sequences exchange some of more than 1,000
-    ///   numbers.
+    /// - Returns: `nil` if incomplete sequences contradict each other, or if several sequences exchange some of
+    ///   more than 1,000 numbers.
     static func exchanged(_ numbers: [Int], in sequences: some Collection<[Int]>) -> [Int]? {
         let moved = Set(sequences.filter { zip($0, $0.dropFirst()).contains { $0 > $1 } })
         guard let first = moved.first else { return numbers }
@@ -70,7 +71,7 @@ enum OrderedUnion {
             let places = Dictionary(uniqueKeysWithValues: zip(sequence, 0...))
             return numbers.map { places[$0] }
         }
-        // For each number, whether each lesser one stands behind it.
+        // For each number, whether each lesser one is behind it.
         let none = Array(repeating: false, count: numbers.count)
         var isBehind = Array(repeating: none, count: numbers.count)
         var counts = Array(repeating: 0, count: numbers.count)
@@ -81,7 +82,7 @@ enum OrderedUnion {
             }
             for left in 0..<right { counts[isBehind[right][left] ? left : right] += 1 }
         }
-        // The counts of numbers before each differ, unless the exchanges are no permutation.
+        // The counts of preceding numbers differ, unless the exchanges are no permutation.
         let byCount = Dictionary(zip(counts, numbers)) { first, _ in first }
         let sorted = numbers.indices.compactMap { byCount[$0] }
         return sorted.count == numbers.count ? sorted : nil
@@ -102,7 +103,8 @@ enum OrderedUnion {
         }
     }
 
-    /// Sorts numbers topologically, the first free one first; `nil` if the sequences contradict each other.
+    /// Sorts numbers topologically. Of several free numbers, the first one is taken. Returns `nil` if the
+    /// sequences contradict each other.
     private static func ordered(_ numbers: [Int], by sequences: Set<[Int]>) -> [Int]? {
         var places = Array(repeating: 0, count: (numbers.max() ?? -1) + 1)
         for (place, number) in numbers.enumerated() { places[number] = place }
@@ -132,7 +134,8 @@ private struct Heap {
     /// A number at index i is at most its children, at 2i + 1 and 2i + 2.
     private var numbers: [Int]
 
-    /// - Parameter numbers: In ascending order.
+    /// Creates a heap.
+    /// - Parameter numbers: The numbers, in ascending order.
     init(_ numbers: [Int]) {
         self.numbers = numbers
     }

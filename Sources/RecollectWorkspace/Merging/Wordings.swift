@@ -1,8 +1,9 @@
 import Foundation
 
-/// The texts that stand in one place of a version: one, or several where a conflict was left there.
+/// The alternatives at one position in a version of a day: one text, or several from an unresolved conflict.
 struct Wordings {
-    /// One text, and how it is laid out where it stands alone; the greater one of two for which no difference is made is kept.
+    /// A text, and its layout for use without other alternatives. Of two equivalent texts, the greater one is
+    /// kept.
     private struct Wording: Comparable {
         let text: ByteText
         var layout: Layout
@@ -17,7 +18,7 @@ struct Wordings {
         }
     }
 
-    /// How a text was parted into what stands in the heading and what below it.
+    /// The division of a text into the title in the heading and the body below it.
     private struct Layout: Comparable {
         let title: ByteText
         let body: ByteText
@@ -27,17 +28,17 @@ struct Wordings {
         }
     }
 
-    /// By what makes a difference.
+    /// The texts by their normalized form.
     private var byKey: [ByteText: Wording] = [:]
 
     init() {}
 
-    /// What stands before the first entry.
+    /// Creates the text before the first entry.
     init(ofHead body: [ByteText]) {
         take(ByteText(lines: body), layout: nil)
     }
 
-    /// What an entry says.
+    /// Creates the text of an entry.
     init(ofEntry body: [ByteText], title: String) {
         let isQuotation = body.allSatisfy(\.isQuoted)
         let lines = (title.isEmpty ? [] : [ByteText(title)]) + (isQuotation ? body.map(\.unquoted) : body)
@@ -47,7 +48,7 @@ struct Wordings {
     private mutating func take(_ text: ByteText, layout: Layout?) {
         let text = text.normalised
         let lines = text.text.lines
-        // A block that somebody wrote into is a text of theirs.
+        // A block edited by a person is an ordinary text.
         if let (block, count) = LabelledBlock.read(lines[...]), count == lines.count, block.alternatives.count > 1,
             ByteText(block.text) == text
         {
@@ -62,7 +63,7 @@ struct Wordings {
         byKey[key] = byKey[key].map { max($0, wording) } ?? wording
     }
 
-    /// The text without marks of quotation, and with accents in one spelling.
+    /// Returns the text without quotation marks (`>`), in composed form.
     private static func key(of text: ByteText) -> ByteText {
         if text.bytes.allSatisfy({ $0 < 0x80 }) { return ByteText(lines: text.lines.map(\.unquoted)) }
         let composed = ByteText(text.text.precomposedStringWithCanonicalMapping)
@@ -74,9 +75,9 @@ struct Wordings {
 
     func isSame(as other: Wordings) -> Bool { keys == other.keys }
 
-    /// Takes in what else one version says in the same place.
+    /// Adds the texts of the same version at the same position.
     mutating func add(_ other: Wordings) {
-        // Several have no layouts any more, however many come to them.
+        // With several texts, layouts are dropped for good.
         if byKey.count > 1 {
             byKey.merge(other.byKey.mapValues { Wording(text: $0.text) }, uniquingKeysWith: max)
         } else {
@@ -86,15 +87,16 @@ struct Wordings {
         dropNothing()
     }
 
-    /// No text is no alternative to one.
+    /// Removes the empty text, if there is another one.
     private mutating func dropNothing() {
         if byKey.count > 1 { byKey[ByteText("")] = nil }
     }
 
     // MARK: Merging
 
-    /// What a version left of the base's texts. All of it is no decision; none of it says only that there is another text; fewer of them
-    /// is more decided; and who adds a text of their own beside all of them decided for them all.
+    /// A version's decision about the texts of the base. From the weakest to the strongest: all of them are kept;
+    /// none is kept, as another text replaces them; some are removed, the more the stronger; all are kept beside a
+    /// new text.
     private struct Decision: Comparable {
         let rank: Int
         let kept: [ByteText]
@@ -110,10 +112,10 @@ struct Wordings {
         }
     }
 
-    /// What the texts of several versions become.
+    /// Merges the texts of several versions.
     ///
-    /// Of the base's texts those stay that the most decided version left; the others are united, but for those that another one of
-    /// them holds.
+    /// Of the base's texts, those kept by the strongest decision remain. The new texts are all added, except those
+    /// contained in another new text.
     static func joined(_ versions: [Wordings], base: Wordings?) -> Wordings {
         let old = base?.keys ?? []
         let decisions = versions.map { Decision($0.keys, of: old) }
@@ -137,7 +139,7 @@ struct Wordings {
 
     var asHead: [UInt8] { text.bytes }
 
-    /// What stands in the heading, and what below it.
+    /// The title in the heading, and the body below it.
     var asEntry: (title: String, body: [UInt8]) {
         let layout = byKey.count == 1 ? byKey.values.first?.layout : Wording(text: text).layout
         return (layout?.title.text ?? "", layout?.body.bytes ?? [])
@@ -150,13 +152,13 @@ struct Wordings {
 }
 
 extension ByteText {
-    /// Without what a labelled block does not keep: line ends of Windows, and blank lines around the text.
+    /// The text without Windows line ends and blank lines around it, as read back from a conflict block.
     fileprivate var normalised: ByteText {
         ByteText(lines: lines.map(\.trimmingCarriageReturn).trimmingBlankLines)
     }
 
-    /// Whether all lines of another text stand in this one, in order.
-    /// - Parameter isCut: Whether the other's last line may be a prefix.
+    /// Whether this text has all lines of another one, in order.
+    /// - Parameter isCut: Whether the other text's last line may be a prefix.
     fileprivate func holds(_ other: ByteText, isCut: Bool) -> Bool {
         guard bytes.count > other.bytes.count else { return false }
         var wanted = other.lines[...]

@@ -5,12 +5,12 @@ import RecollectCore
 public enum WorkspaceMerge {
     /// Merges versions of a file.
     ///
-    /// The order of the versions does not matter. Merging a result with one of its versions gives the same result. A
-    /// day of the journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by lines.
-    /// Research, other files, and text with invalid UTF-8 are never merged. The result of a text merge is checked. The
-    /// merge fails if a line is missing without a deletion in a version, or lines moved without a move in a version.
-    /// Markdown is merged by lines alone if the merge by headings fails this check or repeats lines. Contradicting
-    /// changes in a chat do not fail the merge: the result has one of them.
+    /// The order of the versions does not matter. Merging a result with one of its versions gives the same result.
+    /// A day of the journal merges by entries, a chat by messages, Markdown by headings and lines, plain text by
+    /// lines. Research, other files, and text with invalid UTF-8 are never merged. The result of a text merge is
+    /// checked. The merge fails if a line is missing without a deletion in a version, or if lines are moved
+    /// without a move in a version. Markdown is merged by lines alone if the merge by headings fails this check or
+    /// repeats lines. Contradicting changes in a chat do not fail the merge: the result has one of them.
     /// - Parameters:
     ///   - base: A common ancestor, if one is known. Content of the base missing in a version was deleted there.
     ///   - versions: The contents, at least one.
@@ -20,7 +20,7 @@ public enum WorkspaceMerge {
         mergedAndChecked(base: base, versions: versions, at: path)?.bytes
     }
 
-    /// A merge's result, and the content missing in it.
+    /// The result of a merge, and the content missing in it.
     struct Result {
         let bytes: [UInt8]
         /// The lines assumed deleted: lines of the versions missing in the result. For a chat, the texts of deleted
@@ -31,7 +31,7 @@ public enum WorkspaceMerge {
         var apart: [[UInt8]] = []
     }
 
-    /// `merged`, and the content missing in the result.
+    /// Merges like `merged`. Also returns the content missing in the result.
     static func mergedAndChecked(base: [UInt8]?, versions: [[UInt8]], at path: WorkspacePath) -> Result? {
         let different = Set(versions)
         guard different.count > 1 else { return different.first.map { Result(bytes: $0, deleted: []) } }
@@ -56,7 +56,7 @@ public enum WorkspaceMerge {
         }
     }
 
-    /// The first merge to pass the check without repeating lines, else the first to pass.
+    /// Returns the first merge to pass the check without repeating lines, else the first to pass.
     private static func merged(
         base: String?, _ versions: [String], as syntaxes: [MarkdownSection.Syntax]
     ) -> Result? {
@@ -113,7 +113,7 @@ public enum WorkspaceMerge {
 }
 
 extension String {
-    /// The text of valid UTF-8 bytes. (`String(validating:as:)` needs iOS 18.)
+    /// Creates a text from valid UTF-8 bytes; `nil` for other bytes. (`String(validating:as:)` needs iOS 18.)
     init?(validUTF8 bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.utf8.elementsEqual(bytes) else { return nil }
@@ -122,8 +122,8 @@ extension String {
 }
 
 extension String {
-    /// Whether a letter has too many combining marks: composing them takes time without bound. (Unicode's stream-safe
-    /// text has at most 30: UAX #15, 13.)
+    /// Whether a letter has so many combining marks as to make composing slow without bound. (Unicode's
+    /// stream-safe text has at most 30: UAX #15, 13.)
     var hasEndlessLetters: Bool {
         var marks = 0
         for scalar in unicodeScalars {

@@ -1,10 +1,10 @@
 import Dispatch
 import RecollectCore
 
-/// Work that somebody else starts when it may begin, waited for within a bound; once it has begun it is never given up.
+/// Waits a bounded time for another thread to start some work. Work already started is never abandoned.
 ///
-/// Exactly one of the two happens: the work runs and its caller gets the result, however long it takes; or the caller has given up,
-/// and the work never runs.
+/// Exactly one of two outcomes is possible. Either the work runs and the caller gets its result, however long that
+/// takes; or the caller gives up, and the work never runs.
 package final class BoundedTurn<Value: Sendable>: Sendable {
     private enum State {
         case waiting
@@ -18,7 +18,7 @@ package final class BoundedTurn<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Does the work, unless it was given up or done. For whoever starts it.
+    /// Runs the work on the calling thread, unless the waiting caller has given up or the work has already run.
     package func run(_ work: () throws -> Value) {
         let mayBegin = state.withLock { state in
             guard case .waiting = state else { return false }
@@ -31,7 +31,9 @@ package final class BoundedTurn<Value: Sendable>: Sendable {
         end.signal()
     }
 
-    /// Waits for the result; `nil` where the work did not begin in time, and never will. Blocks; for one caller.
+    /// Waits for the result. Blocks; may be called only once.
+    /// - Parameter time: The maximum time until the work starts.
+    /// - Returns: `nil` if the work did not start in time. It then never runs.
     package func result(within time: DispatchTimeInterval) throws -> Value? {
         if end.wait(timeout: .now() + time) == .timedOut {
             let isGivenUp = state.withLock { state in

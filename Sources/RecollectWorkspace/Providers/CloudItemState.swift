@@ -1,27 +1,29 @@
 import Foundation
 
-/// What iCloud tells about a file, and what that means for whoever wants to read it.
+/// The state of a file as reported by iCloud, and its meaning for readers of the file.
 package struct CloudItemState: Sendable {
-    /// How much of its content is on this device; the names are those of `URLUbiquitousItemDownloadingStatus`.
+    /// The part of the content on this device, named as in `URLUbiquitousItemDownloadingStatus`.
     package enum Content: String, Sendable {
-        /// The newest that the cloud knows.
+        /// The newest version in the cloud.
         case current = "NSURLUbiquitousItemDownloadingStatusCurrent"
-        /// One that the cloud has a newer of.
+        /// An older version; the cloud has a newer one.
         case downloaded = "NSURLUbiquitousItemDownloadingStatusDownloaded"
-        /// None of it.
+        /// No content.
         case notDownloaded = "NSURLUbiquitousItemDownloadingStatusNotDownloaded"
     }
 
-    /// `nil` for a file that the cloud does not have, and for what it says in words that are new.
+    /// The content on this device; `nil` for a file not in the cloud, and for a status unknown to this version of
+    /// Recollect.
     package var content: Content?
     package var isDownloading: Bool
     package var hasUnresolvedVersions: Bool
-    /// Whether the cloud has what is here; `nil` where it does not say.
+    /// Whether the cloud has the local content; `nil` if unknown.
     package var isUploaded: Bool?
-    /// Why an upload failed.
+    /// The error of a failed upload.
     package var uploadError: (any Error)?
 
-    /// - Parameter status: `URLUbiquitousItemDownloadingStatus.rawValue`, where it is told.
+    /// Creates a state.
+    /// - Parameter status: `URLUbiquitousItemDownloadingStatus.rawValue`, if available.
     package init(
         status: String?, isDownloading: Bool, hasUnresolvedVersions: Bool, isUploaded: Bool? = nil,
         uploadError: (any Error)? = nil
@@ -33,7 +35,8 @@ package struct CloudItemState: Sendable {
         self.uploadError = uploadError
     }
 
-    /// Whether the cloud has the content. An error of an earlier upload says nothing of a content that is there.
+    /// The upload state of the local content; `nil` if unknown. For uploaded content, errors of earlier uploads
+    /// are ignored.
     package var upload: UploadState? {
         guard let isUploaded else { return nil }
         if isUploaded { return .done }
@@ -41,10 +44,11 @@ package struct CloudItemState: Sendable {
         return (uploadError as? CocoaError)?.code == .ubiquitousFileNotUploadedDueToQuota ? .overQuota : .failed
     }
 
-    /// The state of a file of which the file system tells another one.
+    /// Returns the state of a file, given its state in the file system.
     ///
-    /// What the file system says of content that is not here holds: iCloud's words come later. An older content is a content, which
-    /// can be read and compared; that a newer one is on its way shows when it is there.
+    /// If the file system reports missing content, iCloud's status does not override it, because iCloud updates
+    /// its status later. Older content counts as local, because it can be read and compared. A newer version
+    /// counts only after its download.
     package func state(of listed: FileState) -> FileState {
         if listed == .notLocal || content == .notDownloaded { return isDownloading ? .downloading : .notLocal }
         return hasUnresolvedVersions && listed == .local ? .conflicted : listed

@@ -11,9 +11,10 @@ import RecollectCore
 #endif
 
 extension FolderProvider {
-    /// Copies what a file has beside its content to an empty file elsewhere, which is made anew: its owner, its rights, the extended
-    /// attributes that users and programs gave it, and when it was last changed. What cannot be copied is left out.
-    /// - Throws: `notFound`, `notLocal`, and what a disk throws.
+    /// Copies a file's metadata to a new, empty file elsewhere: its owner, its permissions, the extended
+    /// attributes set by users and programs, and its modification date. Replaces an existing file. Metadata that
+    /// cannot be copied is left out.
+    /// - Throws: `notFound`, `notLocal`, and disk errors.
     public func saveDetails(of path: WorkspacePath, to url: URL) throws {
         try explaining("look at", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent),
@@ -28,9 +29,10 @@ extension FolderProvider {
         }
     }
 
-    /// Gives a file that has some content what `saveDetails` copied; one that has another content stays as it is.
-    /// - Parameter isDated: Whether it gets the date of the last change, too.
-    /// - Throws: `notFound`, `notLocal`, and what a disk throws.
+    /// Applies the metadata copied by `saveDetails` to a file with an expected content. A file with other content
+    /// stays unchanged.
+    /// - Parameter isDated: Whether to set the modification date, too.
+    /// - Throws: `notFound`, also if the copied metadata is missing; `notLocal`; and disk errors.
     public func applyDetails(
         from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
     ) throws {
@@ -48,9 +50,9 @@ extension FolderProvider {
         }
     }
 
-    /// Gives a file the extended attributes, the owner and the rights of another one.
+    /// Copies the extended attributes, the owner and the permissions of a file to another file.
     static func copyDetails(of old: OpenFile, to new: OpenFile) throws {
-        // In this order: into a file that nobody may write nobody writes attributes either.
+        // In this order: attributes cannot be written to a read-only file.
         recollect_copy_extended_attributes(old.descriptor, new.descriptor)
         try new.takeRights(of: old)
     }
@@ -63,7 +65,7 @@ extension FolderProvider {
         #else
             let date = status.st_mtim
         #endif
-        // Best effort: only its owner may date a file.
+        // Best effort: only the owner of a file may set its dates.
         _ = futimens(new.descriptor, [date, date])
     }
 }

@@ -10,13 +10,16 @@ import RecollectCore
 #endif
 
 extension FolderProvider {
-    /// Settles what writers that were killed left in a folder under temporary names. Drafts are removed. What may be the only copy of a
-    /// content that somebody else saved is removed if it is known, or the file still has it; else it becomes a file, `name (kept …)`, or
-    /// `unnamed (kept …)` where its temporary name does not tell whose it was.
+    /// Removes or renames the temporary files of killed writers in a folder.
     ///
-    /// Waits for nobody: where a writer of ours is at work in the folder, nothing is settled. On file systems without locks, and
-    /// without `includingRecent`, only what was left more than an hour ago is.
-    /// - Throws: `unavailable`, and what a disk throws.
+    /// Drafts are removed. Other temporary files may have the only copy of a content saved by another program.
+    /// Such a file is removed if `isKnown` returns true, or if the original file still has the content. Otherwise
+    /// it is renamed to `name (kept …)`, or to `unnamed (kept …)` if its temporary name does not include the
+    /// original name.
+    ///
+    /// Does not wait. While another Recollect writer uses the folder, nothing is settled. On file systems without
+    /// locks, and without `includingRecent`, only files older than an hour are settled.
+    /// - Throws: `unavailable`, and disk errors.
     public func settleLeftovers(
         in path: WorkspacePath, includingRecent: Bool,
         isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
@@ -47,13 +50,15 @@ extension FolderProvider {
         return settled
     }
 
-    /// Settles one file. Returns the file that it became; `nil` where it was removed.
+    /// Settles one file.
+    /// - Returns: The path of the renamed file; `nil` if it was removed, or could not be renamed.
     private func settle(
         _ name: String, in folder: OpenFolder, at path: WorkspacePath,
         _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool
     ) throws -> WorkspacePath? {
         let original = TemporaryName.original(of: name)
-        // What cannot be read is kept unread. A link or a folder, which an exchange may have taken out, is known to nobody.
+        // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
+        // unknown to the archive.
         let bytes = try folder.entry(name)?.kind == .file ? try? FoundFile.read(name, in: folder) : nil
         let hash = bytes.map { ContentHash(of: $0) }
         if try TemporaryName.isDraft(name) || isSettled(hash, original, in: folder, at: path, isKnown) {
@@ -65,7 +70,7 @@ extension FolderProvider {
         return try? path.appending(giveName(to: name, of: hash, in: folder, among: names))
     }
 
-    /// Whether a content is safe elsewhere: in the file that it came from, or because somebody knows it.
+    /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
     private func isSettled(
         _ hash: ContentHash?, _ original: (name: String, isWhole: Bool)?, in folder: OpenFolder, at path: WorkspacePath,
         _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool
@@ -73,12 +78,12 @@ extension FolderProvider {
         guard let hash else { return false }
         guard let original, original.isWhole else { return try isKnown(hash, nil) }
         if try content(of: original.name, in: folder) == hash { return true }
-        // A name that is none in a workspace is nobody's whom the archive could know.
+        // The archive cannot have a file with an invalid workspace name.
         guard let file = try? path.appending(original.name) else { return false }
         return try isKnown(hash, file)
     }
 
-    /// Removes those of some temporary files that killed writers left more than an hour ago.
+    /// Removes those of the named temporary files older than an hour.
     func removeLeftovers(in folder: OpenFolder, named names: [String]) throws {
         for name in names {
             guard let entry = try folder.entry(name), isLeftover(entry) else { continue }
@@ -89,14 +94,14 @@ extension FolderProvider {
     private func isLeftover(_ entry: FolderEntry) -> Bool { now().timeIntervalSince(entry.touched) > 3_600 }
 }
 
-/// What became of the temporary files that killed writers left.
+/// The result of settling the temporary files of killed writers.
 public struct SettledLeftovers: Hashable, Sendable {
-    /// The files that were made of them.
+    /// The files made from temporary files.
     public var kept: [WorkspacePath]
-    /// How many were removed: nobody else had written what they held, or it is kept elsewhere.
+    /// The number of removed files: drafts, and files with contents available elsewhere.
     public var removed: Int
 
-    /// Makes a result.
+    /// Creates a result.
     public init(kept: [WorkspacePath] = [], removed: Int = 0) {
         self.kept = kept
         self.removed = removed

@@ -2,11 +2,12 @@ import Foundation
 import RecollectCore
 
 extension FolderProvider {
-    /// The files in the lineage folder, and in what a service made of it (`.recollect 2`), in the order of their names.
+    /// Returns the files in the lineage folder and in its copies made by a sync service (`.recollect 2`), sorted
+    /// by folder and name.
     ///
-    /// Left out are files that are larger than `LineageFile.largest`, and those that are not on this device: their download is asked for, where
-    /// the system can fetch them.
-    /// - Throws: `unavailable`, and what a disk throws.
+    /// Files larger than `LineageFile.largest` are left out. So are files not on this device; their download is
+    /// requested if the system can download files.
+    /// - Throws: `unavailable`, and disk errors.
     public func lineageFiles() throws -> [LineageFile] {
         try explaining("read", rootURL.path) {
             let root = try openRoot()
@@ -27,8 +28,8 @@ extension FolderProvider {
         }
     }
 
-    /// A file in the lineage folder itself; `nil` if there is none, it is too large, or it is not on this device.
-    /// - Throws: `unavailable`, and what a disk throws.
+    /// Returns a file in the lineage folder itself; `nil` if it is missing, too large, or not on this device.
+    /// - Throws: `unavailable`, and disk errors.
     public func lineageFile(_ name: String) throws -> LineageFile? {
         try explaining("read", rootURL.path) {
             let root = try openRoot()
@@ -54,9 +55,11 @@ extension FolderProvider {
         URL(fileURLWithPath: folder.path(of: name), isDirectory: false)
     }
 
-    /// Replaces a file of the lineage folder, which is made where it is missing, or removes it. Atomic, and not durable: a power cut may
-    /// leave the old content, or a file that is not complete and tells nothing.
-    /// - Throws: `unavailable`, `foreignStore` where something else than a folder has its name, and what a disk throws.
+    /// Replaces or removes a file in the lineage folder. Creates the folder if needed.
+    ///
+    /// Atomic but not durable: a power loss may leave the old content, or an incomplete file, ignored by readers.
+    /// - Throws: `unavailable`; `foreignStore` if the folder's name is taken by something other than a folder; and
+    ///   disk errors.
     public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {
         try explaining("write", rootURL.path + "/" + LineageFile.folderName) {
             let root = try openRoot()
@@ -71,11 +74,11 @@ extension FolderProvider {
                 try folder.makeFile(temporary).write(bytes, at: 0)
                 try folder.rename(temporary, to: name)
             } catch {
-                // What cannot be removed either goes with the leftovers.
+                // If this fails, the file is removed with the leftovers.
                 try? folder.remove(temporary)
                 throw error
             }
-            // Nobody exchanges names here, so each of them is a draft.
+            // All temporary files are drafts, because writes in this folder do not exchange names.
             try removeLeftovers(in: folder, named: folder.names().filter(TemporaryName.isOne))
         }
     }

@@ -9,19 +9,20 @@ import RecollectCore
     import Glibc
 #endif
 
-// Writers of ours, in all processes, take turns by a lock on the folder. Foreign programs know nothing of it: so what
-// stands at a name is taken out by one exchange of names, looked at, and only then removed. A moment is left: who has
-// the old file open and writes into it after that look, writes into nothing; and on file systems that cannot exchange
-// (FAT), what is written between the second look and the renaming is overwritten. Callers keep what they replace.
+// Recollect writers in all processes take turns, by a lock on the folder. Other programs ignore this lock. So the
+// file at a name is taken out by one exchange of names, checked, and only then removed. Two gaps are left. A
+// program with the old file open may write into it after the check, and the write is lost. On file systems without
+// an exchange (FAT), content written between the second check and the rename is overwritten. Callers archive the
+// content they replace.
 extension FolderProvider {
-    /// Gives a file new content, on the disk when this returns; folders above are made.
+    /// Replaces the content of a file, or creates a file, with its parent folders. Durable on return.
     ///
-    /// The file is the old one or the new one at any moment, a power cut too, and nothing is left of a write that
-    /// failed. It keeps its rights, its owner where this process may give it to them, and, where the file system can, the extended
-    /// attributes that users and programs gave it.
-    /// - Throws: `ContentMismatch` where something else is there, which then stays, or its folder was moved away meanwhile; `notLocal`, `foreignStore`,
-    ///   `unavailable`, `busy` where another writer of ours hangs, and what a disk throws (`diskFull`, `readOnly`,
-    ///   `permissionDenied`).
+    /// Atomic: at any time, also after a power loss, the file is the old one or the new one. A failed write leaves
+    /// nothing behind. The file keeps its permissions, its owner if this process may set it, and, if the file
+    /// system supports them, the extended attributes set by users and programs.
+    /// - Throws: `ContentMismatch` if the file has other content, which is left unchanged, or if its folder was
+    ///   moved away during the write; `notLocal`; `foreignStore`; `unavailable`; `busy` if another Recollect
+    ///   writer hangs; and disk errors (`diskFull`, `readOnly`, `permissionDenied`).
     public func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws {
         try explaining("write", self.path(of: path)) {
             guard let parent = path.parent else {
@@ -45,7 +46,7 @@ extension FolderProvider {
                     try folder.renameExclusively(staged, to: path.name)
                 }
             } catch {
-                // What is left of it goes with the leftovers; what is not mine under that name is somebody's file.
+                // If this fails, the file is removed with the leftovers. With another stamp, it is a foreign file.
                 if (try? folder.entry(staged))?.stamp == mine { try? folder.remove(staged) }
                 guard let failure = error as? POSIXFailure,
                     failure.number == EEXIST || (failure.number == ENOENT && found != nil)
@@ -53,7 +54,7 @@ extension FolderProvider {
                 throw ContentMismatch(current: try FoundFile(path, in: folder)?.read())
             }
             try folder.synchronizePath()
-            // Somebody may have moved the folder away, and the file with it.
+            // Another program may have moved the folder away, with the file in it.
             guard try isStillThere(folder, at: parent) else {
                 let current = try self.folder(at: parent).flatMap { try FoundFile(path, in: $0)?.read() }
                 throw ContentMismatch(current: current)
@@ -66,8 +67,8 @@ extension FolderProvider {
         try self.folder(at: path).map { try $0.isSame(as: folder) } ?? false
     }
 
-    /// Removes a file that still has some content; folders that become empty stay.
-    /// - Throws: `ContentMismatch`, `notLocal`, and what `write` throws.
+    /// Removes a file with an expected content. Its folder stays, even if it is empty.
+    /// - Throws: `ContentMismatch`, `notLocal`, and the errors of `write`.
     public func remove(_ path: WorkspacePath, holding expected: ContentHash) throws {
         try explaining("remove", self.path(of: path)) {
             guard let parent = path.parent, let folder = try folder(at: parent) else {
@@ -79,7 +80,7 @@ extension FolderProvider {
         }
     }
 
-    /// Removes a file of some name on the disk, if it still has some content.
+    /// Removes the file with a name on disk, if it has an expected content.
     func remove(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash
     ) throws {
@@ -93,7 +94,7 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: aside, in: folder) == expected }
         if case .success(true) = holds {
-            // The file is gone from its name. What stays under the other one is settled with the leftovers.
+            // The file no longer has its name. If this fails, the leftovers are settled later.
             try? folder.remove(aside)
             return try folder.synchronize()
         }
@@ -102,9 +103,9 @@ extension FolderProvider {
         throw ContentMismatch(current: try ifThere { try FoundFile.read(name, in: folder) })
     }
 
-    /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
-    /// Writers of ours who are about to make a file in it make it anew.
-    /// - Returns: Whether it was removed.
+    /// Removes an empty folder. A folder with any content stays, and a missing folder is ignored. Recollect
+    /// writers about to create a file in the folder create the folder again.
+    /// - Returns: Whether the folder was removed.
     @discardableResult
     public func removeFolder(_ path: WorkspacePath) throws -> Bool {
         try explaining("remove", self.path(of: path)) {
@@ -124,7 +125,7 @@ extension FolderProvider {
         }
     }
 
-    /// Gives a name what is staged, if it still holds some content; the old file is gone then.
+    /// Replaces a file with a staged one, if it still has an expected content. Removes the old file.
     private func replace(
         _ name: String, in folder: OpenFolder, at parent: WorkspacePath, holding expected: ContentHash,
         by staged: String, _ mine: FileStamp?
@@ -135,12 +136,12 @@ extension FolderProvider {
         }
         let holds = Result { try content(of: staged, in: folder) == expected }
         if case .success(true) = holds {
-            // The file is written. What stays under the other name is settled with the leftovers.
+            // The file is written. If this fails, the leftovers are settled later.
             try? folder.remove(staged)
             return
         }
-        // Somebody was quicker: theirs goes back, also where it cannot be read, and what comes out is mine, unless they have
-        // written once more.
+        // Another program wrote in the meantime. Its file goes back, even if it cannot be read. The exchange
+        // returns the staged file, unless the program has written again.
         beforeExchange()
         if try ifThere({ try folder.exchange(staged, name) }) == nil || folder.entry(staged)?.stamp != mine {
             try putBack(staged, to: name, in: folder, at: parent)
@@ -149,19 +150,19 @@ extension FolderProvider {
         throw POSIXFailure(EEXIST)
     }
 
-    /// Gives somebody else's file its name again, or one that says what it is where that is taken.
+    /// Gives a foreign file its name again, or the name of a kept copy if that is taken.
     private func putBack(_ aside: String, to name: String, in folder: OpenFolder, at parent: WorkspacePath) throws {
-        // One that cannot be read is put back unread.
+        // Files that cannot be read are put back unread.
         let hash = try? content(of: aside, in: folder)
         let kept = Self.keptNames(for: name, holding: hash, aside, at: parent)
         _ = try giveName(to: aside, of: hash, in: folder, among: [name] + kept)
     }
 
-    /// The names that the file of a temporary name may get beside another file, the first one first.
+    /// Returns the possible names for a temporary file as a kept copy of another file, in order of preference.
     static func keptNames(
         for name: String, holding hash: ContentHash?, _ aside: String, at parent: WorkspacePath
     ) -> [String] {
-        // What cannot be read gets a name of chance, and so does what would take names that somebody has given other files.
+        // A random name, for files that cannot be read, and in case all other names are taken by other files.
         let chance = ContentHash(of: aside.utf8)
         let names =
             (hash.map { hash in
@@ -169,11 +170,14 @@ extension FolderProvider {
             } ?? [])
             + [KeptName.name(for: name, holding: chance, digits: KeptName.lengths[0], in: parent)]
             .compactMap { $0 }
-        // Where each path is too long the file is there, and told as left out.
+        // If all paths would be too long, the file gets a name anyway. It has no valid path then; `unlistedNames`
+        // returns the name.
         return names.isEmpty ? [KeptName.name(for: name, holding: chance)] : names
     }
 
-    /// Gives the file of a temporary name the first name that is free; where one has the same content already, that is enough.
+    /// Renames a temporary file to the first free name. If a file with one of the names has the same content,
+    /// removes the temporary file instead.
+    /// - Returns: The name of the file with the content.
     func giveName(
         to aside: String, of hash: ContentHash?, in folder: OpenFolder, among names: [String]
     ) throws -> String {
@@ -183,7 +187,7 @@ extension FolderProvider {
                 try folder.synchronize()
                 return name
             } catch let failure as POSIXFailure where failure.number == EEXIST {
-                // What cannot be read there is another file.
+                // A file that cannot be read counts as different.
                 guard let hash, (try? content(of: name, in: folder)) == hash else { continue }
                 try folder.remove(aside)
                 return name
@@ -192,16 +196,16 @@ extension FolderProvider {
         throw POSIXFailure(EEXIST)
     }
 
-    /// The hash of what a regular file holds; `nil` where there is none.
+    /// Returns the hash of a regular file's content; `nil` without such a file.
     func content(of name: String, in folder: OpenFolder) throws -> ContentHash? {
         guard try folder.entry(name)?.kind == .file else { return nil }
         return try ifThere { ContentHash(of: try FoundFile.read(name, in: folder)) }
     }
 
-    /// Writes a file under a name that no sync service passes on, on the disk when this returns.
+    /// Writes a file under a name ignored by sync services. Durable on return.
     /// - Parameters:
-    ///   - old: The file that it takes the place of.
-    ///   - name: The name that it is to have.
+    ///   - old: The file to be replaced.
+    ///   - name: The final name.
     private func stage(
         _ bytes: [UInt8], in folder: OpenFolder, like old: OpenFile?, for name: String
     ) throws -> String {
@@ -211,20 +215,20 @@ extension FolderProvider {
             try file.write(bytes, at: 0)
             if let old { try Self.copyDetails(of: old, to: file) }
             try file.synchronize()
-            // From here on it may come to hold what somebody else wrote.
+            // From now on, the file may receive the content of another program.
             let staged = TemporaryName.aside(for: name)
             try folder.rename(draft, to: staged)
             return staged
         } catch {
-            // What cannot be removed goes with the leftovers.
+            // If this fails, the file is removed with the leftovers.
             try? folder.remove(draft)
             throw error
         }
     }
 
     /// Opens a folder and waits for its other writers.
-    /// - Parameter isMade: Whether it is made where it is missing, again where it is removed as empty while this waits.
-    /// - Returns: The folder and the names in it; `nil` where there is none.
+    /// - Parameter isMade: Whether to create a missing folder, also if it is removed as empty during the wait.
+    /// - Returns: The folder and the names in it; `nil` if it is missing.
     private func takeTurn(
         at path: WorkspacePath, making isMade: Bool
     ) throws -> (folder: OpenFolder, names: [String])? {
@@ -236,8 +240,8 @@ extension FolderProvider {
         throw POSIXFailure(ENOENT)
     }
 
-    /// Waits for the folder's other writers, and removes the drafts that killed ones left more than an hour ago.
-    /// - Returns: The names in the folder; `nil` where it was removed or moved away meanwhile.
+    /// Waits for the folder's other writers. Then removes the drafts older than an hour, left by killed writers.
+    /// - Returns: The names in the folder; `nil` if it was removed or moved away in the meantime.
     private func takeTurn(in folder: OpenFolder) throws -> [String]? {
         try folder.lockAgainstWriters()
         guard try folder.isStillThere() else { return nil }

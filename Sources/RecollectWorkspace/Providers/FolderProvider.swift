@@ -9,31 +9,32 @@ import RecollectCore
     import Glibc
 #endif
 
-/// A workspace in a plain folder, which a sync service or nothing at all keeps the same on other devices.
+/// A workspace in a plain folder, with or without a sync service.
 ///
-/// Names are resolved step by step inside the folder that was there when the provider was made: a symbolic link below
-/// it is never followed, whoever makes it and when, and a folder that was removed, replaced or unmounted is
-/// `unavailable`, never empty. The folder itself may be named by a link. It is kept open, so it cannot be unmounted
-/// meanwhile. Files are made for this user alone (0600, folders 0700); one that is given new content keeps its rights.
+/// Paths are resolved name by name, starting at the folder opened by the initializer. Symbolic links below it are
+/// never followed, whenever they are made. A removed, replaced or unmounted folder is `unavailable`, never empty.
+/// The folder's own path may contain links. The provider keeps the folder open, so it cannot be unmounted during
+/// use. New files are accessible to this user only (0600, folders 0700). A file keeps its permissions when its
+/// content is replaced.
 ///
-/// A file whose name on the disk is the decomposed form (NFD) of its path is that path's file. Where both forms are
-/// there, the composed one is; it is listed as conflicted, and the other one is among its `conflictVersions`. Names
-/// that differ in case are two files where the file system says so, and one where it does not: then a write keeps the
-/// name that is there.
+/// A file with the decomposed form (NFD) of a path as its name on disk is the file at this path. If both forms
+/// exist, the composed one is the file. It is listed as conflicted, and the other one is among its
+/// `conflictVersions`. Names different only in case are two files on a case-sensitive file system, and one file on
+/// others. In the second case, a write keeps the existing name.
 public final class FolderProvider: WorkspaceProvider {
-    /// The folder, as it was named, in absolute form.
+    /// The folder as given to the initializer, in absolute form.
     public let rootURL: URL
 
-    /// Open so that no other folder gets its identity.
+    /// Kept open so that no other folder gets its identity.
     private let root: OpenFolder
     private let watcher: FolderWatcher
     let now: @Sendable () -> Date
-    /// What happens between a look at a file and the exchange of names that follows, for tests.
+    /// For tests: runs between the check of a file and the following exchange of names.
     let beforeExchange: @Sendable () -> Void
 
-    /// Opens a folder, which is made if it is missing.
-    /// - Throws: `invalidArgument` for a URL that is none of a file; `foreignStore` where something else is in the way;
-    ///   what a disk throws.
+    /// Opens a folder, and creates it if needed.
+    /// - Throws: `invalidArgument` for a URL other than a file URL; `foreignStore` if the path is taken by
+    ///   something other than a folder; and disk errors.
     public convenience init(root: URL) throws {
         try self.init(root: root, now: { Date() })
     }
@@ -51,7 +52,8 @@ public final class FolderProvider: WorkspaceProvider {
         self.beforeExchange = beforeExchange
     }
 
-    /// What lies in a folder, one level, in no order; under the names of paths, whatever their form on the disk.
+    /// Returns the items in a folder, one level deep, in no particular order. Their paths are in composed form,
+    /// whatever the form on disk.
     /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
     public func items(in folder: WorkspacePath) throws -> [WorkspaceItem] {
         try explaining("list", path(of: folder)) {
@@ -60,7 +62,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// The names of what is left out of a folder's list, links and devices too; those that are not UTF-8 as far as they can be shown.
+    /// Returns the names left out by `items(in:)`, including links and devices. Invalid UTF-8 in a name is
+    /// repaired.
     /// - Throws: `notFound`, `unavailable`, `foreignStore` for a file or a link.
     public func unlistedNames(in folder: WorkspacePath) throws -> [String] {
         try explaining("list", path(of: folder)) {
@@ -69,8 +72,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// One file or folder; `nil` where there is none, and for links and devices.
-    /// - Throws: `unavailable`, `foreignStore` where a folder above is a file or a link.
+    /// Returns a file or folder; `nil` if there is none, and for links and devices.
+    /// - Throws: `unavailable`, `foreignStore` if a parent folder is a file or a link.
     public func item(at path: WorkspacePath) throws -> WorkspaceItem? {
         try explaining("look at", self.path(of: path)) {
             guard let parent = path.parent else {
@@ -82,7 +85,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// The path under which a file or folder lies, on a file system that ignores case; elsewhere the path itself.
+    /// Returns the path of a file or folder as spelled on disk, if the file system ignores case; otherwise the
+    /// path itself.
     /// - Throws: `unavailable`.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath {
         try explaining("look at", self.path(of: path)) {
@@ -95,15 +99,15 @@ public final class FolderProvider: WorkspaceProvider {
                     continue
                 }
                 names.append(try FoundFile.spelling(of: found, in: parent))
-                // Below a file there is nothing, and whoever wants to read or write it is told so.
+                // A file has no items below it; reads and writes there throw.
                 folder = try? parent.folder(found)
             }
             return (try? WorkspacePath(names.joined(separator: "/"))) ?? path
         }
     }
 
-    /// The bytes of a file; never starts a download. A program that writes into the file meanwhile may be read
-    /// half-way.
+    /// Returns the bytes of a file. Never starts a download. If a program is writing into the file, the result may
+    /// be incomplete.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes, `unavailable`, `foreignStore`.
     public func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8] {
         try explaining("read", self.path(of: path)) {
@@ -115,15 +119,17 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// Asks the system for a file's content where it can fetch one; elsewhere a sync service brings it when it does.
-    /// - Throws: `unavailable`, and what the system says.
+    /// Requests the download of a file, if the system can download it. Otherwise does nothing; a sync service
+    /// delivers the file at its own time.
+    /// - Throws: `unavailable`, and system errors.
     public func requestDownload(of path: WorkspacePath) throws {
         guard try item(at: path)?.state == .notLocal else { return }
         try Placeholder.requestDownload(of: rootURL.appendingPathComponent(path.description, isDirectory: false))
     }
 
-    /// The contents of files that differ from the path's file in the form of their names alone (NFD beside NFC).
-    /// - Throws: `unavailable`, and what a disk throws.
+    /// Returns the contents of the path's other files, different only in the normalization of their names (NFD
+    /// beside NFC).
+    /// - Throws: `unavailable`, and disk errors.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] {
         try explaining("read", self.path(of: path)) {
             guard let parent = path.parent, !path.name.isASCII,
@@ -135,8 +141,8 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// Removes versions that still hold what they did.
-    /// - Throws: `ContentMismatch` for one that was changed since; it stays, and so do those behind it.
+    /// Removes versions whose content is unchanged.
+    /// - Throws: `ContentMismatch` for a changed version. This version and the following ones stay.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {
         guard let parent = path.parent,
             let folder = try explaining("open", self.path(of: path), { try folder(at: parent) })
@@ -151,16 +157,16 @@ public final class FolderProvider: WorkspaceProvider {
         }
     }
 
-    /// Wakes when something in the folder may have changed, whoever changed it: by the kernel's word on Linux,
-    /// elsewhere by a look at all files each second. Ends when the task that iterates it is cancelled; while nobody
-    /// iterates, nothing is watched.
+    /// Returns a stream with an element for possible changes in the folder, by any program. On Linux they come
+    /// from the kernel, up to its limit of watched folders; otherwise from a comparison of all files every second.
+    /// The stream ends when the iterating task is canceled. Without a listener, nothing is watched.
     public func wakes() -> AsyncStream<Void> { watcher.wakes() }
 }
 
 // MARK: - Finding
 
 extension FolderProvider {
-    /// The root, if it is still the folder that this was made for.
+    /// Opens the root; throws `unavailable` if it is not the folder opened by the initializer.
     func openRoot() throws -> OpenFolder {
         let path = rootURL.path
         do {
@@ -172,7 +178,7 @@ extension FolderProvider {
         throw RecollectError(.unavailable, "\(path) is another folder than the one that was opened; open it again")
     }
 
-    /// Opens a folder; `nil` where there is none.
+    /// Opens a folder; `nil` if there is none.
     func folder(at path: WorkspacePath) throws -> OpenFolder? {
         var folder = try openRoot()
         for name in path.names {
@@ -183,7 +189,7 @@ extension FolderProvider {
         return folder
     }
 
-    /// Opens a folder, made with those above it where they are missing.
+    /// Opens a folder, and creates it and its parents if needed.
     func madeFolder(at path: WorkspacePath) throws -> OpenFolder {
         var folder = try openRoot()
         for name in path.names {
@@ -197,7 +203,7 @@ extension FolderProvider {
         return folder
     }
 
-    /// Where a path is on the disk, for messages.
+    /// Returns the path on disk, for messages.
     func path(of path: WorkspacePath) -> String {
         path.names.reduce(rootURL.path) { $0 + "/" + $1 }
     }

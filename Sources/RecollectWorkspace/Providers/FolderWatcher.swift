@@ -1,7 +1,7 @@
 import Foundation
 import RecollectCore
 
-/// Wakes whoever listens when something in a folder may have changed. Looks only while somebody listens.
+/// Posts possible changes in a folder to its listeners. Watches the folder only while there is a listener.
 final class FolderWatcher: Sendable {
     private struct State {
         var listeners: [UUID: AsyncStream<Void>.Continuation] = [:]
@@ -11,7 +11,7 @@ final class FolderWatcher: Sendable {
     private let state = Locked(State())
     private let make: @Sendable (@escaping @Sendable () -> Void) -> any FolderWatch
 
-    /// Watches by what this system has for it.
+    /// Creates a watcher with the best method of the system.
     convenience init(path: String) {
         self.init { systemWatch(path: path, onChange: $0) }
     }
@@ -24,11 +24,12 @@ final class FolderWatcher: Sendable {
         stop()
     }
 
-    /// A wake for each change, several in one where the listener is slow; what changes after this call wakes.
+    /// Returns a stream with an element for each change after this call. For a slow listener, several changes
+    /// become one element.
     func wakes() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let key = UUID()
-        // Outside the lock: a stream whose listener is gone already ends here at once.
+        // Outside the lock: if the task of the stream is already canceled, the stream ends here immediately.
         continuation.onTermination = { [weak self] _ in self?.leave(key) }
         state.withLock { state in
             state.listeners[key] = continuation
@@ -37,7 +38,7 @@ final class FolderWatcher: Sendable {
         return stream
     }
 
-    /// Whether anybody listens, and so whether the system watches.
+    /// Whether there is a listener, and so the system watches.
     var isWatching: Bool { state.withLock { $0.watch != nil } }
 
     private func wake() {
@@ -64,9 +65,9 @@ final class FolderWatcher: Sendable {
     }
 }
 
-/// One way to learn of changes in a folder and all below it.
+/// A method to detect changes in a folder and its subfolders.
 protocol FolderWatch: Sendable {
-    /// Ends it; nothing is told afterwards.
+    /// Stops watching. No change is posted afterwards.
     func cancel()
 }
 

@@ -8,15 +8,15 @@ import RecollectCore
     import Glibc
 #endif
 
-/// The file that a path stands for in a folder, under whichever form of its name it lies there.
+/// The file at a path in a folder, with its name on disk in any normalization.
 struct FoundFile {
     let folder: OpenFolder
-    /// The name on the disk.
+    /// The name on disk.
     let name: String
     let entry: FolderEntry
 
-    /// Looks for a file; `nil` where there is none.
-    /// - Throws: `notLocal` where only its placeholder is there.
+    /// Creates the file at a path; `nil` if there is none.
+    /// - Throws: `notLocal` if only its placeholder exists.
     init?(_ path: WorkspacePath, in folder: OpenFolder) throws {
         guard let name = try Self.name(path.name, in: folder), let entry = try folder.entry(name) else {
             guard try folder.entry(Placeholder.name(for: path.name)) == nil else {
@@ -29,25 +29,25 @@ struct FoundFile {
         self.entry = entry
     }
 
-    /// All of its content; `nil` where it was removed since it was found.
-    /// - Throws: `notLocal` without starting a download, `tooLarge`.
+    /// Returns the whole content; `nil` if the file has been removed.
+    /// - Throws: `notLocal`, without starting a download; `tooLarge`.
     func read(limit: Int = Self.largest) throws -> [UInt8]? {
         try open().map { try Self.read($0, limit: limit) }
     }
 
-    /// Opens it for reading; `nil` where it was removed since it was found.
-    /// - Throws: `notLocal` without starting a download.
+    /// Opens the file for reading; `nil` if it has been removed.
+    /// - Throws: `notLocal`, without starting a download.
     func open() throws -> OpenFile? {
         guard !entry.isDataless else { throw Self.notLocal(folder.path(of: name)) }
         return try ifThere { try folder.file(name, forWriting: false) }
     }
 
-    /// All that the file of a name holds.
+    /// Returns the whole content of the file with a name on disk.
     static func read(_ name: String, in folder: OpenFolder, limit: Int = Self.largest) throws -> [UInt8] {
         try read(folder.file(name, forWriting: false), limit: limit)
     }
 
-    /// All that a file holds, also where it grows meanwhile, up to a limit.
+    /// Returns the whole content of a file, even if it grows during the read, up to a limit in bytes.
     static func read(_ file: OpenFile, limit: Int = Self.largest) throws -> [UInt8] {
         let size = try file.size()
         guard size <= limit else { throw tooLarge(file.path, limit) }
@@ -59,31 +59,31 @@ struct FoundFile {
         return bytes
     }
 
-    /// What is read at most of a file that somebody put in the place of another one.
+    /// The default limit, in bytes. It bounds reads of files put in place by other programs.
     static let largest = 1 << 30
 
-    /// The name of a path's file or folder on the disk: its own, else the one that is its decomposed form; `nil` where
-    /// there is neither.
+    /// Returns the name on disk of a path's file or folder: the same name, else a canonically equivalent one, such
+    /// as its decomposed form; `nil` if there is none.
     static func name(_ name: String, in folder: OpenFolder) throws -> String? {
-        // On a file system that folds case or forms this finds what it takes for the name.
+        // On a file system without distinction of case or normalization, this finds the file under any spelling.
         if try folder.entry(name) != nil { return name }
         guard !name.isASCII else { return nil }
         return try forms(of: name, in: folder).min(by: byBytes)
     }
 
-    /// The name under which a file lies that the file system found by another one.
+    /// Returns the name on disk of a file found by the file system under another spelling.
     static func spelling(of name: String, in folder: OpenFolder) throws -> String {
-        // Names are looked through only where one in the other case is there too.
+        // The names are searched only if the name in the other case exists, too.
         let other = [name.uppercased(), name.lowercased()].first { !$0.hasSameBytes(as: name) }
         guard let other, try folder.entry(other) != nil else { return name }
         return try folder.names().spelling(of: name)
     }
 
-    /// The files that lie beside a path's file under other forms of its name.
+    /// Returns the other files of a path, with other forms of its name.
     static func otherForms(of path: WorkspacePath, in folder: OpenFolder) throws -> [String] {
         guard !path.name.isASCII else { return [] }
         var forms = try forms(of: path.name, in: folder)
-        // The file itself is one of them, under whichever form it lies there.
+        // The file itself is one of them, in any form.
         guard forms.count > 1, let own = try name(path.name, in: folder) else { return [] }
         forms.removeAll { $0.hasSameBytes(as: own) }
         return try forms.filter { try folder.entry($0)?.kind == .file }.sorted(by: byBytes)
@@ -94,7 +94,7 @@ struct FoundFile {
     }
 
     private static func forms(of name: String, in folder: OpenFolder) throws -> [String] {
-        // Swift takes all forms of a text for equal.
+        // `String` comparison ignores normalization.
         try folder.names().filter { $0 == name }
     }
 
@@ -108,7 +108,7 @@ struct FoundFile {
 }
 
 extension [String] {
-    /// The name among those of a folder that its file system took for another one; that one itself where it is there.
+    /// Returns the name considered equal to another one by the file system; preferably the name itself.
     func spelling(of name: String) -> String {
         if contains(where: { $0.hasSameBytes(as: name) }) { return name }
         let key = WorkspacePath.folded(name)

@@ -12,19 +12,19 @@
         InotifyWatch(path: path, onChange: onChange) ?? PollingWatch(path: path, onChange: onChange)
     }
 
-    /// The kernel tells of changes in each folder that it was asked to watch.
+    /// Watches folders with the kernel's inotify.
     ///
-    /// `@unchecked Sendable` because what changes is touched on `queue` alone.
+    /// `@unchecked Sendable` because mutable state is used on `queue` only.
     final class InotifyWatch: FolderWatch, @unchecked Sendable {
         private let path: String
         private let descriptor: Int32
         private let onChange: @Sendable () -> Void
         private let queue = DispatchQueue(label: "recollect.workspace.watch")
         private let source: any DispatchSourceRead
-        /// Looks where the kernel watches no more folders.
+        /// The replacement for inotify beyond the kernel's limit of watched folders.
         private var polling: PollingWatch?
 
-        /// Begins to watch; `nil` where the kernel gives no descriptor for it.
+        /// Creates a running watch; `nil` if the kernel returns no descriptor.
         init?(path: String, onChange: @escaping @Sendable () -> Void) {
             let descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
             guard descriptor >= 0 else { return nil }
@@ -50,15 +50,16 @@
             }
         }
 
-        /// Watches every folder that is not watched yet; for one that is, nothing changes.
+        /// Watches every folder not yet watched. Others stay watched.
         private func watchFolders() {
-            // Whoever removes the root wakes too; there is nothing to watch then.
+            // Removing the root is a change, too. No folder is left to watch then.
             guard let root = try? OpenFolder(path: path) else { return }
             watch(root, at: path)
         }
 
         private func watch(_ folder: OpenFolder, at path: String) {
-            // First the watch and then the look: what comes between them is told, what was there before is looked at.
+            // Watch first, then list: the kernel reports changes in between, and the listing has the earlier
+            // folders.
             guard inotify_add_watch(descriptor, path, Self.events) >= 0 else {
                 if errno == ENOSPC, polling == nil { polling = PollingWatch(path: self.path, onChange: onChange) }
                 return
@@ -91,15 +92,16 @@
             UInt32(IN_CREATE) | UInt32(IN_MODIFY) | UInt32(IN_CLOSE_WRITE) | UInt32(IN_MOVED_FROM) | UInt32(IN_MOVED_TO)
             | UInt32(IN_DELETE) | UInt32(IN_DELETE_SELF) | UInt32(IN_MOVE_SELF) | UInt32(IN_ATTRIB) | UInt32(IN_ONLYDIR)
 
-        /// What may mean that there are folders to watch: one came, or can be looked into now, or the kernel could not tell all.
+        /// Events after which folders may lack a watch: a folder is new or has become readable, or the kernel
+        /// dropped events.
         private static let newFolders = UInt32(IN_ISDIR) | UInt32(IN_Q_OVERFLOW)
 
-        /// `struct inotify_event`, as its bytes come.
+        /// The fields of `struct inotify_event`.
         private struct Event {
             let mask: UInt32
             let name: String
 
-            /// Takes one from the front; `nil` where none is left.
+            /// Creates an event from the first bytes, and removes them; `nil` if none is left.
             init?(_ bytes: inout ArraySlice<UInt8>) {
                 guard bytes.count >= 16 else { return nil }
                 let fields = bytes.prefix(16).withUnsafeBytes { raw in

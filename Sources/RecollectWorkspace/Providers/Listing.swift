@@ -1,6 +1,6 @@
 import RecollectCore
 
-/// What lies in an open folder, as items of a workspace.
+/// The items of a workspace in an open folder.
 struct Listing {
     private let folder: OpenFolder
     private let path: WorkspacePath
@@ -10,15 +10,15 @@ struct Listing {
         self.path = path
     }
 
-    /// All items; of several forms of one name, one item that is conflicted.
+    /// Returns all items. Several forms of one name are one item, marked as conflicted.
     func items() throws -> [WorkspaceItem] {
         var items: [WorkspaceItem] = []
-        // What other names may stand for, too.
+        // Items with possibly more than one name on disk.
         var forms: [WorkspacePath: WorkspaceItem] = [:]
         var placeholders: [WorkspacePath: WorkspaceItem] = [:]
         for name in try folder.names() {
             let original = Placeholder.original(of: name)
-            // Names that are none in a workspace: temporary, hidden, not to be synced.
+            // Skips names not allowed in a workspace: temporary, hidden, excluded from sync.
             guard let itsPath = try? path.appending(original ?? name), let entry = try folder.entry(name) else {
                 continue
             }
@@ -41,7 +41,7 @@ struct Listing {
         return items + others.filter { !there.contains($0.key) }.values
     }
 
-    /// The names of what `items` leaves out and no program keeps for itself.
+    /// Returns the names left out by `items`, except for hidden and temporary ones.
     func unlistedNames() throws -> [String] {
         try folder.names(repairing: true).filter { name in
             if name.utf8.first == UInt8(ascii: ".") || FolderWatchRules.isTemporary(name) { return false }
@@ -50,7 +50,7 @@ struct Listing {
         }
     }
 
-    /// The item of a path; `nil` where there is none.
+    /// Returns the item at a path; `nil` if there is none.
     func item(at path: WorkspacePath) throws -> WorkspaceItem? {
         guard let name = try FoundFile.name(path.name, in: folder), let entry = try folder.entry(name) else {
             return try folder.entry(Placeholder.name(for: path.name)).map { placeholder($0, at: path) }

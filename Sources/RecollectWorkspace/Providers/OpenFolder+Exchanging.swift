@@ -10,19 +10,21 @@ import RecollectCore
 #endif
 
 extension OpenFolder {
-    /// Gives each of two names what the other one names, in one step. Returns whether the file system can.
+    /// Exchanges two names atomically.
+    /// - Returns: `false` if the file system does not support this.
     func exchange(_ left: String, _ right: String) throws -> Bool {
         try canDo { recollect_exchange(descriptor, left, descriptor, right) }
     }
 
-    /// Gives a file a name that nothing has yet; `EEXIST` where something has.
+    /// Renames a file to a free name.
+    /// - Throws: `EEXIST` if the name is taken.
     func renameExclusively(_ name: String, to newName: String) throws {
         if try canDo({ recollect_rename_exclusively(descriptor, name, descriptor, newName) }) { return }
-        // A second name is exclusive too.
+        // A hard link also fails if the name is taken.
         if try canDo({ linkat(descriptor, name, descriptor, newName, 0) }) {
             try remove(name)
         } else {
-            // No such thing here (FAT): what comes between this look and the next call is overwritten.
+            // Neither is supported (FAT): a file created between this check and the rename is overwritten.
             guard try entry(newName) == nil else { throw POSIXFailure(EEXIST) }
             try rename(name, to: newName)
         }

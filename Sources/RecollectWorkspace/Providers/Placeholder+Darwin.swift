@@ -2,7 +2,7 @@
     import Foundation
 
     extension Placeholder {
-        /// Asks the system for the content; returns at once.
+        /// Requests the download of a file. Returns immediately.
         static func requestDownload(of url: URL) throws {
             try FileManager.default.startDownloadingUbiquitousItem(at: url)
         }

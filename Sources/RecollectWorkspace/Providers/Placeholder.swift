@@ -1,11 +1,11 @@
 import Foundation
 
-/// The hidden file that iCloud left for one that is not here, before macOS 14 and iOS 17: `.name.ext.icloud`.
+/// The hidden file left by iCloud for a file not on this device, before macOS 14 and iOS 17: `.name.ext.icloud`.
 enum Placeholder {
-    /// The placeholder's name of a file.
+    /// Returns the name of a file's placeholder.
     static func name(for name: String) -> String { ".\(name).icloud" }
 
-    /// The name of the file that a placeholder stands for; `nil` for any other name.
+    /// Returns the name of a placeholder's file; `nil` for other names.
     static func original(of name: String) -> String? {
         guard name.utf8.first == UInt8(ascii: "."), name.hasSuffix(".icloud"),
             name.utf8.count > ".x.icloud".utf8.count - 1
@@ -16,7 +16,7 @@ enum Placeholder {
     }
 
     #if !canImport(Darwin)
-        /// Nobody here fetches a file: it comes when a sync service brings it.
+        /// Returns at once, without a download: on this system, a sync service delivers files.
         static func requestDownload(of url: URL) throws {}
     #endif
 }

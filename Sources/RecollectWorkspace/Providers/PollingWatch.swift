@@ -1,9 +1,9 @@
 import Foundation
 import RecollectCore
 
-/// Looks at the stamps of all files once a second, where the system does not tell of changes.
+/// Compares the stamps of all files once a second, on systems without notifications of changes.
 ///
-/// `@unchecked Sendable` because what changes is touched on `queue` alone.
+/// `@unchecked Sendable` because mutable state is used on `queue` only.
 final class PollingWatch: FolderWatch, @unchecked Sendable {
     private let path: String
     private let onChange: @Sendable () -> Void
@@ -29,7 +29,7 @@ final class PollingWatch: FolderWatch, @unchecked Sendable {
         timer.cancel()
     }
 
-    /// Looks at once, for tests.
+    /// Compares immediately, for tests.
     func look() {
         queue.sync { compare() }
     }
@@ -41,7 +41,7 @@ final class PollingWatch: FolderWatch, @unchecked Sendable {
         onChange()
     }
 
-    /// The stamps of all that can be seen; `nil` where the folder cannot be opened.
+    /// Returns the stamps of all visible files; `nil` if the folder cannot be opened.
     private func stamps() -> [String: FileStamp]? {
         guard let root = try? OpenFolder(path: path) else { return nil }
         var stamps: [String: FileStamp] = [:]
@@ -50,7 +50,7 @@ final class PollingWatch: FolderWatch, @unchecked Sendable {
     }
 
     private func add(_ folder: OpenFolder, at path: String, to stamps: inout [String: FileStamp]) {
-        // What is removed or refused during the look is seen, or not, by the next one.
+        // Files removed or refused during the comparison are handled by the next one.
         for name in (try? folder.names()) ?? [] where !FolderWatchRules.isTemporary(name) {
             guard let entry = try? folder.entry(name) else { continue }
             if entry.kind == .file { stamps["\(path)/\(name)"] = entry.stamp }
@@ -63,7 +63,7 @@ final class PollingWatch: FolderWatch, @unchecked Sendable {
 }
 
 enum FolderWatchRules {
-    /// Whether a name is one under which a sync service, or we, only prepare a change.
+    /// Whether a name belongs to a file being prepared by a sync service or by Recollect.
     static func isTemporary(_ name: String) -> Bool {
         name.hasPrefix(".syncthing.") || name.hasPrefix("~syncthing~")
     }

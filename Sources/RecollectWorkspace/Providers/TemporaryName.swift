@@ -1,16 +1,17 @@
 import Foundation
 
-/// The names of the files that a writer makes for a moment in a folder of a workspace: Syncthing passes over names that begin like these,
-/// iCloud over those that end like these.
+/// The names of a writer's temporary files in a workspace folder. Syncthing ignores names with their prefix,
+/// iCloud names with their suffix.
 ///
-/// A **draft**, `.syncthing.recollect-draft-….tmp`, is being written, and holds nothing else than what its writer has elsewhere. A file
-/// **aside**, `.syncthing.recollect-<16 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is about to: it may hold the only
-/// copy of what another program saved there.
+/// A **draft**, `.syncthing.recollect-draft-….tmp`, is a file being written. Its content also exists elsewhere. An
+/// **aside file**, `.syncthing.recollect-<16 digits>-notes.md.tmp`, has exchanged names with `notes.md`, or is
+/// about to. It may have the only copy of a content saved by another program.
 enum TemporaryName {
-    /// A new name for a draft.
+    /// Returns a new name for a draft.
     static func draft() -> String { "\(prefix)\(draftMark)\(UUID().uuidString)\(suffix)" }
 
-    /// A new name for what lies, or lay, under a name; of a long name it has the beginning and the extension.
+    /// Returns a new name for the aside file of a name. A long name is shortened to its beginning and its
+    /// extension.
     static func aside(for name: String) -> String {
         let digits = UUID().uuidString.utf8.filter { $0 != UInt8(ascii: "-") }.prefix(digitCount)
         let start = prefix + String(decoding: digits, as: UTF8.self).lowercased()
@@ -19,13 +20,14 @@ enum TemporaryName {
         return "\(start)=\(KeptName.shortened(name, adding: "", room: room) ?? "")\(suffix)"
     }
 
-    /// Whether a name is one of these, or one that an older version made.
+    /// Whether a name is a temporary one, including those of older versions.
     static func isOne(_ name: String) -> Bool { name.hasPrefix(prefix) && name.hasSuffix(suffix) }
 
-    /// Whether a name is a draft's.
+    /// Whether a name belongs to a draft.
     static func isDraft(_ name: String) -> Bool { name.hasPrefix(prefix + draftMark) && name.hasSuffix(suffix) }
 
-    /// The name that a file aside was made for, and whether it is the whole name; `nil` for one that does not tell.
+    /// Returns the original name of an aside file, and whether it is complete; `nil` if the name does not include
+    /// it.
     static func original(of name: String) -> (name: String, isWhole: Bool)? {
         guard isOne(name) else { return nil }
         let rest = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

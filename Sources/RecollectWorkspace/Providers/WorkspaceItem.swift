@@ -1,23 +1,24 @@
 import Foundation
 
-/// A file or a folder of a workspace, as it lies there.
+/// A file or folder of a workspace.
 public struct WorkspaceItem: Hashable, Sendable {
-    /// Where it lies.
+    /// The item's path.
     public let path: WorkspacePath
-    /// Whether it is a folder.
+    /// Whether the item is a folder.
     public let isFolder: Bool
-    /// How many bytes the file has, also where they are not here; 0 where nobody knows, and for folders.
+    /// The file's size in bytes, also if it is not local; 0 if unknown, and for folders.
     public let size: Int
-    /// When it was last changed, as the file system tells it; `nil` where it does not.
+    /// The modification date in the file system; `nil` if unknown.
     public let modified: Date?
-    /// Whether its content is here.
+    /// The availability of the content.
     public let state: FileState
-    /// Changes whenever the content may have changed, and only then is the content read again.
+    /// A value different after every possible change of the content. The content is read again only if the stamp
+    /// has changed.
     public let stamp: String
-    /// Whether the sync service has its content; `nil` where the provider cannot tell, as in a plain folder.
+    /// The upload state of the content; `nil` if the provider has no such state, as in a plain folder.
     public let upload: UploadState?
 
-    /// Makes an item.
+    /// Creates an item.
     public init(
         path: WorkspacePath, isFolder: Bool = false, size: Int = 0, modified: Date? = nil, state: FileState = .local,
         stamp: String = "", upload: UploadState? = nil
@@ -31,54 +32,54 @@ public struct WorkspaceItem: Hashable, Sendable {
         self.upload = upload
     }
 
-    /// The same item in another state.
+    /// Returns the same item with another state.
     func with(_ state: FileState) -> WorkspaceItem {
         WorkspaceItem(
             path: path, isFolder: isFolder, size: size, modified: modified, state: state, stamp: stamp, upload: upload)
     }
 }
 
-/// Whether a file can be read now.
+/// The availability of a file's content.
 public struct FileState: RawRepresentable, Hashable, Sendable {
     /// The state's name, stable across versions.
     public let rawValue: String
 
-    /// Makes a state from its name.
+    /// Creates a state from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
     /// The content is on this device.
     public static let local = FileState(rawValue: "local")
-    /// The content is elsewhere: a placeholder of old systems, or a dataless file.
+    /// The content is not on this device: the file is a placeholder of an old system, or dataless.
     public static let notLocal = FileState(rawValue: "notLocal")
-    /// The content is on its way.
+    /// The content is being downloaded.
     public static let downloading = FileState(rawValue: "downloading")
-    /// The content is here, and so are others that contradict it.
+    /// The content is on this device, together with conflicting versions.
     public static let conflicted = FileState(rawValue: "conflicted")
-    /// The file was there and is not any more.
+    /// The file existed and has been removed.
     public static let gone = FileState(rawValue: "gone")
-    /// It is there, and this process may not read it, or the disk cannot. Of a folder: what lies in it is not known. Told by what tried:
-    /// a recursive listing of folders, a look of files too.
+    /// The item exists but cannot be read, because of its permissions or the disk. The items in such a folder are
+    /// unknown. Set by the operation that tried: a recursive listing sets it for folders, a scan for files, too.
     public static let unreadable = FileState(rawValue: "unreadable")
 }
 
-/// Whether a sync service has what a file holds on this device.
+/// The upload of a file's local content.
 public struct UploadState: RawRepresentable, Hashable, Sendable {
     /// The state's name, stable across versions.
     public let rawValue: String
 
-    /// Makes a state from its name.
+    /// Creates a state from its name.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The service has it.
+    /// The sync service has the content.
     public static let done = UploadState(rawValue: "done")
-    /// It is yet to come there: the device is offline, or others are before it.
+    /// The upload is pending: the device is offline, or other files come first.
     public static let waiting = UploadState(rawValue: "waiting")
-    /// The service has no room for it: it comes there when there is.
+    /// The service has no room for the content. The upload continues when there is room.
     public static let overQuota = UploadState(rawValue: "overQuota")
-    /// The service refused it for another reason, and tries again.
+    /// The service refused the content for another reason, and will retry.
     public static let failed = UploadState(rawValue: "failed")
 }

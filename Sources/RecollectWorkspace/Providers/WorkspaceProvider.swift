@@ -1,163 +1,170 @@
 import Foundation
 import RecollectCore
 
-/// Where the files of a workspace lie: a plain folder, a cloud's folder, a simulation of one.
+/// The file system of a workspace: a plain folder, a cloud folder, or a simulation.
 ///
-/// A provider knows files, not their meaning: it reads, replaces and removes single files, each atomically and only when they
-/// still hold what the caller knows of them. All calls block, and are made off the cooperative pool, from several threads at
-/// once. Paths are resolved inside the root whatever symbolic links are made meanwhile. Failures are `RecollectError`s:
-/// `unavailable` while the root itself is gone, `notFound`, `notLocal`, `tooLarge`, `foreignStore` for something else than a
-/// regular file or a folder in the way, and those of a disk. Whoever writes one proves it with `WorkspaceProviderSuite` in
-/// `RecollectTesting`.
+/// A provider handles files regardless of their meaning. It reads, replaces and removes single files, each
+/// atomically, and only if the file still has the expected version. All calls block. They run outside the
+/// cooperative thread pool, on several threads at once. Paths never leave the root, even if symbolic links are
+/// created during a call. Errors are `RecollectError`s: `unavailable` while the root is missing; `notFound`;
+/// `notLocal`; `tooLarge`; `foreignStore` if the path is taken by something other than a regular file or a folder;
+/// and disk errors. To test an implementation, use `WorkspaceProviderSuite` in `RecollectTesting`.
 public protocol WorkspaceProvider: Sendable {
-    /// The folder, for showing it and for code that names files by URLs.
+    /// The root folder, for display and for code with file URLs.
     var rootURL: URL { get }
 
-    /// What lies in a folder, one level, in no order; names that are no workspace's (temporary files of the sync, `.DS_Store`,
-    /// names that are not UTF-8, symbolic links) left out. A file that is not local is listed under its own name.
-    /// - Throws: `notFound` where there is no such folder, except for the root of a provider that is available: that is empty.
+    /// Returns the items in a folder, one level deep, in no particular order. Names not allowed in a workspace are
+    /// left out: temporary files of the sync service, `.DS_Store`, names with invalid UTF-8, symbolic links. A
+    /// file that is not local has its own name in the list.
+    /// - Throws: `notFound` for a missing folder. The root of an available provider may be missing: it is empty
+    ///   then.
     func items(in folder: WorkspacePath) throws -> [WorkspaceItem]
 
-    /// The names of what lies in a folder and `items(in:)` leaves out, for telling them: each names a file, a folder or a link of which
-    /// nobody hears otherwise. Hidden names and temporary files, which programs keep for themselves, are passed over.
-    /// - Throws: `notFound` where there is no such folder.
+    /// Returns the names left out by `items(in:)`, for display: files, folders and links with no other way to be
+    /// noticed. Hidden names and temporary files, private to programs, are skipped.
+    /// - Throws: `notFound` for a missing folder.
     func unlistedNames(in folder: WorkspacePath) throws -> [String]
 
-    /// One file or folder; `nil` where there is none.
+    /// Returns a file or folder; `nil` if there is none.
     func item(at path: WorkspacePath) throws -> WorkspaceItem?
 
-    /// The path under which a file or folder lies, where the provider takes several spellings for one (`Notes.md`, `notes.md`). What is
-    /// not there is spelled as it is asked for, in the folders that are.
+    /// Returns the actual path of a file or folder, if the provider accepts several spellings (`Notes.md`,
+    /// `notes.md`). Missing items keep the given spelling, below the actual spelling of existing folders.
     func spelling(of path: WorkspacePath) throws -> WorkspacePath
 
-    /// The bytes of a file. Never starts a download.
+    /// Returns the bytes of a file. Never starts a download.
     /// - Throws: `notFound`, `notLocal`, `tooLarge` above `limit` bytes.
     func read(_ path: WorkspacePath, limit: Int) throws -> [UInt8]
 
-    /// Gives a file new content, on the disk when this returns; folders above are made.
+    /// Replaces the content of a file, or creates a file, with its parent folders. Durable on return.
     /// - Parameters:
     ///   - bytes: The whole new content.
-    ///   - path: Which file.
-    ///   - expected: The hash of the content that it replaces; `nil` where there is to be no file yet.
-    /// - Throws: `ContentMismatch` where something else is there, which then stays untouched; `notLocal` where the file is there but its
-    ///   content is not.
+    ///   - path: The file's path.
+    ///   - expected: The hash of the expected version; `nil` if the file must not exist.
+    /// - Throws: `ContentMismatch` if the file has another content, which is left unchanged; `notLocal` if the
+    ///   file exists but its content is not on this device.
     func write(_ bytes: [UInt8], to path: WorkspacePath, replacing expected: ContentHash?) throws
 
-    /// Removes a file that still has some content; folders that become empty stay.
+    /// Removes a file with an expected version. Its folder stays, even if it is empty.
     /// - Throws: `ContentMismatch`, `notLocal`.
     func remove(_ path: WorkspacePath, holding expected: ContentHash) throws
 
-    /// Removes a folder in which nothing is left; one with anything in it stays, and so does one that is not there.
-    /// - Returns: Whether it was removed.
+    /// Removes an empty folder. A folder with any content stays, and a missing folder is ignored.
+    /// - Returns: Whether the folder was removed.
     @discardableResult
     func removeFolder(_ path: WorkspacePath) throws -> Bool
 
-    /// Copies what a file has beside its content (rights, owner, extended attributes, the date of its last change) to an empty file
-    /// elsewhere on this device, as far as that can be done. `applyDetails` gives it to another file.
+    /// Copies a file's metadata (permissions, owner, extended attributes, modification date) to an empty file
+    /// elsewhere on this device, as far as possible. `applyDetails` applies it to another file.
     func saveDetails(of path: WorkspacePath, to url: URL) throws
 
-    /// Gives a file what `saveDetails` copied, if it has some content.
-    /// - Parameter isDated: Whether it gets the date of the last change, too.
+    /// Applies the metadata copied by `saveDetails` to a file with an expected version.
+    /// - Parameter isDated: Whether to set the modification date, too.
     func applyDetails(from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool) throws
 
-    /// Settles what writers that were killed left in a folder: what only they wrote goes; what may be the only copy of what somebody else
-    /// saved goes if it is known, and becomes a file beside the one that it came from (`name (kept …)`) if it is not. Nothing happens
-    /// where a writer is at work, or may be.
+    /// Removes or renames the temporary files of killed writers in a folder.
+    ///
+    /// Files written only by Recollect are removed. Others may have the only copy of a content saved by another
+    /// program. Such a file is removed if `isKnown` returns true. Otherwise it becomes a kept copy beside the
+    /// original file, as `name (kept …)`. Nothing happens if a writer is or may be active.
     /// - Parameters:
-    ///   - folder: Which folder, without those in it.
-    ///   - includingRecent: Whether also what was left only now is settled, where it is certain that no writer is at work.
-    ///   - isKnown: Whether a content of a file is kept elsewhere; of any file where the path is `nil`.
+    ///   - folder: The folder. Its subfolders are not included.
+    ///   - includingRecent: Whether to include recent files, if certainly no writer is active.
+    ///   - isKnown: Whether a content of a file is saved elsewhere. With `nil` as the path, of any file.
     func settleLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
     ) throws -> SettledLeftovers
 
-    /// Asks for the content of a file that is not local, and returns at once; nothing happens for one that is.
+    /// Requests the download of a file that is not local, and returns immediately. Does nothing for a local file.
     func requestDownload(of path: WorkspacePath) throws
 
-    /// The contents that lost against the file in a conflict that the provider itself keeps apart (`NSFileVersion`).
+    /// Returns the losing versions of a conflict, if the provider itself stores them (`NSFileVersion`).
     func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion]
 
-    /// Marks versions as resolved, after their contents were kept elsewhere.
+    /// Marks versions as resolved, after their contents were saved elsewhere.
     func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws
 
-    /// The files in the lineage folder, `LineageFile.folderName` in the root, and in copies that a service made of it (`.recollect 2`); those left out
-    /// that are not local, which are asked for, or larger than `LineageFile.largest`.
+    /// Returns the files in the lineage folder (`LineageFile.folderName` in the root) and in its copies made by a
+    /// sync service (`.recollect 2`). Leaves out files larger than `LineageFile.largest`, and files that are not
+    /// local; requests the download of the latter.
     func lineageFiles() throws -> [LineageFile]
 
-    /// One of the files in the lineage folder; `nil` if `lineageFiles()` does not return it.
+    /// Returns one of the files in the lineage folder; `nil` if `lineageFiles()` leaves it out.
     func lineageFile(_ name: String) throws -> LineageFile?
 
-    /// Gives a file of the lineage folder new content, atomically, or removes it. The content need not be on the disk when this returns.
+    /// Replaces or removes a file in the lineage folder, atomically. The content need not be durable on return.
     /// - Parameters:
-    ///   - name: Which file, one of the caller's own.
+    ///   - name: The file's name, one of the caller's own.
     ///   - bytes: The whole new content; `nil` removes the file.
     func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws
 
-    /// Wakes when something in the root may have changed, whoever changed it; ends when the task that iterates it is cancelled.
+    /// Returns a stream with an element for possible changes in the root, by any program. It ends when the
+    /// iterating task is canceled.
     func wakes() -> AsyncStream<Void>
 }
 
 extension WorkspaceProvider {
-    /// No names: the provider cannot tell.
+    /// Returns no names: the provider cannot find them.
     public func unlistedNames(in folder: WorkspacePath) throws -> [String] { [] }
 
-    /// The path itself: each spelling is a file of its own.
+    /// Returns the path itself: each spelling is a different file.
     public func spelling(of path: WorkspacePath) throws -> WorkspacePath { path }
 
-    /// Nothing to do: files have nothing beside their contents.
+    /// Does nothing: files have no metadata.
     public func saveDetails(of path: WorkspacePath, to url: URL) throws {}
 
-    /// Nothing to do.
+    /// Does nothing.
     public func applyDetails(
         from url: URL, to path: WorkspacePath, holding expected: ContentHash, isDated: Bool
     ) throws {}
 
-    /// Nothing to do: killed writers leave nothing.
+    /// Does nothing: killed writers leave no files.
     public func settleLeftovers(
         in folder: WorkspacePath, includingRecent: Bool, isKnown: (ContentHash, _ path: WorkspacePath?) throws -> Bool
     ) throws -> SettledLeftovers { SettledLeftovers() }
 
-    /// No files: devices tell each other nothing through the provider, and conflicts are merged without a base.
+    /// Returns no files: devices do not share lineage through the provider, and conflicts are merged without a
+    /// base.
     public func lineageFiles() throws -> [LineageFile] { [] }
 
-    /// Looks through all files.
+    /// Searches the result of `lineageFiles()`.
     public func lineageFile(_ name: String) throws -> LineageFile? { try lineageFiles().first { $0.name == name } }
 
-    /// Nothing to do.
+    /// Does nothing.
     public func writeLineageFile(_ name: String, _ bytes: [UInt8]?) throws {}
 
-    /// No versions: the provider keeps conflicts as files, or has none.
+    /// Returns no versions: the provider stores conflicts as files, or has none.
     public func conflictVersions(of path: WorkspacePath) throws -> [ConflictVersion] { [] }
 
-    /// Nothing to do.
+    /// Does nothing.
     public func resolve(_ versions: [ConflictVersion], of path: WorkspacePath) throws {}
 }
 
-/// A version of a file that a provider keeps beside it because two devices changed it.
+/// A version of a file stored by the provider beside it, after changes on two devices.
 public struct ConflictVersion: Hashable, Sendable {
-    /// Names the version for the provider.
+    /// The provider's name for the version.
     public let id: String
-    /// Its content.
+    /// The version's content.
     public let bytes: [UInt8]
 
-    /// Makes a version.
+    /// Creates a version.
     public init(id: String, bytes: [UInt8]) {
         self.id = id
         self.bytes = bytes
     }
 }
 
-/// What a provider throws instead of overwriting something that its caller has not seen.
+/// The error thrown by a provider instead of overwriting an unexpected version.
 public struct ContentMismatch: Error, Sendable, CustomStringConvertible {
-    /// What is there now; `nil` where there is no file.
+    /// The present content; `nil` without a file.
     public let current: [UInt8]?
 
-    /// Makes the error.
+    /// Creates the error.
     public init(current: [UInt8]?) {
         self.current = current
     }
 
-    /// What happened; never holds any of the content.
+    /// A description of the mismatch, without any content.
     public var description: String {
         current == nil ? "the file is not there" : "the file has another content than its writer expects"
     }

@@ -1,15 +1,17 @@
 import Foundation
 import RecollectCore
 
-/// What the last look at a folder found: which stamp each file had, and which content. Kept as a file beside the archive's log, so
-/// that a program that starts reads only what changed; lost, everything is read once more.
+/// The result of the last scan of a folder: the stamp and the content of each file.
+///
+/// It is saved beside the archive's log, so that a scan after a start reads only changed files. If it is lost, all
+/// files are read again.
 struct FileTable: Equatable {
-    /// One file.
+    /// The record of one file.
     struct Row: Equatable {
         let stamp: String
-        /// The content; `nil` where it was not read: it is not local, or too large.
+        /// The hash of the content; `nil` if the file was not read because it is not local or too large.
         let hash: ContentHash?
-        /// Whether the stamp tells every later change: at the look, the last change was long enough ago.
+        /// Whether every later change gives another stamp: at the scan, the last change was long enough ago.
         let isResting: Bool
     }
 
@@ -17,7 +19,7 @@ struct FileTable: Equatable {
 }
 
 extension FileTable {
-    /// The table as lines of path, stamp, hash and whether it rests, parted by tabs.
+    /// The table as lines of path, stamp, hash and `isResting`, separated by tabs.
     var bytes: [UInt8] {
         let lines = rows.sorted { $0.key < $1.key }.map { path, row in
             [path.description, row.stamp, row.hash?.rawValue ?? "", row.isResting ? "1" : "0"].joined(separator: "\t")
@@ -25,7 +27,7 @@ extension FileTable {
         return Array(lines.map { $0 + "\n" }.joined().utf8)
     }
 
-    /// Reads a table; what is none of its lines is left out.
+    /// Creates a table from its bytes. Invalid lines are left out.
     init(bytes: [UInt8]) {
         for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)

@@ -1,16 +1,16 @@
 import Foundation
 import RecollectCore
 
-/// A content that a file was found to have.
+/// An observed content of a file.
 struct FoundContent {
     let path: WorkspacePath
     let hash: ContentHash
-    /// The content, if it is to be kept.
+    /// The content, if it is to be archived.
     let bytes: [UInt8]?
-    /// Whether copies that contradict it lie beside it.
+    /// Whether the file has conflict copies.
     let isContested: Bool
 
-    /// The line that says that it came from elsewhere.
+    /// Returns the line to record for the content, without an author.
     func line(at now: Date) -> VersionLine {
         var version = WorkspaceVersion(
             hash: hash, date: now.wholeMilliseconds, author: nil, kind: isContested ? .contested : .seen)
@@ -19,12 +19,13 @@ struct FoundContent {
     }
 }
 
-/// What a look found and has not handed to the archive yet. Bounded, for it is in memory.
+/// The contents observed by a scan and not yet passed to the archive. Their number and size are limited, because
+/// they are in memory.
 struct FoundBatch {
     private(set) var contents: [FoundContent] = []
     private var bytes = 0
 
-    /// Whether it is to be handed over before more is added.
+    /// Whether the batch must be passed on before another content is added: at 8 MB, or 1,000 contents.
     var isFull: Bool { bytes >= 8_000_000 || contents.count >= 1_000 }
 
     mutating func add(_ content: FoundContent) {

@@ -1,10 +1,10 @@
 import Foundation
 import RecollectCore
 
-/// The contents that an archive keeps, each in a file that its hash names: `objects/ab/cdef…`.
+/// The contents of an archive, each in a file named by its hash: `objects/ab/cdef…`.
 ///
-/// Such a name stands for a whole content: what is being written has another one until it is on the disk. Calls that change
-/// something are for callers that hold the archive's lock. All calls block.
+/// A file with such a name is complete: a content is written under another name, and renamed after it has reached
+/// the disk. Calls that change files require the archive's lock. All calls block.
 struct KeptContents {
     /// The archive's folder.
     private let folder: OpenFolder
@@ -13,8 +13,8 @@ struct KeptContents {
         self.folder = folder
     }
 
-    /// The bytes of a content; `nil` where it is not kept.
-    /// - Throws: `damaged` where its file holds something else.
+    /// Returns the bytes of a content; `nil` if it is not in the archive.
+    /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try ifThere {
             let place = try folder.folder(Self.name).folder(hash.folderName)
@@ -28,14 +28,14 @@ struct KeptContents {
         }
     }
 
-    /// How many bytes a content has; `nil` where it is not kept.
+    /// Returns the size of a content in bytes; `nil` if it is not in the archive.
     func size(of hash: ContentHash) throws -> Int? {
         try ifThere { try folder.folder(Self.name).folder(hash.folderName).entry(hash.fileName)?.size } ?? nil
     }
 
-    /// Keeps contents: nothing that is written later reaches the disk before them.
+    /// Saves contents. No later write reaches the disk before them.
     ///
-    /// Many are written and then waited for together, which takes about as long as waiting for one.
+    /// Many contents are written first and synced together, in about the time for one.
     func keep(_ contents: [ContentHash: [UInt8]]) throws {
         guard !contents.isEmpty else { return }
         let isTogether = contents.count >= Self.many && OpenFolder.canSynchronizeFileSystem
@@ -69,7 +69,7 @@ struct KeptContents {
         }
     }
 
-    /// How many contents are kept, and their bytes in all.
+    /// Returns the number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
         var size = (contents: 0, bytes: 0)
         try forEachPlace { prefix, place, names in
@@ -82,7 +82,7 @@ struct KeptContents {
         return size
     }
 
-    /// The contents that are kept, with when each was written.
+    /// Returns all contents, each with the date of its last write.
     func all() throws -> [ContentHash: Date] {
         var all: [ContentHash: Date] = [:]
         try forEachPlace { prefix, place, names in
@@ -94,7 +94,8 @@ struct KeptContents {
         return all
     }
 
-    /// Whether a content looks like text, by its beginning.
+    /// Whether the first 64 KiB of a content are without NUL bytes, as in text. `false` if it is not in the
+    /// archive.
     func beginsAsText(_ hash: ContentHash) throws -> Bool {
         try ifThere {
             let file = try folder.folder(Self.name).folder(hash.folderName).file(hash.fileName, forWriting: false)
@@ -102,7 +103,7 @@ struct KeptContents {
         } ?? false
     }
 
-    /// Removes all contents but some, and what writers that were killed left.
+    /// Removes all contents except some, and temporary files of killed writers.
     func removeAll(but kept: Set<ContentHash>) throws {
         try forEachPlace { prefix, place, names in
             try place.removeLeftovers(among: names)
@@ -114,16 +115,16 @@ struct KeptContents {
 
     private static let name = "objects"
 
-    /// From how many contents on they are waited for together. That waits for what other programs write, too, so it is not done
-    /// for the few of a single write.
+    /// The number of contents from which they are synced together. This sync includes writes of other programs, so
+    /// it is not used for the few contents of a single write.
     private static let many = 8
 
-    /// The folders of some contents.
+    /// Returns the folders of contents, each with its contents.
     private static func places(of hashes: some Sequence<ContentHash>) -> [(name: String, hashes: [ContentHash])] {
         Dictionary(grouping: hashes, by: \.folderName).map { ($0.key, $0.value) }.sorted { $0.name < $1.name }
     }
 
-    /// Whether a file has these bytes: one that was damaged since is written anew.
+    /// Whether a file has these bytes. A damaged file does not, and is written anew.
     private static func holds(_ bytes: [UInt8], _ name: String, in folder: OpenFolder) throws -> Bool {
         guard try folder.entry(name)?.size == bytes.count else { return false }
         return try ifThere { try folder.file(name, forWriting: false).read(at: 0, count: bytes.count) == bytes }

@@ -3,14 +3,14 @@ import Foundation
 import RecollectCore
 
 extension OpenFolder {
-    /// Whether `synchronizeFileSystem` is possible.
+    /// Whether `synchronizeFileSystem` is supported.
     #if canImport(Darwin)
         static let canSynchronizeFileSystem = false
     #else
         static let canSynchronizeFileSystem = true
     #endif
 
-    /// Returns when all that was written so far to this folder's file system is on the disk, whoever wrote it.
+    /// Makes all writes to this folder's file system so far durable, including those of other programs.
     func synchronizeFileSystem() throws {
         while recollect_sync_file_system(descriptor) != 0 {
             let failure = POSIXFailure.last

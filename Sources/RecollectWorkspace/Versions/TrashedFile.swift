@@ -1,9 +1,10 @@
-/// A file that is not there any more, and whose last content is kept on this device.
+/// A file in the trash. It no longer exists, and its last content is in the archive on this device.
 public struct TrashedFile: Hashable, Sendable {
-    /// Where it lay, and where `restore` brings it back.
+    /// The former path. `restore` brings the file back to it.
     public let path: WorkspacePath
-    /// What ended it: it was `trashed` on this device, or `removed` by somebody else. Its hash is that of the last content.
+    /// The trashing on this device, or the removal by another program or device. Its hash is the hash of the last
+    /// content.
     public let end: WorkspaceVersion
-    /// The bytes of the last content.
+    /// The size of the last content in bytes.
     public let size: Int
 }

@@ -1,16 +1,16 @@
 import Foundation
 import RecollectCore
 
-/// What the archive keeps beside versions: the last changes that are in doubt, and what trashed files had beside their contents.
+/// Records beside the versions: changes in doubt, and the metadata of trashed files.
 extension VersionArchive {
     // MARK: Changes in doubt
 
-    /// The last change of a file, if it was made and could not be brought onto the disk for certain.
+    /// Returns the last change of a file if it was made and may not be durable.
     func inDoubt(at path: WorkspacePath) throws -> VersionLine? {
         try changesInDoubt().last { $0.path == path }
     }
 
-    /// Notes which change of a file is in doubt; with `nil` that none is.
+    /// Records the change in doubt of a file; `nil` removes the record.
     func setInDoubt(_ change: VersionLine?, at path: WorkspacePath) throws {
         let old = try changesInDoubt()
         guard change != nil || old.contains(where: { $0.path == path }) else { return }
@@ -24,19 +24,19 @@ extension VersionArchive {
 
     private static let inDoubtName = "in-doubt"
 
-    // MARK: What files have beside their contents
+    // MARK: Metadata of files
 
-    /// Where what a file has beside its content is kept, as that of an empty file.
+    /// Returns the URL of an empty file with a trashed file's metadata.
     func detailsURL(of path: WorkspacePath) -> URL {
         URL(fileURLWithPath: self.path + "/" + Self.detailsFolder + "/" + Self.detailsName(path), isDirectory: false)
     }
 
-    /// Whether anything is kept of a file beside its content.
+    /// Whether the archive has metadata of a file.
     func hasDetails(of path: WorkspacePath) -> Bool {
         FileManager.default.fileExists(atPath: detailsURL(of: path).path)
     }
 
-    /// Forgets what a file has beside its content.
+    /// Removes the archived metadata of a file.
     func removeDetails(of path: WorkspacePath) throws {
         try explaining("change", self.path) {
             _ = try ifThere {
@@ -45,13 +45,14 @@ extension VersionArchive {
         }
     }
 
-    /// Forgets what is kept of all files but some.
+    /// Removes the archived metadata of all files except some.
+    /// - Parameter kept: The names of the files to keep, from `detailsName`.
     func removeDetails(but kept: Set<String>, in folder: OpenFolder) throws {
         guard let details = try ifThere({ try folder.folder(Self.detailsFolder) }) else { return }
         for name in try details.names() where !kept.contains(name) { try details.remove(name) }
     }
 
-    /// The name for what is kept of a file.
+    /// Returns the name for the archived metadata of a file.
     static func detailsName(_ path: WorkspacePath) -> String { ContentHash(of: path.description.utf8).rawValue }
 
     private static let detailsFolder = "details"

@@ -2,12 +2,15 @@ import Foundation
 import RecollectCore
 
 extension VersionArchive {
-    /// Gives contents that no line of the log names a line, so that they can be found again: where a line of a device's lineage has one, as
-    /// versions of that file, before those that the log has of it; else each as one of a file in the trash, `Recovered/<16 digits>.txt`.
+    /// Adds lines to the log for contents without one, so that they can be found again.
     ///
-    /// The log is begun anew: it is the old one or the new one at any moment.
-    /// - Parameter lineage: What the devices tell of contents: lines of this device as it wrote them, and those of others as seen from here.
-    /// - Returns: The files that got versions, in order.
+    /// A content found in the lineage becomes a version of the file named there, older than the versions in the
+    /// log. Any other content becomes the last content of a file in the trash, named `Recovered/<16 digits>`, with
+    /// the extension `.txt` for text. The log is replaced atomically. Then pruning may again remove contents
+    /// without a line.
+    /// - Parameter lineage: The lineage of contents by all devices: this device's lines as written, and other
+    ///   devices' lines as seen on this device.
+    /// - Returns: The files with added versions, in order.
     func recover(knowing lineage: [VersionLine]) throws -> [WorkspacePath] {
         try locked { folder, log in
             let contents = KeptContents(in: folder)
@@ -19,7 +22,8 @@ extension VersionArchive {
                 lines[line.path, default: []].append(line.marked(.done))
             }
             let told = Set(lines.values.joined().map(\.version.hash))
-            // What is not there any more was removed, else a look would wonder where it is.
+            // A file absent from the log's index gets a removal as its last version; otherwise, a scan would
+            // expect the file.
             for (path, known) in lines where log.index.files[path] == nil {
                 guard let last = known.last?.version else { continue }
                 lines[path]?.append(Self.removal(of: last.hash, at: path, date: last.date))
@@ -39,7 +43,7 @@ extension VersionArchive {
         }
     }
 
-    /// The damaged logs that were set aside.
+    /// Returns the URLs of the damaged logs set aside.
     func damagedLogs() throws -> [URL] {
         try explaining("list", path) {
             let names = try ifThere { try OpenFolder(path: path).names() } ?? []

@@ -1,13 +1,14 @@
 import Foundation
 import RecollectCore
 
-/// All contents seen or written in a workspace on this device, and a log of the changes to each file.
+/// All contents observed or written in a workspace on this device, and a log of the changes to each file.
 ///
 /// The archive is a folder of its own, never synced. It has the contents in `objects` (`KeptContents`), and `log`
-/// (`VersionLog`). Lines are only appended to the log; pruning and repair replace it. A content is on the disk before a
-/// line names it. Processes share the archive: they append lines under the folder's lock, never held during a wait for
-/// a provider, and read the lines of other processes before every answer. A change to a file is recorded before and
-/// after it is made. So a change by a killed process is never taken for a foreign one.
+/// (`VersionLog`). Lines are only appended to the log; pruning, repair and recovery replace it. A content reaches
+/// the disk before a line naming it. Processes share the archive: they append lines under the folder's lock, never
+/// held during a wait for a provider, and read the lines of other processes before every result. A change to a
+/// file is recorded before and after it is made. So a change by a killed process is never taken for another
+/// program's.
 ///
 /// All calls block, and throw `RecollectError`.
 final class VersionArchive: Sendable {
@@ -18,6 +19,7 @@ final class VersionArchive: Sendable {
     private let log = Locked(VersionLog())
     private let events: StoreEvents?
 
+    /// Creates an archive in a folder, without opening it. The first change creates the folder.
     /// - Parameter events: Receives an event for each repair.
     init(path: String, events: StoreEvents? = nil) {
         self.path = path
@@ -26,18 +28,20 @@ final class VersionArchive: Sendable {
 
     // MARK: Reading
 
-    /// The current state of the log.
+    /// Returns the current state of the log.
     func index() throws -> VersionIndex {
         try reading { $0.index }
     }
 
-    /// The current state of the log, and its position.
+    /// Returns the current state of the log, and its position.
     func snapshot() throws -> (index: VersionIndex, moment: Moment) {
         try reading { ($0.index, $0.moment) }
     }
 
-    /// The versions of a path, newest first. Changes with an unknown outcome, except removals, are included as `begun`:
-    /// their writer is at work or was killed.
+    /// Returns the versions of a path, newest first.
+    ///
+    /// Changes with an unknown outcome, except removals, are included as `begun`: their writer is at work or was
+    /// killed.
     func versions(of path: WorkspacePath) throws -> [WorkspaceVersion] {
         try reading { log in
             guard let file = log.index.files[path] else { return [] }
@@ -51,7 +55,8 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The bytes of a content; `nil` if it is not in the archive.
+    /// Returns the bytes of a content; `nil` if it is not in the archive.
+    /// - Throws: `damaged` if its file has other bytes.
     func bytes(of hash: ContentHash) throws -> [UInt8]? {
         try explaining("read", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return nil }
@@ -59,7 +64,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The sizes of contents in bytes. Contents missing in the archive are left out.
+    /// Returns the sizes of contents in bytes. Contents missing in the archive are left out.
     func sizes(of hashes: some Sequence<ContentHash>) throws -> [ContentHash: Int] {
         try explaining("look at", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return [:] }
@@ -68,7 +73,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The bytes of a content; `nil` if it is missing or damaged in the archive.
+    /// Returns the bytes of a content; `nil` if it is missing or damaged in the archive.
     func wholeBytes(of hash: ContentHash) throws -> [UInt8]? {
         do {
             return try bytes(of: hash)
@@ -79,10 +84,10 @@ final class VersionArchive: Sendable {
 
     // MARK: Changes on this device
 
-    /// Records changes before they are made. On return, the lines are on the disk, after the new and the replaced
-    /// contents.
-    /// - Returns: The changes as recorded, for `finish` and `withdraw`. A change equal to an earlier one of its file in
-    ///   every field is dated one or more milliseconds later.
+    /// Records changes before they are made. On return, the lines are durable. The new and the replaced contents
+    /// reach the disk before them.
+    /// - Returns: The changes as recorded, for `finish` and `withdraw`. A change equal to an earlier one of its
+    ///   file in every field is dated one or more milliseconds later.
     @discardableResult
     func begin(_ changes: [VersionLine], keeping contents: [[UInt8]]) throws -> [VersionLine] {
         try locked { folder, log in
@@ -104,7 +109,7 @@ final class VersionArchive: Sendable {
     func finish(_ changes: [VersionLine]) throws {
         try locked { folder, log in
             let lines = changes.flatMap { log.index.settled(by: $0) + [$0] }
-            // If this line is lost, the next look finds the content of the `begun` line in the file.
+            // If this line is lost, the next scan finds the content of the `begun` line in the file.
             try log.append(lines.map { $0.marked(.done) }, in: folder, durably: false)
         }
     }
@@ -116,16 +121,16 @@ final class VersionArchive: Sendable {
         }
     }
 
-    // MARK: Found changes
+    // MARK: Observed changes
 
-    /// Records the contents found in files, each file once.
+    /// Records the contents observed in files, each file once.
     ///
-    /// All contents to keep are on the disk before the first line naming one of them. If a file has the content of a
-    /// begun change, the change is recorded as made.
+    /// All contents to archive reach the disk before the first line naming one of them. If a file has the content
+    /// of a begun change, the change is recorded as made.
     /// - Parameters:
-    ///   - contents: The contents found. Files with a line recorded since `moment` are ignored.
+    ///   - contents: The observed contents. Files with a line recorded since `moment` are ignored.
     ///   - moment: The log's position before the first of the files was read.
-    ///   - now: The time of the look.
+    ///   - now: The date of the scan.
     func found(_ contents: [FoundContent], since moment: Moment, now: Date) throws {
         guard !contents.isEmpty else { return }
         try locked { folder, log in
@@ -146,7 +151,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Records a fold into a content already in the file.
+    /// Records a merge into a content already in the file.
     func folded(_ path: WorkspacePath, into hash: ContentHash, parents: [ContentHash], now: Date) throws {
         try locked { folder, log in
             let version = WorkspaceVersion(
@@ -156,7 +161,9 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Records files as removed.
+    /// Records files as removed. Files with a line recorded since `moment` are ignored.
+    ///
+    /// If a removal of the file was begun, that change is recorded as made.
     func foundGone(_ paths: [WorkspacePath], since moment: Moment, now: Date) throws {
         guard !paths.isEmpty else { return }
         try locked { folder, log in
@@ -177,7 +184,7 @@ final class VersionArchive: Sendable {
 
     // MARK: Small files beside the log
 
-    /// The bytes of a file beside the log; `nil` if there is none.
+    /// Returns the bytes of a file beside the log; `nil` if there is none.
     func note(_ name: String) throws -> [UInt8]? {
         try explaining("read", path) {
             try ifThere {
@@ -187,7 +194,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Replaces a file beside the log, or removes it.
+    /// Replaces a file beside the log; `nil` removes it.
     func setNote(_ name: String, _ bytes: [UInt8]?) throws {
         try locked { folder, _ in
             if let bytes {
@@ -200,7 +207,7 @@ final class VersionArchive: Sendable {
 
     // MARK: Lineage log
 
-    /// The state of this device's lineage log.
+    /// Returns the state of this device's lineage log.
     func lineageWriter() throws -> LineageWriter {
         // An unreadable note is replaced: the device then writes a new log under a new name, and the old one stays.
         try note(Self.lineageName).flatMap { try? JSONDecoder().decode(LineageWriter.self, from: Data($0)) }
@@ -209,8 +216,8 @@ final class VersionArchive: Sendable {
 
     /// Adds the changes since the last call to the lineage log.
     ///
-    /// Segments are missing in the log if they are returned here and never written, because the process is killed or
-    /// the provider refuses them. Other devices then know less, but nothing false.
+    /// Segments are missing in the log if they are returned here and never written, because the process is killed
+    /// or the provider refuses them. Other devices then have fewer facts, but no false ones.
     /// - Parameter file: The content of the segment's file; `nil` if there is none.
     /// - Returns: The segments to write, and the names of the files to remove.
     func addToLineage(over file: [UInt8]?) throws -> (written: [LineageSegment], removed: [String]) {
@@ -243,7 +250,7 @@ final class VersionArchive: Sendable {
 
     // MARK: Size
 
-    /// The number of contents, and their total size in bytes.
+    /// Returns the number of contents, and their total size in bytes.
     func size() throws -> (contents: Int, bytes: Int) {
         try explaining("list", path) {
             guard let folder = try ifThere({ try OpenFolder(path: path) }) else { return (0, 0) }
@@ -251,10 +258,12 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Forgets versions older than a moment, except the current content of each existing file and its last content from
-    /// elsewhere. Then removes contents without a version, and leftovers of killed writers. Begun changes stay for a
-    /// day, because they may be in progress. After damage to the log, contents without a version stay until `recover`
-    /// gives them one.
+    /// Removes versions older than a date, except the current content of each existing file and its last version
+    /// of the kind `seen`.
+    ///
+    /// Then removes contents without a version, temporary files of killed writers, and metadata of files not
+    /// recorded as removed. Begun changes stay for a day, because they may be in progress. After damage to the
+    /// log, contents without a version stay until `recover` adds one.
     func prune(olderThan moment: Date, now: Date) throws {
         try locked { folder, log in
             let lines = log.index.lines(
@@ -270,7 +279,7 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// The longest time between the lines `begun` and `done` of a change, in seconds.
+    /// The longest duration between the lines `begun` and `done` of a change, in seconds.
     private static let longestChange: TimeInterval = 86_400
 
     // MARK: Locking
@@ -302,7 +311,8 @@ final class VersionArchive: Sendable {
         }
     }
 
-    /// Begins the log anew with its readable lines. The damaged log stays beside it. Contents without a line stay, too.
+    /// Replaces a damaged log with one of its readable lines, and posts an event. The damaged log stays beside it,
+    /// and contents without a line stay, too.
     private func heal(_ log: inout VersionLog, in folder: OpenFolder) throws {
         let aside = Self.damagedLogPrefix + UUID().uuidString
         // This comes first: without the note, the next pruning removes contents without a line.
@@ -313,6 +323,6 @@ final class VersionArchive: Sendable {
     }
 
     static let damagedLogPrefix = "log.damaged-"
-    /// A note: the log was damaged, so contents without a line may exist.
+    /// The name of a note about damage to the log: contents without a line may exist.
     static let unnamedName = "unnamed"
 }

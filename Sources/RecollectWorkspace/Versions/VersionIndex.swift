@@ -7,25 +7,26 @@ struct VersionIndex {
     struct File {
         /// The versions in the order of the changes, which may differ from their order in the log.
         fileprivate(set) var versions: [WorkspaceVersion] = []
-        /// The sort key of each version: the offset in the log where its `begun` line ends, or else its only line.
+        /// The sort key of each version: the offset in the log at the end of its `begun` line, or else of its only
+        /// line.
         ///
-        /// A writer reads the file, logs `begun`, and replaces the content it has read, or fails. So of two completed writes, the one
-        /// that began first came first, in whichever order the log has their `done` lines.
+        /// A writer reads the file, logs `begun`, and replaces the content it has read, or fails. So of two
+        /// completed writes, the one that began first came first, in either order of their `done` lines.
         fileprivate var orders: [Int] = []
-        /// Changes that were begun, with an unknown result.
+        /// The begun changes with an unknown outcome.
         var begun: [VersionLine] = []
-        /// The versions made on this device. Both the writer and a later look may log the same change.
+        /// The versions made on this device. Both the writer and a later scan may log the same change.
         fileprivate var own: Set<WorkspaceVersion> = []
-        /// The offset in the log where the last line about this file ends.
+        /// The offset in the log at the end of the last line about this file.
         var end = 0
-        /// The present content; `nil` without a file.
+        /// The current content; `nil` without a file.
         var content: ContentHash? { versions.last.flatMap { $0.kind.isAbsence ? nil : $0.hash } }
-        /// The offsets in the log where the lines of `begun` end.
+        /// The offsets in the log at the ends of the lines of `begun`.
         fileprivate var begunEnds: [WorkspaceVersion: Int] = [:]
     }
 
     private(set) var files: [WorkspacePath: File] = [:]
-    /// The present content of each existing file.
+    /// The current content of each existing file.
     private(set) var contents: [WorkspacePath: ContentHash] = [:]
 
     /// The contents in all lines.
@@ -37,13 +38,14 @@ struct VersionIndex {
     }
 
     /// Applies a line of the log.
-    /// - Parameter end: The offset in the log where the line ends.
+    /// - Parameter end: The offset in the log at the end of the line.
     mutating func apply(_ line: VersionLine, endingAt end: Int) {
         files[line.path, default: File()].apply(line, endingAt: end)
         contents[line.path] = files[line.path]?.content
     }
 
-    /// The change, dated later by milliseconds if the file already has an equal one: otherwise both would count as one change.
+    /// Returns the change, dated later by milliseconds if the file already has an equal one: otherwise both would
+    /// count as one change.
     func unlikeOthers(_ change: VersionLine) -> VersionLine {
         guard let file = files[change.path] else { return change }
         var change = change
@@ -53,8 +55,8 @@ struct VersionIndex {
         return change
     }
 
-    /// The begun changes that must have been completed, because a completed change replaced their contents. In the order of the
-    /// changes.
+    /// Returns the begun changes that must have been completed, because a completed change replaced their
+    /// contents. They are in the order of the changes.
     ///
     /// A change found in this way may itself have replaced the content of another begun change.
     func settled(by change: VersionLine) -> [VersionLine] {
@@ -72,7 +74,7 @@ struct VersionIndex {
         return settled
     }
 
-    /// The lines of a shorter log with the same state, without some versions.
+    /// Returns the lines of a shorter log with the same state, without some versions.
     /// - Parameters:
     ///   - isKept: Whether a version stays in the log.
     ///   - isOpen: Whether a begun change may still be in progress.
@@ -114,8 +116,8 @@ extension VersionIndex.File {
 
     private mutating func add(_ version: WorkspaceVersion, orderedBy order: Int) {
         var order = order
-        // A version that replaced the newest content, or created the file, is newer even if it began first: another program may have
-        // restored the content that its writer had read.
+        // A version is the newest if it replaced the newest content, or created the file, even if it began first:
+        // another program may have restored the content read by its writer.
         let isNewest = content.map(version.replaced.contains) ?? version.replaced.isEmpty
         if isNewest, let newest = orders.last { order = max(order, newest) }
         let place = orders.lastIndex { $0 <= order }.map { $0 + 1 } ?? 0
@@ -123,7 +125,7 @@ extension VersionIndex.File {
         orders.insert(order, at: place)
     }
 
-    /// The versions in order. The parent of a found version is the content before it.
+    /// The versions in order. The parent of a version of the kind `seen` is the content before it.
     var lineage: [WorkspaceVersion] {
         var before: ContentHash?
         return versions.map { version in
@@ -133,16 +135,17 @@ extension VersionIndex.File {
         }
     }
 
-    /// A content that was found replaced with another one.
+    /// A content replaced by an observed version.
     struct Overwritten {
         let hash: ContentHash
-        /// From the date of the content's version to the date of the replacement.
+        /// The dates from the content's version to its replacement.
         let dates: ClosedRange<Date>
-        /// The parents of the content if it is a fold: a fold has no text of its own.
+        /// The parents of the content if it is a merge: a merge has no text of its own.
         let folded: [ContentHash]
     }
 
-    /// The contents that were found replaced and that are parents of no version written on this device; the last 32, oldest first.
+    /// The contents replaced by observed versions, and since then neither restored nor a parent of another
+    /// version; the last 32, oldest first.
     var overwritten: [Overwritten] {
         var overwritten: [Overwritten] = []
         var before: WorkspaceVersion?
@@ -159,7 +162,7 @@ extension VersionIndex.File {
         return overwritten
     }
 
-    /// Whether one content is an ancestor of another by the writes on this device, and not also the reverse.
+    /// Whether one content is an ancestor of another by the writes on this device, and not also its descendant.
     func isAncestor(_ ancestor: ContentHash, of descendant: ContentHash) -> Bool {
         ancestor != descendant && leads(from: descendant, to: ancestor) && !leads(from: ancestor, to: descendant)
     }

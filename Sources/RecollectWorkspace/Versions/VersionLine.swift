@@ -1,18 +1,19 @@
 import Foundation
 import RecollectCore
 
-/// A line of the archive's log: fields parted by tabs.
+/// A line of the archive's log: fields separated by tabs.
 ///
-/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path, size in bytes`. What is not known is empty; newer versions
-/// add fields at the end. A line that does not read as this (a kill or a power cut left a part of it) says nothing.
+/// `mark, milliseconds since 1970, kind, hash, parents, author, path, other path, size in bytes`. Unknown values
+/// are empty; newer versions add fields at the end. Any other line, such as part of one after a kill or a power
+/// loss, is ignored.
 struct VersionLine: Hashable {
-    /// How much a line says.
+    /// The state of a change in the log.
     enum Mark: String {
-        /// A change of the file is about to be made, so that whoever finds it made knows by whom.
+        /// The change is about to be made. If a scan finds it made, this line has its author.
         case begun = "?"
         /// The change was made.
         case done = "="
-        /// The change was begun and refused.
+        /// The change was begun, and then refused.
         case withdrawn = "!"
     }
 
@@ -20,19 +21,19 @@ struct VersionLine: Hashable {
     var path: WorkspacePath
     var version: WorkspaceVersion
 
-    /// Whether both tell of one change.
+    /// Whether both lines are about the same change.
     func isSameChange(as other: VersionLine) -> Bool {
         path == other.path && version == other.version
     }
 
-    /// The same change, with another mark.
+    /// Returns the same change with another mark.
     func marked(_ mark: Mark) -> VersionLine {
         VersionLine(mark: mark, path: path, version: version)
     }
 }
 
 extension VersionLine {
-    /// The bytes of the line with its end.
+    /// The bytes of the line, with its line break.
     var bytes: [UInt8] {
         let fields =
             [
@@ -43,7 +44,7 @@ extension VersionLine {
         return Array((fields.joined(separator: "\t") + "\n").utf8)
     }
 
-    /// Reads a line without its end; `nil` for what is none.
+    /// Creates a line from its bytes, without the line break; `nil` for other bytes.
     init?(_ bytes: ArraySlice<UInt8>) {
         let fields = bytes.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
@@ -65,10 +66,10 @@ extension VersionLine {
 }
 
 extension WorkspaceAuthor {
-    /// How an author stands in a line.
+    /// The author as a field of a line.
     fileprivate var field: String { agentId.map { "agent:" + EscapedName.escaped($0) } ?? "user" }
 
-    /// Reads an author; `nil` for anything else.
+    /// Creates an author from a field of a line; `nil` for any other text.
     fileprivate init?(field: String) {
         if field == "user" {
             self = .user
@@ -81,7 +82,7 @@ extension WorkspaceAuthor {
 }
 
 extension ContentHash {
-    /// Reads a hash as it stands in a log or a name; `nil` for anything else.
+    /// Creates a hash from 64 lowercase hexadecimal digits, as in a log or a name; `nil` for any other text.
     init?(hexadecimal text: some StringProtocol) {
         guard text.utf8.count == 64,
             text.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) })

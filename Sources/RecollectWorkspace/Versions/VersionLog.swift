@@ -1,40 +1,43 @@
 import Foundation
 import RecollectCore
 
-/// The log of an archive, to which lines are only added, and what they say as far as they have been read.
+/// The log of an archive, and the state from its lines read so far.
 ///
-/// Its first line tells its format, and one log from another. Calls that change the file are for callers that hold its folder's
-/// lock. All calls block.
+/// Lines are only appended. The first line has the format, and a UUID to distinguish the log from others. Calls
+/// that change the file require the lock of its folder. All calls block.
 struct VersionLog {
-    /// Up to where somebody knew the log.
+    /// A position in a log.
     struct Moment: Hashable, Codable {
         fileprivate let header: [UInt8]
         fileprivate let end: Int
     }
 
     private(set) var index = VersionIndex()
-    /// Whether the file has no head, or NULs in it, which a power cut or a failing disk leaves. What can be read of it is taken in.
+    /// Whether the file has no header, or contains NULs left by a power loss or a failing disk. Its readable lines
+    /// are applied.
     private(set) var isDamaged = false
     private var header: [UInt8] = []
     private var end = 0
 
-    /// A name for what is known now.
+    /// The position at the end of the lines read so far.
     var moment: Moment { Moment(header: header, end: end) }
 
-    /// Whether nothing was written down of a path since a moment.
+    /// Whether no line about a path was recorded since a position. `true` for a path without lines; for any other
+    /// path, `false` if the log was replaced since.
     func isUntouched(_ path: WorkspacePath, since moment: Moment) -> Bool {
         guard let file = index.files[path] else { return true }
         return header == moment.header && file.end <= moment.end
     }
 
-    /// Takes in the whole lines that the file has more than is known; another log than the known one is taken in from its beginning.
+    /// Applies the complete lines added since the last reading. A replaced log is read from its beginning.
+    /// - Throws: `newerSchema` if a newer version of Recollect wrote the log.
     mutating func refresh(from folder: OpenFolder) throws {
         guard let log = try ifThere({ try folder.file(Self.name, forWriting: false) }) else {
             return self = VersionLog()
         }
         let header = try log.read(at: 0, count: Self.format.utf8.count + 37)
         let size = try log.size()
-        // A log that is shorter than it was came back from a backup.
+        // A shorter log was restored from a backup.
         if header != self.header || size < max(1, end) {
             let isWhole = header.starts(with: Self.format.utf8) && header.last == UInt8(ascii: "\n")
             if Self.isNewer(header) {
@@ -49,7 +52,7 @@ struct VersionLog {
         let bytes = try log.read(at: end, count: size - end)
         if bytes.contains(0) { isDamaged = true }
         guard let last = bytes.lastIndex(of: UInt8(ascii: "\n")) else { return }
-        // A line that is whole behind a hole of NULs is read too.
+        // A complete line after a hole of NULs is read, too.
         for line in bytes[..<last].split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == 0 }) {
             guard let read = VersionLine(line) else { continue }
             index.apply(read, endingAt: end + line.endIndex + 1)
@@ -57,7 +60,9 @@ struct VersionLog {
         end += last + 1
     }
 
-    /// The lines that were written since a moment, all where there is none, of the last megabyte; none where the log was begun anew since.
+    /// Returns the lines since a position, from the last megabyte of the log. Returns none if the log was replaced
+    /// since.
+    /// - Parameter moment: The position; `nil` for the beginning of the log.
     func lines(since moment: Moment?, in folder: OpenFolder) throws -> [VersionLine] {
         let start = moment?.end ?? header.count
         guard moment == nil || moment?.header == header, start < end,
@@ -69,8 +74,8 @@ struct VersionLog {
         }
     }
 
-    /// Adds lines in one write, and takes them in.
-    /// - Parameter durably: Whether they are on the disk when this returns.
+    /// Appends lines in one write, and applies them.
+    /// - Parameter durably: Whether the lines are durable on return.
     mutating func append(_ lines: [VersionLine], in folder: OpenFolder, durably: Bool) throws {
         guard !lines.isEmpty else { return }
         let log =
@@ -84,8 +89,9 @@ struct VersionLog {
         try refresh(from: folder)
     }
 
-    /// Begins another log, with these lines and no others; it is the old one or the new one at any moment.
-    /// - Parameter aside: A name that the old file keeps.
+    /// Replaces the log with one of these lines only. The replacement is atomic, with the exception in
+    /// `OpenFolder.replace`.
+    /// - Parameter aside: A name for keeping the old file.
     mutating func begin(anew lines: [VersionLine], keepingOldAs aside: String? = nil, in folder: OpenFolder) throws {
         _ = try folder.replace(Self.name, keepingOldAs: aside) {
             try $0.write(Self.newHeader() + lines.flatMap(\.bytes), at: 0)
@@ -100,7 +106,7 @@ struct VersionLog {
         Array((format + UUID().uuidString + "\n").utf8)
     }
 
-    /// Whether a head names a later format.
+    /// Whether a header has a newer format.
     private static func isNewer(_ header: [UInt8]) -> Bool {
         let words = header.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
         guard words.count >= 3, words[0].elementsEqual("recollect-archive".utf8) else { return false }
@@ -109,7 +115,7 @@ struct VersionLog {
 }
 
 extension VersionLog {
-    /// A log of which only the header is known.
+    /// Creates the state of a log after reading its header only.
     fileprivate init(header: [UInt8], end: Int) {
         self.header = header
         self.end = end

@@ -1,54 +1,55 @@
 import Foundation
 import RecollectCore
 
-/// A content that a file had, or lost, as this device knows it.
+/// A version of a file, or its removal, as recorded on this device.
 public struct WorkspaceVersion: Hashable, Sendable {
-    /// What made the version; new kinds may come with new versions of Recollect.
+    /// The origin of a version. Newer versions of Recollect may add kinds.
     public struct Kind: RawRepresentable, Hashable, Sendable {
         /// The kind's name, stable across versions.
         public let rawValue: String
 
-        /// Makes a kind from its name.
+        /// Creates a kind from its name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// It came from elsewhere: another device, an editor, or it was there when the workspace was first opened.
+        /// Observed: from another device or an editor, or there when the workspace was first opened.
         public static let seen = Kind(rawValue: "seen")
-        /// It came from elsewhere while copies that contradict it lay beside it.
+        /// Observed while the file had conflict copies.
         public static let contested = Kind(rawValue: "contested")
-        /// It was written on this device.
+        /// Written on this device.
         public static let written = Kind(rawValue: "written")
-        /// Versions that contradicted each other were folded into it.
+        /// Merged from conflicting versions.
         public static let folded = Kind(rawValue: "folded")
-        /// It was put into the trash on this device.
+        /// Moved to the trash on this device.
         public static let trashed = Kind(rawValue: "trashed")
-        /// It was brought back on this device.
+        /// Restored on this device.
         public static let restored = Kind(rawValue: "restored")
-        /// It came here from `otherPath`, moved on this device.
+        /// Moved here from `otherPath` on this device.
         public static let moved = Kind(rawValue: "moved")
-        /// It went to `otherPath`, moved on this device.
+        /// Moved to `otherPath` on this device.
         public static let movedAway = Kind(rawValue: "movedAway")
-        /// It was about to be written on this device, and whether it was is not known: the process ended, or the disk failed.
+        /// Begun on this device, with an unknown outcome: the write is in progress, the process ended, or the disk
+        /// failed.
         public static let begun = Kind(rawValue: "begun")
-        /// Somebody else removed it.
+        /// Removed by another program or device.
         public static let removed = Kind(rawValue: "removed")
 
-        /// Whether the file was no longer there after it.
+        /// Whether the file no longer existed after this version.
         var isAbsence: Bool { self == .trashed || self == .movedAway || self == .removed }
     }
 
-    /// The content; of a version that ended the file, the last one.
+    /// The content. For a version that ended the file, this is the last one.
     public let hash: ContentHash
-    /// When it was written here, or first seen here.
+    /// The date of the write or of the first observation on this device.
     public let date: Date
-    /// Who wrote it on this device; `nil` for what came from elsewhere.
+    /// The author of a write on this device; `nil` for an observed version.
     public let author: WorkspaceAuthor?
-    /// What made it.
+    /// The origin of the version.
     public let kind: Kind
-    /// The contents that it replaced: one for a write, several for a fold, none where there was no file.
+    /// The replaced contents: one for a write, several for a merge, none for a new file.
     public let parents: [ContentHash]
-    /// Where a moved file came from or went to.
+    /// The path from which or to which the file was moved.
     public let otherPath: WorkspacePath?
     /// The size of the content in bytes, recorded for observed contents; otherwise `nil`.
     var size: Int?
@@ -69,13 +70,13 @@ public struct WorkspaceVersion: Hashable, Sendable {
     /// The contents removed from the file by this version.
     var replaced: [ContentHash] { parents + (kind.isAbsence ? [hash] : []) }
 
-    /// The same version with an unknown result.
+    /// The same version with an unknown outcome.
     var asBegun: WorkspaceVersion {
         WorkspaceVersion(
             hash: hash, date: date, author: author, kind: .begun, parents: parents, otherPath: otherPath)
     }
 
-    /// The same version with other parents.
+    /// Returns the same version with other parents.
     func with(parents: [ContentHash]) -> WorkspaceVersion {
         var version = WorkspaceVersion(
             hash: hash, date: date, author: author, kind: kind, parents: parents, otherPath: otherPath)
