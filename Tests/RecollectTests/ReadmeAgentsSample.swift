@@ -6,10 +6,10 @@ func converse(in folder: URL) async throws {
     let journal = JournalFolder(baseURL: folder.appendingPathComponent("journal"))
     let orchestrator = Orchestrator(
         agents: [HistorianAgent(history: history), ScribeAgent(journal: journal)],
-        classifier: KeywordClassifier(),  // who answers: by words, or LLMClassifier(model:)
+        classifier: KeywordClassifier(),  // by keywords; or LLMClassifier(model:)
         store: DeviceChatStorage(history: history, userId: "ana"))
 
-    // The question is saved before the agent runs, the reply is kept while it streams: a crash loses its last second at most.
+    // The input is saved before the agent runs, and the reply while it streams: a crash loses a second of it at most.
     for line in ["Note: the ferry to Tromsø leaves at nine.", "What did I note about the ferry?"] {
         for try await event in orchestrator.route(.text(line), userId: "ana", sessionId: "trip") {
             switch event {

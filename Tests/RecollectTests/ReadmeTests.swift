@@ -2,24 +2,36 @@ import Foundation
 import Recollect
 import Testing
 
-@Suite("The README")
+@Suite("The samples of the README and the guides")
 struct ReadmeTests {
     private let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
     @Test(
-        "shows the samples that are compiled here, word for word",
+        "are compiled here, word for word",
         arguments: [
-            "ReadmeSample.swift", "ReadmeLibrarySample.swift", "ReadmeAgentsSample.swift",
-            "ReadmeWorkspaceSample.swift",
+            ("ReadmeSample.swift", "README.md"),
+            ("ReadmeLibrarySample.swift", "Sources/RecollectCore/RecollectCore.docc/The-session-library.md"),
+            ("ReadmeAgentsSample.swift", "Sources/RecollectAgents/RecollectAgents.docc/Agents-and-turns.md"),
+            (
+                "ReadmeWorkspaceSample.swift",
+                "Sources/RecollectWorkspace/RecollectWorkspace.docc/The-shared-workspace.md"
+            ),
         ])
-    func sample(_ file: String) throws {
+    func sample(_ file: String, page: String) throws {
         let root = here.deletingLastPathComponent().deletingLastPathComponent()
-        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        let text = try String(contentsOf: root.appendingPathComponent(page), encoding: .utf8)
         let code = try String(contentsOf: here.appendingPathComponent(file), encoding: .utf8)
-        #expect(readme.contains("```swift\n\(code)```\n"))
+        #expect(text.contains("```swift\n\(code)```\n"))
     }
 
-    @Test("tells what its sample does, and the sample may run again")
+    @Test("the README has at most 150 lines")
+    func length() throws {
+        let root = here.deletingLastPathComponent().deletingLastPathComponent()
+        let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 151)
+    }
+
+    @Test("save and search, also if run twice")
     func runs() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -36,7 +48,7 @@ struct ReadmeTests {
                 == Array(repeating: "Why does the Web«Socket»Task close?", count: 2))
     }
 
-    @Test("tells what its sample of the session library does")
+    @Test("show one session in a library")
     func library() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -55,7 +67,7 @@ struct ReadmeTests {
             given.map(\.text) == ["Plan a trip to Tromsø.", "By train or by ship?", "The polar night ends in January."])
     }
 
-    @Test("tells what its sample of agents does")
+    @Test("save the turns of agents")
     func agents() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -67,7 +79,7 @@ struct ReadmeTests {
         #expect(said.last?.text.contains("the ferry to Tromsø leaves at nine.") == true)
     }
 
-    @Test("tells what its sample of the workspace does")
+    @Test("resolve a conflict in a workspace")
     func workspace() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("recollect-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
