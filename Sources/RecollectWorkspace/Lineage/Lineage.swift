@@ -32,8 +32,6 @@ struct Lineage {
     private var underway: Set<Version> = []
     /// The sizes of observed contents, in bytes.
     private var sizes: [ContentHash: Int] = [:]
-    /// The parts of each content.
-    private var parts: [ContentHash: Set<ContentHash>] = [:]
     /// The contents of conflict copies of the file.
     private let copied: Set<ContentHash>
 
@@ -83,35 +81,31 @@ struct Lineage {
 
     // MARK: Parts
 
-    /// Finds contents forming parts of other contents. A service writing files in place makes incomplete files
-    /// visible. A part counts as an ancestor of the whole.
+    /// Whether a content descends from a part of another content, and has nothing newer in common with it.
     ///
-    /// A part was observed and never written by Recollect. It is empty or ends within a line of the whole; a text
-    /// cut short by an editor ends with a line.
-    /// - Parameter wholes: The contents with possible parts.
-    /// - Returns: The parts with their bytes.
-    mutating func findParts(of wholes: [ContentHash: [UInt8]]) -> [ContentHash: [UInt8]] {
+    /// A service that writes files in place shows a file while it arrives. A write on such a part lacks the rest of the
+    /// file, so it is no evidence of deletions. A part was observed and never written by Recollect. It is empty or ends
+    /// within a line of the whole; an editor that shortens a text leaves whole lines.
+    /// - Parameters:
+    ///   - contents: The contents, with their hashes.
+    ///   - base: Their nearest common ancestor.
+    mutating func havePart(_ contents: [ContentHash: [UInt8]], since base: ContentHash) -> Bool {
         let written = Set(claims.filter { $0.value.contains(where: \.isWritten) }.keys.map(\.hash))
-        let candidates = sizes.filter { !written.contains($0.key) && wholes[$0.key] == nil }.sorted {
-            $0.value < $1.value
-        }
-        var found: [ContentHash: [UInt8]] = [:]
-        for (whole, bytes) in wholes {
+        let candidates = sizes.filter { part, _ in
+            !written.contains(part) && contents[part] == nil && isAncestor(base, of: part)
+                && contents.keys.contains { isAncestor(part, of: $0) }
+        }.sorted { $0.value < $1.value }
+        for (whole, bytes) in contents {
             var digest = SHA256()
             var end = 0
-            for (part, size) in candidates where size < bytes.count {
+            for (part, size) in candidates where size < bytes.count && !isAncestor(part, of: whole) {
                 digest.update(data: bytes[end..<size])
                 end = size
-                guard ContentHash(digest.finalize()) == part,
-                    size == 0 || !bytes[(size - 1)...size].contains(where: \.isLineEnd)
-                else { continue }
-                if ancestors(of: latest(part)).contains(where: { $0.hash == whole }) { continue }
-                parts[whole, default: []].insert(part)
-                found[part] = Array(bytes[..<size])
+                let endsInLine = size == 0 || !bytes[(size - 1)...size].contains(where: \.isLineEnd)
+                if endsInLine, ContentHash(digest.finalize()) == part { return true }
             }
         }
-        known = [:]
-        return found
+        return false
     }
 
     // MARK: Ancestors
@@ -131,12 +125,8 @@ struct Lineage {
             for parent in claim.parents { ancestors.formUnion(self.ancestors(of: parent)) }
             common = common?.intersection(ancestors) ?? ancestors
         }
-        var result = common ?? []
-        for part in parts[version.hash] ?? [] {
-            result.formUnion(ancestors(of: latest(part)).union([latest(part)]))
-        }
         underway.remove(version)
-        result.remove(version)
+        let result = (common ?? []).subtracting([version])
         known[version] = result
         return result
     }

@@ -313,7 +313,6 @@ struct ConflictFold {
         let hashes = Dictionary(uniqueKeysWithValues: contents.map { ($0, ContentHash(of: $0)) })
         let ordered = Self.ordered(contents)
         var lineage = logs.lineage(of: path, contradicting: Set(hashes.values))
-        let parts = lineage.findParts(of: Dictionary(uniqueKeysWithValues: hashes.map { ($1, $0) }))
         let latest = ordered.filter { one in
             !ordered.contains { other in
                 guard let ancestor = hashes[one], let descendant = hashes[other] else { return false }
@@ -327,9 +326,9 @@ struct ConflictFold {
             deleted = []
             return
         }
-        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { contents in
-            Set(try archive.sizes(of: contents).keys).union(contents.filter { parts[$0] != nil })
-        }.flatMap { try parts[$0] ?? archive.wholeBytes(of: $0) }
+        let all = Dictionary(uniqueKeysWithValues: hashes.map { ($1, $0) })
+        let base = try lineage.base(of: latest.compactMap { hashes[$0] }) { Set(try archive.sizes(of: $0).keys) }
+            .flatMap { try lineage.havePart(all, since: $0) ? nil : archive.wholeBytes(of: $0) }
         let mergeable = latest.filter { WorkspaceMerge.canMerge($0, at: path) }
         if let merged = WorkspaceMerge.mergedAndChecked(base: base, versions: mergeable, at: path) {
             whole = merged.bytes
