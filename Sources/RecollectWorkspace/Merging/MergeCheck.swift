@@ -41,7 +41,7 @@ struct MergeCheck {
     var repeatsLines: Bool {
         guard let base, !isJournal, !hasBlocks else { return false }
         return numbering.values.indices.contains { line in
-            let inserted = versions.map { max(0, $0.counts[line] - base.counts[line]) }.reduce(0, +)
+            let inserted = versions.lazy.map { max(0, $0.counts[line] - base.counts[line]) }.reduce(0, +)
             return merged.counts[line] > base.counts[line] + inserted
         }
     }
@@ -65,7 +65,7 @@ struct MergeCheck {
         // Of equal alternatives in conflict blocks, one remains.
         let isCounted = !hasBlocks
         return numbering.values.indices.allSatisfy { line in
-            let counts = versions.map { $0.counts[line] }
+            let counts = versions.lazy.map { $0.counts[line] }
             let deleted = max(0, (base?.counts[line] ?? 0) - (counts.min() ?? 0))
             let needed = max(0, (counts.max() ?? 0) - deleted)
             return merged.counts[line] >= (isCounted ? needed : min(needed, 1))

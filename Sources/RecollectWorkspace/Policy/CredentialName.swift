@@ -26,7 +26,7 @@ struct CredentialName {
             guard width > 0 else { break }
             place -= width
         }
-        guard place > limit, Self.lastLetters.contains(bytes[place - 1] | 0x20) else { return nil }
+        guard place > limit, Self.endsName[Int(bytes[place - 1] | 0x20)] else { return nil }
         for name in Self.names {
             guard let start = Self.start(of: name.backwards, endingAt: place, notBefore: limit, in: bytes) else {
                 continue
@@ -42,11 +42,11 @@ struct CredentialName {
     /// Returns the width in bytes of a blank or mark between a name and its operator; 0 for other text. French has
     /// a no-break space before a colon.
     private static func widthOfBlank(endingAt end: Int, notBefore limit: Int, in bytes: UnsafePointer<UInt8>) -> Int {
-        if between.contains(bytes[end - 1]) { return 1 }
-        let blank = noBreakSpaces.first { blank in
-            end - blank.count >= limit && blank.indices.allSatisfy { bytes[end - blank.count + $0] == blank[$0] }
+        switch bytes[end - 1] {
+        case 0xA0: end - 2 >= limit && bytes[end - 2] == 0xC2 ? 2 : 0
+        case 0xAF: end - 3 >= limit && bytes[end - 2] == 0x80 && bytes[end - 3] == 0xE2 ? 3 : 0
+        case let byte: isBetween[Int(byte)] ? 1 : 0
         }
-        return blank?.count ?? 0
     }
 
     /// Returns the start of a name ending at a position. The comparison ignores the case of ASCII letters, and
@@ -75,9 +75,15 @@ struct CredentialName {
         byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
     }
 
-    private static let between = Array(" \t\"'`\\*]0123456789_".utf8)
-    private static let noBreakSpaces = ["\u{A0}", "\u{202F}"].map { Array($0.utf8) }
-    private static let lastLetters = Array(Set(names.compactMap(\.backwards.first)))
+    private static let isBetween = table(" \t\"'`\\*]0123456789_".utf8)
+    private static let endsName = table(names.compactMap(\.backwards.first))
+
+    /// Whether each byte is among some bytes.
+    private static func table(_ bytes: some Sequence<UInt8>) -> [Bool] {
+        var table = Array(repeating: false, count: 256)
+        for byte in bytes { table[Int(byte)] = true }
+        return table
+    }
 
     private static let names: [(backwards: [UInt8], kind: Kind, isWord: Bool)] =
         [

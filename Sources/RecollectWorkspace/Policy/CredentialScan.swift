@@ -27,7 +27,8 @@ struct CredentialScan {
                 }
                 if kind & Self.beginsKey != 0, !isInWord, let name = key(at: place) { return (name, place) }
                 if kind & Self.parts != 0, let found = value(after: place) { return found }
-                if bytes[place] == Self.wideColon[2], place >= 2, has(Self.wideColon, at: place - 2),
+                // The colon of Chinese and Japanese, U+FF1A.
+                if bytes[place] == 0x9A, place >= 2, bytes[place - 1] == 0xBC, bytes[place - 2] == 0xEF,
                     let found = value(after: place, ofNameBefore: place - 2)
                 {
                     return found
@@ -105,8 +106,6 @@ struct CredentialScan {
         return end
     }
 
-    /// The full-width colon of Chinese and Japanese.
-    private static let wideColon = Array("\u{FF1A}".utf8)
     private static let authority = Array("://".utf8)
 
     /// Returns the password of `scheme://user:password@host`.

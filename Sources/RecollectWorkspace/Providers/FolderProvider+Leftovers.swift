@@ -39,23 +39,19 @@ extension FolderProvider {
                 guard let entry = try folder.entry(name),
                     isLocked && includingRecent || isLeftover(entry)
                 else { continue }
-                if let kept = try settle(name, in: folder, at: path, isKnown) {
-                    settled.kept.append(kept)
-                } else {
-                    settled.removed += 1
-                }
+                try settle(name, in: folder, at: path, isKnown, into: &settled)
             }
             if settled != SettledLeftovers() { try folder.synchronize() }
         }
         return settled
     }
 
-    /// Settles one file.
-    /// - Returns: The path of the renamed file; `nil` if it was removed, or could not be renamed.
+    /// Settles one file, and records the result. A file renamed to a name outside the workspace's rules is not
+    /// listed.
     private func settle(
         _ name: String, in folder: OpenFolder, at path: WorkspacePath,
-        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool
-    ) throws -> WorkspacePath? {
+        _ isKnown: (ContentHash, WorkspacePath?) throws -> Bool, into settled: inout SettledLeftovers
+    ) throws {
         let original = TemporaryName.original(of: name)
         // Files that cannot be read are kept unread. An exchange may also have taken out a link or a folder,
         // unknown to the archive.
@@ -63,11 +59,13 @@ extension FolderProvider {
         let hash = bytes.map { ContentHash(of: $0) }
         if try TemporaryName.isDraft(name) || isSettled(hash, original, in: folder, at: path, isKnown) {
             try folder.remove(name)
-            return nil
+            settled.removed += 1
+            return
         }
         let shown = original?.name ?? (bytes?.isText ?? false ? "unnamed.txt" : "unnamed")
         let names = Self.keptNames(for: shown, holding: hash, name, at: path)
-        return try? path.appending(giveName(to: name, of: hash, in: folder, among: names))
+        let given = try giveName(to: name, of: hash, in: folder, among: names)
+        if let kept = try? path.appending(given) { settled.kept.append(kept) }
     }
 
     /// Whether a content exists elsewhere: in the original file, or according to `isKnown`.
