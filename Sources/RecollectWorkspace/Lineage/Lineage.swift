@@ -41,11 +41,13 @@ struct Lineage {
     ///   - copied: The contents of conflict copies, past and present.
     init(_ logs: [[VersionLine]], copied: Set<ContentHash>) {
         self.copied = copied
-        // In each log, the position of the first occurrence of each content; a parent precedes its child.
+        // In each log, the position of the first mention of each content: an odd one of its line, or an even one of
+        // a line with it as a parent. A parent existed before, but the log does not say since when.
         let firstPlaces = logs.map { log in
             Dictionary(
-                log.flatMap { $0.version.parents + [$0.version.hash] }.enumerated().map { ($1, $0) },
-                uniquingKeysWith: { first, _ in first })
+                log.enumerated().flatMap { line, change in
+                    change.version.parents.map { ($0, 2 * line) } + [(change.version.hash, 2 * line + 1)]
+                }, uniquingKeysWith: min)
         }
         for log in logs {
             var counts: [ContentHash: Int] = [:]
@@ -58,12 +60,16 @@ struct Lineage {
                 last = version.hash
                 // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
-                // In another log, this content precedes its parent: this is a revert. If two logs contradict each
-                // other in this way, either could be the revert, and neither version is an ancestor of the other.
+                // In another log, this content precedes the first line of its parent: this is a revert. If two logs
+                // contradict each other in this way, either could be the revert, and neither version is an ancestor
+                // of the other.
                 let isAgain =
                     version.author == nil
                     && firstPlaces.contains { places in
-                        version.parents.contains { (places[version.hash] ?? .max) < (places[$0] ?? .min) }
+                        version.parents.contains { parent in
+                            guard let place = places[version.hash], let other = places[parent] else { return false }
+                            return place < other && !other.isMultiple(of: 2)
+                        }
                     }
                 let number = max(counts[version.hash, default: 0], isAgain ? 1 : 0)
                 counts[version.hash] = number + 1

@@ -98,6 +98,17 @@ import Testing
         #expect(!isAncestor("q a", of: "top", logs, copied: ["q a", "top"]))
     }
 
+    @Test("row 18: a log that names a content as a parent alone does not tell which of two parents was first")
+    func orderOfParents() throws {
+        let logs = [
+            [try line("there", isWritten: true)],
+            [try line("here", isWritten: true), try line("there", from: ["here"])],
+            [try line("there"), try line("fold", from: ["there", "here"], isWritten: true)],
+        ]
+        #expect(isAncestor("there", of: "fold", logs, copied: ["there", "fold"]))
+        #expect(base(["there", "fold"], logs) == hash("there"))
+    }
+
     @Test("of two folds of the same versions none of these is the base")
     func severalNearest() throws {
         let one = try [line("x", from: ["s"]), line("fold 1", from: ["x", "y"], isWritten: true)]
