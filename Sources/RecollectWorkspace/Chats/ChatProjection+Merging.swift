@@ -72,7 +72,11 @@ extension ChatProjection {
             let id = ByteString(entry.message.id)
             guard let there = merged[id] else {
                 // Without a base entry, the deletion wins over any content.
-                return gone.contains(id) && (old[id].map { $0.message.json == entry.message.json } ?? true)
+                return gone.contains(id)
+                    && (old[id].map {
+                        entry.message.json == $0.message.json && entry.agentId.hasSameBytes(as: $0.agentId)
+                    }
+                        ?? true)
             }
             return isKept(entry.message, there.message, old[id]?.message, by: \.json)
                 && isKept(entry.agentId, there.agentId, old[id]?.agentId) { ByteString($0) }
@@ -81,10 +85,12 @@ extension ChatProjection {
     }
 
     /// Returns the texts of a version's messages missing in a merged chat because another version lists them as
-    /// deleted.
+    /// deleted. A message without text is returned as JSON.
     private func deletedTexts(of version: ChatProjection, base: ChatProjection?) -> [String] {
         let gone = Set(deleted.map { ByteString($0) })
-        return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message.text)
+        return version.entries.filter { gone.contains(ByteString($0.message.id)) }.map(\.message).map {
+            $0.text.isEmpty ? $0.json.string : $0.text
+        }
     }
 
     /// The entries by the bytes of their message IDs.

@@ -173,12 +173,10 @@ extension MarkdownSection {
         /// Returns the fenced code block beginning here. A block without an end is closed: otherwise a merge could
         /// put lines into it.
         private func fencedBlock() -> (text: String, count: Int)? {
-            guard syntax != .plain, let fence = lines.first.flatMap(Self.fence) else { return nil }
-            let closing = lines.dropFirst().firstIndex { line in
-                Self.fence(line).map { $0.hasPrefix(fence) && line.trimmed == $0 } ?? false
-            }
+            guard syntax != .plain, let fence = lines.first.flatMap(CodeFence.init) else { return nil }
+            let closing = lines.dropFirst().firstIndex(where: fence.isClosed)
             let block = lines[...(closing ?? lines.index(before: lines.endIndex))]
-            let text = (closing == nil ? block.trimmingBlankLines + [fence] : block).joined(separator: "\n")
+            let text = (closing == nil ? block.trimmingBlankLines + [fence.marks] : block).joined(separator: "\n")
             return (text, block.count)
         }
 
@@ -200,25 +198,6 @@ extension MarkdownSection {
         private static func isIndented(_ line: String) -> Bool {
             line.utf8.starts(with: "  ".utf8) || line.utf8.first == UInt8(ascii: "\t")
         }
-
-        private static func fence(_ line: String) -> String? {
-            let rest = line.drop { $0 == " " }
-            guard line.utf8.count - rest.utf8.count < 4, let mark = rest.first, mark == "`" || mark == "~" else {
-                return nil
-            }
-            let fence = rest.prefix { $0 == mark }
-            // A line with more backticks after the fence is inline code (CommonMark 4.5).
-            if mark == "`", rest.dropFirst(fence.count).contains("`") { return nil }
-            return fence.count >= 3 ? String(fence) : nil
-        }
-    }
-}
-
-extension String {
-    fileprivate var trimmed: String {
-        var rest = self[...]
-        while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
-        return String(rest.drop { $0 == " " })
     }
 }
 

@@ -47,17 +47,14 @@ struct MarkdownSections {
 
     /// Returns the `#` headings outside code blocks.
     private static func headings(in lines: [String]) -> [Heading] {
-        var fence: String?
+        var fence: CodeFence?
         return lines.enumerated().compactMap { number, line in
-            let text = line.trimmingCharacters(in: .whitespaces)
             if let open = fence {
-                if text.hasPrefix(open) { fence = nil }
+                if open.isClosed(by: line) { fence = nil }
                 return nil
             }
-            if text.hasPrefix("```") || text.hasPrefix("~~~") {
-                fence = String(text.prefix(3))
-                return nil
-            }
+            fence = CodeFence(line)
+            guard fence == nil else { return nil }
             let level = line.prefix { $0 == "#" }.count
             guard (1...6).contains(level), line.dropFirst(level).first?.isWhitespace ?? false else { return nil }
             let title = line.dropFirst(level).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -119,8 +119,10 @@ struct ChatProjectionTests {
             decoding: ChatProjection(
                 conversation: chat.conversation, title: chat.title, entries: [chat.entries[1]], deleted: ["1"]
             ).bytes, as: UTF8.self)
-        let changed = base.replacing("Call me.", with: "AAA")
-        #expect(try merged(base, without, changed).apart == [changed])
+        for (old, new) in [("Call me.", "AAA"), (#""historian"},"#, #""AAA"},"#)] {
+            let changed = base.replacing(old, with: new)
+            #expect(try merged(base, without, changed).apart == [changed])
+        }
         #expect(try merged(base, without, base.replacing("Whales", with: "AAA")).apart.isEmpty)
         let twice = base.replacing(
             #"{"id":"2""#, with: #"{"id":"1","role":"user","timestamp":0,"parts":[]},"# + "\n" + #"{"id":"2""#)
