@@ -186,4 +186,22 @@ struct UntrustedFilesTests {
         #expect(report.notConversation.count <= 101)
         #expect(report.notConversation.values.reduce(0, +) == 3_000)
     }
+
+    @Test("more files than an import may have are reported once, not each")
+    func tooManyFiles() throws {
+        /// Names so many transcripts, and opens none.
+        struct Many: TranscriptKind {
+            let name = "a heap"
+
+            func transcripts(at path: String) throws -> [FoundTranscript] {
+                (0..<TranscriptFiles.countLimit + 3).map { number in
+                    FoundTranscript(path: "\(path)/\(number)", byteCount: 0) { throw CocoaError(.fileNoSuchFile) }
+                }
+            }
+        }
+        let folder = try TemporaryFolder()
+        let found = try TranscriptFiles.find(in: [folder.write("heap", "")], kinds: [Many()])
+        #expect(found.files.count == TranscriptFiles.countLimit)
+        #expect(found.unreadable.map(\.reason) == ["more than 200000 files: import the folders one by one"])
+    }
 }

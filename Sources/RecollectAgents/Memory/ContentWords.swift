@@ -42,25 +42,49 @@ struct ContentWords: Equatable {
         return word.lastIndex { $0.isLetter || $0.isNumber }.map { String(word[...$0]) } ?? ""
     }
 
-    private static let functionWords = Set(
+    /// Whether a text has more of the common words of German than of French.
+    static func isGerman(_ text: String) -> Bool {
+        let words = text.split(whereSeparator: \.isWhitespace).map { bare($0).lowercased() }
+        return words.count(where: german.contains) > words.count(where: french.contains)
+    }
+
+    private static let functionWords = english.union(german).union(french).union(spanish)
+
+    private static let english = set(
         """
         a about again all also am an and any anything are as asked at be been before but by can chat conversation conversations could did \
         discuss discussed do does earlier entry ever find for from had has have hello here hey hi history how i in is it its it's \
         last know list look me mention mentioned more my note noted notes of off on or our out please remember said say saying \
         search session show so something talk talked tell that the their them then there these they thing things this to told us was we \
-        were what what's whats when where which who whose why will with would write wrote you your \
+        were what what's whats when where which who whose why will with would write wrote you your
+        """)
+
+    private static let german = set(
+        """
         letzte letzten letzter alles am an auch auf aus bei bitte damals das dass dem den der des die diese diesem doch du ein eine einem einen \
         einer es etwas für gab gesagt geschrieben gesprochen habe haben hast hat hatte hatten ich im in ist ja kannst mal man mein \
         mehr meine mir mit nach noch notiert notiz notizen oder sagte sagten sind so suche such über um und uns von vor wann war \
-        waren warum was welche wer wie wir wo worüber zeig zeige zu zum zur \
+        waren warum was welche wer wie wir wo worüber zeig zeige zu zum zur
+        """)
+
+    private static let french = set(
+        """
         ai as au aux avais avait avez avons ce cela ces cette conversation c'est dans de des dit dire du elle en est et été il ils \
         je la le les leur ma mes moi mon montre ne nos note noté notes nous on ou où par parlé pas pour quand que quel quelle quels qui \
         quoi sa se ses son sont sur ta te tu un une vous y \
-        dernier dernière dernières est-ce est-il \
+        dernier dernière dernières est-ce est-il
+        """)
+
+    private static let spanish = set(
+        """
         al algo apunté con cuál cuáles cuándo cuando de del dice dicho dije dijimos dijiste dijo donde dónde el ella en era es \
         esa ese esta este fue ha hablamos hablé hace he hemos la las lo los me mi mis muestra no nosotros nota notas o para pasado pero por \
         qué que quién quien se sobre su sus te tu un una y ya yo anoté última últimas último
-        """.split(whereSeparator: \.isWhitespace).map(String.init))
+        """)
+
+    private static func set(_ words: String) -> Set<String> {
+        Set(words.split(whereSeparator: \.isWhitespace).map(String.init))
+    }
 
     /// Chinese phrases around the topic of a question. A longer phrase comes before those contained in it.
     private static let unspaced = [

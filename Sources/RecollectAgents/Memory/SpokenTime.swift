@@ -17,7 +17,8 @@ struct SpokenTime: Equatable {
     ///   - calendar: The calendar for the beginnings of days, weeks and months.
     static func find(in text: String, now: Date, calendar: Calendar) -> (time: SpokenTime, rest: String)? {
         for (unit, ago, names) in relative {
-            for name in names {
+            // In German, this word means "here".
+            for name in names where name != "hier" || !ContentWords.isGerman(text) {
                 guard let range = text.range(ofPhrase: name),
                     let moment = calendar.date(byAdding: unit, value: -ago, to: now),
                     let stretch = calendar.dateInterval(of: unit, for: moment)

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Logging
 
@@ -117,7 +118,7 @@ extension UserDefaultsChatStorage {
     }
 
     /// Returns the messages of a scope saved by the store of Agent Squad's guide. Leaves a damaged value
-    /// unchanged.
+    /// unchanged, and reports it once.
     private func guideChat(of scope: Scope) -> [EncodedMessage] {
         guard let prefix = Self.guidePrefix(of: scope.conversation), !scope.agentId.utf8.contains(Byte.dot),
             let data = guideValue(of: prefix + scope.agentId)
@@ -128,7 +129,10 @@ extension UserDefaultsChatStorage {
             if chat.count == ranges.count { return chat }
         }
         let chat = Damage(bytes: bytes).ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
-        events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        let hash = SHA256.hash(data: data)
+        if defaults.reportedDamage.updateValue(hash, forKey: prefix + scope.agentId) != hash {
+            events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        }
         return chat
     }
 

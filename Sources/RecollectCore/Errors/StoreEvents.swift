@@ -92,9 +92,9 @@ public struct StoreEvent: Sendable {
 
 /// Posts the events of a store to a log and to all listeners.
 ///
-/// Message bodies are never logged. IDs and paths are logged as the first 12 digits of their SHA-256. The name of
-/// a file set aside is logged as it is; names from `FileChatStorage` contain the agent ID. Events posted without a
-/// listener, such as a salvage at the opening, go to the first listener. The latest 64 of them are kept for it.
+/// Message bodies are never logged. IDs, paths and the names of files set aside are logged as the first 12 digits
+/// of their SHA-256: names from `FileChatStorage` contain the agent ID. Events posted without a listener, such as a
+/// salvage at the opening, go to the first listener. The latest 64 of them are kept for it.
 public final class StoreEvents: Sendable {
     private struct State {
         var listeners: [Int: AsyncStream<StoreEvent>.Continuation] = [:]
@@ -162,7 +162,7 @@ public final class StoreEvents: Sendable {
         }
         metadata["message"] = event.messageId.map { "\(Self.hashed($0))" }
         metadata["path"] = event.path.map { "\(Self.hashed($0))" }
-        metadata["setAside"] = event.setAside.map { "\($0.lastPathComponent)" }
+        metadata["setAside"] = event.setAside.map { "\(Self.hashed($0.lastPathComponent))" }
         metadata["recovered"] = event.recoveredMessages.map { "\($0)" }
         metadata["lost"] = event.lostMessages.map { "\($0)" }
         metadata["error"] = event.failure.map { "\(Logger.name(of: $0))" }

@@ -75,7 +75,7 @@ package final class OpenFile {
     }
 
     /// Copies the owner, the group and the permissions to read, write and execute from another file, as far as
-    /// this process may.
+    /// this process may. If the group stays another one, it gets only the permissions of everyone.
     ///
     /// On a file system without permissions, nothing changes.
     package func takeRights(of other: OpenFile) throws {
@@ -86,7 +86,9 @@ package final class OpenFile {
         {
             _ = fchown(descriptor, mine.st_uid, theirs.st_gid)
         }
-        _ = fchmod(descriptor, theirs.st_mode & 0o777)
+        let everyones = theirs.st_mode & 0o007
+        let hasGroup = try status(of: descriptor).st_gid == theirs.st_gid
+        _ = fchmod(descriptor, theirs.st_mode & (hasGroup ? 0o777 : 0o707 | everyones << 3))
     }
 
     /// Makes all bytes written so far durable.

@@ -1,6 +1,36 @@
 extension JSONParser {
     /// Reads a number: an integer for any notation of an integer of 64 bits. Negative zero keeps its sign.
     mutating func number() throws -> JSONValue {
+        try finite { try $0.finiteNumber() } ?? .null
+    }
+
+    /// Skips a number, with the same checks as `number`.
+    mutating func skipNumber() throws {
+        _ = try finite { try $0.skipFiniteNumber() }
+    }
+
+    /// Reads a number; returns `nil` for one without a finite value, if these are read as `null`.
+    private mutating func finite<Result>(_ read: (inout JSONParser) throws -> Result) throws -> Result? {
+        let start = offset
+        do {
+            return try read(&self)
+        } catch {
+            move(to: start)
+            guard readsNonFiniteAsNull, skipNonFinite() else { throw error }
+            return nil
+        }
+    }
+
+    /// Skips a number without a finite value. Returns `false` for any other input, with an undefined position.
+    private mutating func skipNonFinite() -> Bool {
+        for name in ["NaN", "Infinity", "-Infinity"] where bytes[offset...].starts(with: name.utf8) {
+            move(to: offset + name.utf8.count)
+            return true
+        }
+        return (try? scanNumber()) != nil
+    }
+
+    private mutating func finiteNumber() throws -> JSONValue {
         let (place, isInteger) = try scanNumber()
         let digits = UnsafeRawBufferPointer(rebasing: bytes[place])
         if isInteger, let integer = Self.integer(digits), integer != 0 || digits.count == 1 { return .integer(integer) }
@@ -11,8 +41,7 @@ extension JSONParser {
         return Self.wholeDigits(of: digits).flatMap(Self.integer).map { .integer($0) } ?? .number(number)
     }
 
-    /// Skips a number, with the same checks as `number`.
-    mutating func skipNumber() throws {
+    private mutating func skipFiniteNumber() throws {
         let (place, _) = try scanNumber()
         // Only an exponent or hundreds of digits make a number too large.
         if place.count > 300 || bytes[place].contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) {

@@ -28,17 +28,25 @@ package struct JSONParser {
     /// strings cut inside a pair.
     let replacesLoneSurrogates: Bool
 
-    package init(_ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false) {
+    /// Whether `NaN`, `Infinity`, `-Infinity` and numbers beyond `Double` are read as `null`. Python writes the
+    /// first three for such numbers.
+    let readsNonFiniteAsNull: Bool
+
+    package init(
+        _ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false, readsNonFiniteAsNull: Bool = false
+    ) {
         self.bytes = bytes
         self.replacesLoneSurrogates = replacesLoneSurrogates
+        self.readsNonFiniteAsNull = readsNonFiniteAsNull
     }
 
     /// Reads a whole text: one value with optional white space around it.
     package static func read<Result>(
-        _ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false,
+        _ bytes: UnsafeRawBufferPointer, replacesLoneSurrogates: Bool = false, readsNonFiniteAsNull: Bool = false,
         _ body: (inout JSONParser) throws -> Result
     ) throws -> Result {
-        var parser = JSONParser(bytes, replacesLoneSurrogates: replacesLoneSurrogates)
+        var parser = JSONParser(
+            bytes, replacesLoneSurrogates: replacesLoneSurrogates, readsNonFiniteAsNull: readsNonFiniteAsNull)
         let result = try body(&parser)
         parser.skipWhitespace()
         guard parser.offset == bytes.count else { throw parser.failure("something follows the value") }

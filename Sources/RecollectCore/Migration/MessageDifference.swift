@@ -1,7 +1,5 @@
 /// The comparison of a message with its copy in another store, with attachments compared by their hashes.
-///
-/// Text is compared by its bytes, except in tool input, attachment names and metadata of a `ChatMessage`: there, by
-/// canonical equivalence.
+/// Text is compared by its bytes.
 package enum MessageDifference {
     /// Returns the name of the first different field; `nil` if there is none.
     static func field(_ left: ChatMessage, _ right: ChatMessage) -> String? {
@@ -11,14 +9,14 @@ package enum MessageDifference {
         if left.timestamp != right.timestamp { return "timestamp" }
         if left.isComplete != right.isComplete { return "isComplete" }
         if !left.messageType.rawValue.hasSameBytes(as: right.messageType.rawValue) { return "messageType" }
-        if !areSame(left.toolName, right.toolName) { return "toolName" }
-        if left.toolInputData != right.toolInputData { return "toolInputData" }
+        if !left.toolName.hasSameBytes(as: right.toolName) { return "toolName" }
+        if !left.toolInputData.hasSameBytes(as: right.toolInputData) { return "toolInputData" }
         if left.isError != right.isError { return "isError" }
-        if left.attachments.map(\.hashed) != right.attachments.map(\.hashed) { return "attachments" }
+        if !left.attachments.map(\.hashed).hasSameBytes(as: right.attachments.map(\.hashed)) { return "attachments" }
         if left.wasCancelled != right.wasCancelled { return "wasCancelled" }
         if left.taskGroupId != right.taskGroupId { return "taskGroupId" }
         if left.isTaskContainer != right.isTaskContainer { return "isTaskContainer" }
-        return left.metadata == right.metadata ? nil : "metadata"
+        return left.metadata.hasSameBytes(as: right.metadata) ? nil : "metadata"
     }
 
     /// Returns the name of the first different field; `nil` if there is none.
@@ -29,13 +27,8 @@ package enum MessageDifference {
         if !left.role.rawValue.hasSameBytes(as: right.role.rawValue) { return "role" }
         if left.timestamp != right.timestamp { return "timestamp" }
         if JSONValue.write(object: left.metadata) != JSONValue.write(object: right.metadata) { return "metadata" }
-        if left.unknownFields != right.unknownFields { return "unknownFields" }
+        if !left.unknownFields.hasSameBytes(as: right.unknownFields) { return "unknownFields" }
         return "parts"
-    }
-
-    private static func areSame(_ left: String?, _ right: String?) -> Bool {
-        guard let left, let right else { return left == nil && right == nil }
-        return left.hasSameBytes(as: right)
     }
 }
 

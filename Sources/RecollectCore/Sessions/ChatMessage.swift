@@ -43,8 +43,7 @@ public struct ChatMessage: Identifiable, Sendable {
             role.rawValue.hasSameBytes(as: other.role.rawValue)
                 && messageType.rawValue.hasSameBytes(as: other.messageType.rawValue)
                 && toolName.hasSameBytes(as: other.toolName)
-                && (toolInputData?.parameters).hasSameBytes(as: other.toolInputData?.parameters)
-                && (toolInputData?.rawParameters).hasSameBytes(as: other.toolInputData?.rawParameters)
+                && toolInputData.hasSameBytes(as: other.toolInputData)
                 && attachments.hasSameBytes(as: other.attachments) && metadata.hasSameBytes(as: other.metadata)
         }
     }

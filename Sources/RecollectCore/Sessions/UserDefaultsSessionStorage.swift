@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 import Logging
 
@@ -195,13 +196,19 @@ extension UserDefaultsSessionStorage {
     /// Copies the stored value to another key, and replaces it with its readable content.
     private func salvage(_ stored: Any, at key: String, of id: String) -> SessionValue {
         defaults[Self.asidePrefix(of: key) + UUID().uuidString] = stored
-        let value = SessionValue(salvaging: stored as? Data ?? Data(), now: now())
+        let data = stored as? Data ?? Data()
+        let value = SessionValue(salvaging: data, now: now())
+        let hash = SHA256.hash(data: data)
+        let isReported = defaults.reportedDamage[key] == hash
         // After a failed write, nothing is set aside or lost, and the next call salvages the value again.
-        try? write(value, to: id)
-        events.post(
-            StoreEvent(
-                kind: .salvaged, scope: Scope(userId: "", sessionId: id, agentId: ""),
-                recoveredMessages: value.messages()?.count))
+        let isSetAside = (try? write(value, to: id)) != nil
+        defaults.reportedDamage[key] = isSetAside ? nil : hash
+        if !isReported {
+            events.post(
+                StoreEvent(
+                    kind: .salvaged, scope: Scope(userId: "", sessionId: id, agentId: ""),
+                    recoveredMessages: value.messages()?.count))
+        }
         return value
     }
 

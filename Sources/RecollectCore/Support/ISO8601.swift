@@ -2,8 +2,8 @@ import Foundation
 
 /// A parser for dates such as `2026-02-01T12:34:56.789Z`, as written by JavaScript, without a formatter.
 package enum ISO8601 {
-    /// Returns the date of a text in UTC or with an offset; `nil` for other formats. Days past the end of a month
-    /// continue into the next one.
+    /// Returns the date of a text in UTC or with an offset; `nil` for other formats, and for days past the end of
+    /// a month.
     package static func date(_ text: String) -> Date? {
         var text = text
         return text.withUTF8 { milliseconds($0).map(Date.init(millisecondsSince1970:)) }
@@ -25,7 +25,7 @@ package enum ISO8601 {
         guard stands([4: "-", 7: "-", 10: "T", 13: ":", 16: ":"]), let year = number(0..<4), let month = number(5..<7),
             let day = number(8..<10), let hour = number(11..<13), let minute = number(14..<16),
             let second = number(17..<19), (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60,
-            second <= 60
+            second <= 60, month == 12 || days(year, month, day) < days(year, month + 1, 1)
         else { return nil }
         var place = 19
         var fraction: Int64 = 0

@@ -1,3 +1,4 @@
+import Crypto
 import Foundation
 
 /// A suite of user defaults, read and changed in steps. One step runs at a time, in this process and, if the suite
@@ -13,6 +14,9 @@ final class UserDefaultsSuite: @unchecked Sendable {
     private var contents: Contents
     /// The values set since the last save, by key.
     private var changes: [String: Any?] = [:]
+
+    /// The hashes of damaged values left in place after their event, by key. Every step finds them again.
+    var reportedDamage: [String: SHA256Digest] = [:]
 
     /// Creates a suite.
     /// - Parameter name: The suite, such as an app group. `nil`, or a name refused by the system, means the app's

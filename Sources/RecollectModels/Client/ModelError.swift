@@ -16,8 +16,10 @@
                 self.rawValue = rawValue
             }
 
-            /// The request was not sent: the server is not running, its name is unknown, the connection is not
-            /// secure, or the address or a header is invalid.
+            /// The client was created with an invalid base URL, header or pair of credentials. Nothing was sent.
+            public static let invalidArgument = Code(rawValue: "invalidArgument")
+            /// The request was not sent: the server is not running, its name is unknown, or the connection is not
+            /// secure.
             public static let cannotConnect = Code(rawValue: "cannotConnect")
             /// The connection ended before the answer did.
             public static let connectionLost = Code(rawValue: "connectionLost")

@@ -22,14 +22,15 @@
 
         /// The error for an `HTTPClient` failure before a response.
         func notSent(_ error: any Error) -> ModelError {
+            let scheme = String(server.prefix { $0 != ":" })
             switch error as? HTTPClientError {
             case .remoteConnectionClosed?, .requestStreamCancelled?, .uncleanShutdown?:
                 return lost(error)
             case .readTimeout?, .writeTimeout?, .deadlineExceeded?:
                 return timedOut("within the time that the HTTP client gives it", cause: error)
-            case .emptyHost?, .emptyScheme?, .invalidURL?:
+            case .emptyHost?, .emptyScheme?, .invalidURL?, .unsupportedScheme(scheme)?:
                 return ModelError(
-                    .cannotConnect, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
+                    .invalidArgument, "\(server) is no address of a server; a base URL looks like http://host:port/v1",
                     cause: error)
             default:
                 if let error = error as? IOError, error.errnoCode == ECONNRESET { return lost(error) }
@@ -77,14 +78,14 @@
         /// The error for two credentials: only one can be sent.
         func twoCredentials() -> ModelError {
             ModelError(
-                .cannotConnect,
+                .invalidArgument,
                 "the base URL of \(server) has a user and a password, and there is an API key beside them; only one of the two can be "
                     + "sent: leave the other out")
         }
 
         /// The error for an invalid port number.
         func noPort(_ port: Int) -> ModelError {
-            ModelError(.cannotConnect, "\(port) in the base URL of \(server) is no port; ports end at 65535")
+            ModelError(.invalidArgument, "\(port) in the base URL of \(server) is no port; ports end at 65535")
         }
 
         /// Refuses header names other than HTTP tokens (RFC 9110, section 5.6.2). `HTTPHeaders` traps on some of them.
@@ -100,7 +101,7 @@
             guard let name = names.first(where: { !isToken($0) }) else { return }
             let shown = name.unicodeScalars.prefix(80).reduce(into: "") { $0 += $1.escaped(asASCII: false) }
             throw ModelError(
-                .cannotConnect,
+                .invalidArgument,
                 "'\(shown)' is no name of a header: it takes letters and digits of ASCII and !#$%&'*+-.^_`|~")
         }
 
@@ -111,7 +112,7 @@
             else { return }
             let key = header.name == "Authorization" ? ": see the API key" : ""
             throw ModelError(
-                .cannotConnect, "the header \(header.name) holds a line break or another control character" + key)
+                .invalidArgument, "the header \(header.name) holds a line break or another control character" + key)
         }
 
         // MARK: Refusals

@@ -62,7 +62,7 @@
                 return
             }
             let chunk = try data.withUnsafeBytes { bytes in
-                try JSONParser.read(bytes, replacesLoneSurrogates: true) { try $0.object() }
+                try JSONParser.read(bytes, replacesLoneSurrogates: true, readsNonFiniteAsNull: true) { try $0.object() }
             }
             if let error = chunk["error"], error != .null { throw ServerFailure(error: error) }
             // vLLM sends the error object itself, without an `error` member around it.

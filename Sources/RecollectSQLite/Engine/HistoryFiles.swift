@@ -89,8 +89,13 @@ struct HistoryFiles: Sendable {
             do {
                 try OpenFolder(path: URL(fileURLWithPath: folder).deletingLastPathComponent().path).synchronize()
             } catch let failure as POSIXFailure where failure.number == EACCES || failure.number == EPERM {
-                // As a rule, a process without permission to read the parent folder has not created this one.
-                return
+                // A process may create folders in a parent it may not read, and a sync requires reading. The sync
+                // of the whole file system includes the name. Without this call, as on Darwin, the name cannot be
+                // synced: a power loss may remove a folder created just before.
+                let folder = try OpenFolder(path: folder)
+                guard recollect_sync_file_system(folder.descriptor) == 0 || errno == ENOSYS else {
+                    throw POSIXFailure.last
+                }
             }
         }
     }

@@ -2,20 +2,50 @@ import GRDB
 import RecollectCore
 
 extension SearchIndex {
-    /// The maximum number of matches examined, newest first: a word in half of all messages must not require
-    /// reading each one.
+    /// The maximum number of matches used, newest first: a word in half of all messages must not require reading
+    /// each one.
     private static let reach = 20_000
 
-    /// Returns the numbers of a user's sessions with the text in their messages, from the newest matching messages.
-    /// In a read transaction. Finds only indexed messages.
-    static func conversations(_ db: Database, of userId: String, holding text: String) throws -> [Int64] {
+    /// The maximum number of sessions named in an expression of the index.
+    private static let few = 100
+
+    /// Returns the numbers of sessions with the text in their messages, from the newest matching messages of all
+    /// sessions fulfilling a condition. In a read transaction. Finds only indexed messages.
+    ///
+    /// Only messages of these sessions count toward the maximum. A few sessions are searched inside the index.
+    /// Otherwise, the session of each match is checked, so a condition rejecting most newer matches costs time.
+    /// - Parameters:
+    ///   - condition: The `WHERE` clause after `FROM conversation`, with the user.
+    ///   - values: The values to bind.
+    static func conversations(
+        _ db: Database, holding text: String, where condition: String, _ values: [any SQLBindable]
+    ) throws -> [Int64] {
         let words = SearchWords(text)
         guard !words.tiers.isEmpty else { return [] }
-        let match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
-        return try db.integers(
+        var match = words.tiers.map { "(\($0.match))" }.joined(separator: " OR ")
+        var sessions: [Int64] = []
+        try db.sql("SELECT id FROM conversation \(condition) LIMIT \(few + 1)").bind(values)
+            .forEachRow { sessions.append($0.integer(0)) }
+        guard !sessions.isEmpty else { return [] }
+        var check = ""
+        var bound: [any SQLBindable] = []
+        if sessions.count <= few {
+            let owners = sessions.map { "\"\(SearchOwner.conversation($0))\"" }.joined(separator: " OR ")
+            match = "(\(match)) AND (\(owners))"
+        } else {
+            check = "AND EXISTS (SELECT 1 FROM conversation \(condition) AND id = message.conversation_id)"
+            bound = values
+        }
+        var found: [Int64] = []
+        // `CROSS JOIN` keeps this order of tables, so the index gives its matches from the newest on.
+        try db.sql(
             """
-            SELECT DISTINCT conversation_id FROM message WHERE sequence IN
-            (SELECT rowid FROM message_search WHERE message_search MATCH ? ORDER BY rowid DESC LIMIT \(reach))
-            """, "(\(match)) AND \"\(SearchOwner.user(userId))\"")
+            SELECT DISTINCT conversation_id FROM (
+              SELECT message.conversation_id FROM message_search
+              CROSS JOIN message ON message.sequence = message_search.rowid
+              WHERE message_search MATCH ? \(check) ORDER BY message_search.rowid DESC LIMIT \(reach))
+            """
+        ).bind([match] + bound).forEachRow { found.append($0.integer(0)) }
+        return found
     }
 }

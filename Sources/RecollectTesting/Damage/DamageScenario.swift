@@ -76,7 +76,8 @@ public struct DamageReport: Sendable, CustomStringConvertible {
         public internal(set) var runs = 0
         /// The number of runs with a fault.
         public internal(set) var failed = 0
-        /// The worst loss of a run: the number of lost entries, and the number of these on damaged places.
+        /// The worst loss of a run, by the number of entries lost outside the damaged places, then by all: the
+        /// number of lost entries, and the number of entries on damaged places.
         public internal(set) var worstLoss = (lost: 0, allowed: 0)
     }
 
@@ -96,7 +97,7 @@ public struct DamageReport: Sendable, CustomStringConvertible {
     /// The number of damaged copies opened.
     public var runs: Int { lines.reduce(0) { $0 + $1.runs } }
     /// The largest number of entries lost outside the damaged places in one run.
-    public var worstLoss: Int { lines.map { $0.worstLoss.lost - $0.worstLoss.allowed }.max() ?? 0 }
+    public var worstLoss: Int { lines.map { Self.excess($0.worstLoss) }.max() ?? 0 }
     /// The number of runs with a fault.
     public var failed: Int { lines.reduce(0) { $0 + $1.failed } }
     /// Whether no run has a fault.
@@ -116,13 +117,15 @@ public struct DamageReport: Sendable, CustomStringConvertible {
             }()
         lines[index].runs += 1
         if !faults.isEmpty { lines[index].failed += 1 }
-        if lost - allowed > lines[index].worstLoss.lost - lines[index].worstLoss.allowed
-            || (lost == allowed && lost > lines[index].worstLoss.lost)
-        {
+        let worst = lines[index].worstLoss
+        if (Self.excess((lost, allowed)), lost) > (Self.excess(worst), worst.lost) {
             lines[index].worstLoss = (lost, allowed)
         }
         for fault in faults where self.faults.count < 200 { self.faults.append("\(run): \(fault)") }
     }
+
+    /// The number of entries lost outside the damaged places.
+    private static func excess(_ loss: (lost: Int, allowed: Int)) -> Int { max(0, loss.lost - loss.allowed) }
 
     /// The report as a table, with a line for each name of places, then a line for each fault.
     public var description: String {

@@ -13,6 +13,8 @@ struct TranscriptFiles {
     private(set) var unreadable: [ImportReport.Unreadable] = []
     private let kinds: [any TranscriptKind]
     private var known: Set<String> = []
+    /// Whether a file was left out for the limit. Only the first is reported.
+    private var isOverLimit = false
 
     private init(kinds: [any TranscriptKind]) {
         self.kinds = kinds
@@ -109,7 +111,8 @@ struct TranscriptFiles {
         guard known.insert(file.path).inserted else { return }
         if files.count < Self.countLimit {
             files.append(file)
-        } else if files.count == Self.countLimit, unreadable.last?.line != -1 {
+        } else if !isOverLimit {
+            isOverLimit = true
             report(file.path, "more than \(Self.countLimit) files: import the folders one by one")
         }
     }

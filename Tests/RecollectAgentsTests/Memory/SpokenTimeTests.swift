@@ -46,6 +46,19 @@ struct SpokenTimeTests {
     }
 
     @Test(
+        "the French word for yesterday is no German word for here",
+        arguments: [
+            ("qu'est-ce que j'ai dit hier ?", true), ("Hier, on a parlé de la maison", true),
+            ("mes notes d'hier", true),
+            ("thé hier", true), ("hier", true), ("la réunion d’hier", true), ("Was steht hier?", false),
+            ("was habe ich hier über den Urlaub gesagt", false), ("Hier ist die Adresse", false),
+            ("Zeig mir, was hier notiert ist", false),
+        ])
+    func yesterdayOrHere(text: String, isYesterday: Bool) {
+        #expect(day(text)?.day == (isYesterday ? "2026-11-20" : nil))
+    }
+
+    @Test(
         "dates are understood as they are written in answers",
         arguments: ["en_GB", "en_US", "de_DE", "fr_FR", "es_ES", "zh_CN"])
     func written(locale: String) throws {

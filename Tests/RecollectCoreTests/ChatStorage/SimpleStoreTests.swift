@@ -257,6 +257,21 @@ struct UserDefaultsChatStorageTests {
         #expect(defaults.data(forKey: "AgentSquad.u.s.a") == written)
     }
 
+    @Test("damage in what the guide's own store wrote is reported once, though it stays there")
+    func damagedGuideValue() async throws {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .millisecondsSince1970
+        let torn = try encoder.encode(turns(1...2)).dropLast(3)
+        suite.set(Data(torn), forKey: "AgentSquad.u.s.a")
+        let store = UserDefaultsChatStorage(suiteName: suite.name)
+        for _ in 0..<2 { #expect(try await store.load().count == 3) }
+        #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 3)
+        #expect(store.events.takeUnheard().map(\.recoveredMessages) == [3])
+        suite.set(Data(torn.dropLast(60)), forKey: "AgentSquad.u.s.a")
+        for _ in 0..<2 { #expect(try await store.load().count < 4) }
+        #expect(store.events.takeUnheard().map(\.kind) == [.salvaged])
+    }
+
     @Test("a stranger's value is left alone")
     func foreign() async throws {
         suite.set("mine", forKey: key)

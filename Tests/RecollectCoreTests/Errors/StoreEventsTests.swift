@@ -1,3 +1,4 @@
+import Foundation
 import RecollectCore
 import RecollectTestSupport
 import Testing
@@ -16,5 +17,18 @@ import Testing
                 "info foldedConflict", "info handEdited", "info droppedSameRole", "warning vanished",
                 "warning salvaged", "warning handEdited",
             ])
+    }
+
+    @Test("the log has no name of a file set aside: in a folder of chats, the agent's ID is in it")
+    func setAside() async throws {
+        let log = LogLines()
+        let folder = try TemporaryFolder()
+        try folder.write(Array("[{".utf8), agent: "canary")
+        let store = FileChatStorage(baseURL: folder.url, logger: log.logger)
+        #expect(try await store.load(agent: "canary").isEmpty)
+        let line = try #require(log.all.first { $0.contains(" salvaged ") })
+        #expect(line.contains("setAside=") && !line.contains("canary"), "\(line)")
+        let event = await store.events.stream().first { _ in true }
+        #expect(event?.setAside?.lastPathComponent.contains("canary") == true)
     }
 }

@@ -94,6 +94,23 @@ struct JSONParserTests {
         #expect(value == ["a\u{FFFD}", "\u{FFFD}b", "😀", "\u{FFFD}A"])
     }
 
+    @Test("numbers without a finite value become null where the caller asks for it, and nothing else does")
+    func nonFiniteNumbers() throws {
+        func read(_ text: String) throws -> JSONValue {
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                let place = try JSONParser.read(bytes, readsNonFiniteAsNull: true) { try $0.skip() }
+                #expect(place == 0..<bytes.count)
+                return try JSONParser.read(bytes, readsNonFiniteAsNull: true) { try $0.value() }
+            }
+        }
+        #expect(
+            try read(#"[NaN,Infinity,{"a":-Infinity,"b":1e999},-1e999,1.5,-0.0]"#)
+                == [.null, .null, ["a": .null, "b": .null], .null, 1.5, .number(-0.0)])
+        for text in ["nan", "-NaN", "Inf", "+Infinity", "NaN1", "1e", "-", "[Infinity", "Infinit"] {
+            #expect(throws: RecollectError.self, "\(text)") { try read(text) }
+        }
+    }
+
     @Test("chosen members of an object are read and the rest is skipped")
     func envelope() throws {
         let text = Array(#"{"data":{"deep":[1,{"x":"}"}]},"type":"progress","n":3}"#.utf8)

@@ -137,6 +137,36 @@ struct SessionMigrationTests {
         #expect(try await target.contents().count == 1)
     }
 
+    @Test(
+        "text in another form of Unicode is other text, in every field",
+        arguments: ["toolName", "toolInputData", "attachments", "metadata"])
+    func forms(field: String) {
+        func message(_ value: String) -> ChatMessage {
+            func text(of name: String) -> String { name == field ? value : "" }
+            let picture = Attachment(
+                mediaType: "image/png", name: text(of: "attachments"), content: .remote(url: "https://a"))
+            return ChatMessage(
+                id: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)), role: .toolUse, content: "",
+                timestamp: Date(timeIntervalSince1970: 0),
+                messageType: .toolUse, toolName: text(of: "toolName"),
+                toolInputData: ToolInputData(
+                    parameters: ["a": text(of: "toolInputData")], rawParameters: [text(of: "toolInputData"): "b"]),
+                attachments: [picture], metadata: ["a": [.string(text(of: "metadata"))]])
+        }
+        #expect(MessageDifference.field(message("\u{E9}"), message("\u{E9}")) == nil)
+        #expect(MessageDifference.field(message("\u{E9}"), message("e\u{301}")) == field)
+    }
+
+    @Test("the name of the field is right for unknown fields in another form of Unicode")
+    func unknownFieldForms() {
+        let messages = ["\u{E9}", "e\u{301}"].map {
+            ConversationMessage(
+                id: "m", role: .user, parts: [], timestamp: Date(timeIntervalSince1970: 0),
+                unknownFields: ["new": .string($0)])
+        }
+        #expect(MessageDifference.field(messages[0], messages[1]) == "unknownFields")
+    }
+
     @Test("an attachment that one side keeps by its hash is the same")
     func hashedAttachments() async throws {
         let (source, bytes) = (ListedSessions(), Data("picture".utf8))

@@ -121,6 +121,34 @@
         }
 
         @Test(
+            "that cannot be replaced: damage is reported once, until it can be set aside",
+            .enabled(if: BindMount.isPossible, "no bind mount can be made here"))
+        func damagedAndFixed() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let sessions = UserDefaultsSessionStorage(suiteName: name)
+            try await sessions.updateSessionMessages(id: "s", messages: [ChatMessage(role: .user, content: "hello")])
+            let key = "recollect.session/s"
+            let suite = UserDefaultsSuite(name: name)
+            try await suite.run {
+                suite[key] = (suite[key] as? Data)?.dropLast(3)
+                try suite.save()
+            }
+            func asideCount() async throws -> Int {
+                try await suite.run { suite.keys.count { $0.hasPrefix("recollect.aside/") } }
+            }
+            // No file can take the name of a mount.
+            var mount: BindMount? = try BindMount(of: url, at: url)
+            for _ in 0..<3 { _ = try await sessions.getSession(id: "s") }
+            #expect(mount != nil)
+            #expect(try await asideCount() == 0)
+            mount = nil
+            for _ in 0..<2 { _ = try await sessions.getSession(id: "s") }
+            #expect(try await asideCount() == 1)
+            #expect(sessions.events.takeUnheard().map(\.kind) == [.salvaged])
+        }
+
+        @Test(
             "lies where Foundation looks for it",
             arguments: [
                 (["HOME": "/home/ann"], "/home/ann/.config"), ([:], "/.config"), (["HOME": ""], "/.config"),

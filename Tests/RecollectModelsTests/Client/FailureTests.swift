@@ -67,7 +67,7 @@
                 baseURL: try #require(URL(string: "http://127.0.0.1:99999/v1")), model: "m",
                 retries: RetryPolicy(maxRetries: 0))
             let error = try #require(await client.failure().error)
-            #expect(error.code == .cannotConnect && error.message.contains("99999"))
+            #expect(error.code == .invalidArgument && error.message.contains("99999"))
         }
 
         @Test("an orderly end of the stream without a reason or [DONE] is an error too")
@@ -170,7 +170,7 @@
             let client = ChatCompletionsClient(
                 baseURL: URL(string: "http://127.0.0.1:9/v1")!, model: "m", headers: [name: "1"])
             let error = try #require(await client.failure().error)
-            #expect(error.code == .cannotConnect && error.message.contains("is no name of a header"))
+            #expect(error.code == .invalidArgument && error.message.contains("is no name of a header"))
             #expect(!error.message.contains("\n"))
         }
 

@@ -104,6 +104,26 @@
             try await server.stop()
         }
 
+        @Test(
+            "numbers that JSON has not, in members that say nothing of the answer, are passed over",
+            arguments: ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+        func oddNumbers(number: String) async throws {
+            let whole =
+                #"{"created":\#(number),"choices":[{"finish_reason":"stop","logprobs":{"all":[1,\#(number)]},"#
+                + #""message":{"content":"ok"}}]}"#
+            let piece = #"{"created":\#(number),"choices":[{"finish_reason":"stop","delta":{"content":"ok"}}]}"#
+            let server = try await ModelServer.start(replies: [
+                ModelReply(headers: [("Content-Type", "application/json")], steps: [.text(whole)]),
+                .stream([.text("data: \(piece)\n\n"), .done]),
+            ])
+            for _ in 0..<2 {
+                let outcome = await ChatCompletionsClient(server).failure()
+                #expect(outcome.events.text == "ok", "\(String(describing: outcome.error))")
+                #expect(outcome.events.completion?.reason == .stop)
+            }
+            try await server.stop()
+        }
+
         @Test("a call in the shape that came before tool_calls is a call")
         func functionCall() async throws {
             let whole: JSONValue = [
@@ -218,12 +238,28 @@
             try await server.stop()
         }
 
+        @Test(
+            "without a server's address is refused at once, and not tried again",
+            arguments: ["ftp://127.0.0.1/v1", "no-address", "http:///v1", "http://127.0.0.1:99999/v1"])
+        func noAddress(text: String) async throws {
+            let waits = Locked<[Duration]>([])
+            let client = ChatCompletionsClient(
+                baseURL: try #require(URL(string: text)), model: "m", retries: RetryPolicy(maxRetries: 3),
+                waiting: Waiting(
+                    sleep: { wait in waits.withLock { $0.append(wait) } }, now: { Date() }, jitter: { 1 }))
+            let error = try #require(await client.failure().error)
+            #expect(error.code == .invalidArgument, "\(error)")
+            #expect(error.message.contains("base URL"), "\(error)")
+            #expect(waits.withLock { $0 } == [])
+        }
+
         @Test("with a user and a key beside it is refused: only one of them can be sent")
         func userAndKey() async throws {
             let url = try #require(URL(string: "http://ada:\(secret)@127.0.0.1:9/v1"))
             let client = ChatCompletionsClient(
                 baseURL: url, model: "m", apiKey: "key-12345", retries: RetryPolicy(maxRetries: 0))
             let error = try #require(await client.failure().error)
+            #expect(error.code == .invalidArgument)
             #expect(error.message.contains("API key"), "\(error)")
             #expect(!String(reflecting: error).contains(secret))
         }

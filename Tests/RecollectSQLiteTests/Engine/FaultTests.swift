@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectCore
@@ -220,4 +221,32 @@ import Testing
         #expect(try await history.check().problems.isEmpty)
         #expect(!FileManager.default.fileExists(atPath: folder.file("attachments/\(stray.prefix(2))/\(stray)").path))
     }
+
+    #if os(Linux)
+        @Test(
+            "a new history is not acknowledged before its folder's name is durable, in a folder that nobody may list",
+            .enabled(if: strace != nil && geteuid() == 0, "needs strace and root"))
+        func unlistedParent() async throws {
+            let folder = try TemporaryFolder()
+            let history = folder.file("shut/history")
+            try FileManager.default.createDirectory(at: history, withIntermediateDirectories: true)
+            let shut = history.deletingLastPathComponent().path
+            for path in [history.path, shut] { #expect(chown(path, 65_534, 65_534) == 0) }
+            #expect(chmod(shut, 0o300) == 0)
+            func save(_ name: String, injecting: [String]) async throws -> Int {
+                let tracer =
+                    ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+                    + [try #require(strace), "-f", "-qq", "-o", "\(shut)/\(name)", "-e", "trace=syncfs"] + injecting
+                let worker = try Worker(["append", "history:\(history.path)", "a", "w", "3", "0", "50"], under: tracer)
+                return await worker.finish().count { $0.hasPrefix("saved ") }
+            }
+            #expect(try await save("failing", injecting: ["-e", "inject=syncfs:error=EIO"]) == 0)
+            try FileManager.default.removeItem(at: history)
+            try FileManager.default.createDirectory(at: history, withIntermediateDirectories: true)
+            #expect(chown(history.path, 65_534, 65_534) == 0)
+            #expect(try await save("trace", injecting: []) == 3)
+            let trace = try String(contentsOf: folder.file("shut/trace"), encoding: .utf8)
+            #expect(trace.contains("syncfs("))
+        }
+    #endif
 }

@@ -267,4 +267,52 @@ struct SearchTests {
             }
         }
     }
+
+    @Test(
+        "a list with conditions finds what fulfills them, however many newer messages of other sessions match",
+        arguments: [1, 2_100])
+    func filteredList(pinned: Int) throws {
+        let history = try SearchedHistory()
+        try history.addLanterns(sessions: pinned, each: 1, named: "old")
+        try history.addLanterns(sessions: 1, each: 20_001, named: "new")
+        try history.database.write { try $0.run("UPDATE conversation SET is_pinned = session_id GLOB 'old*'") }
+        try history.index(atOnce: 30_000)
+        func count(isPinned: Bool?) throws -> Int {
+            let query = ConversationQuery(userId: "u", text: "lantern", isPinned: isPinned)
+            return try history.database.read {
+                try ConversationQueries.page(query, PageRequest(limit: 5_000), $0).elements.count
+            }
+        }
+        #expect(try count(isPinned: true) == pinned)
+        #expect(try count(isPinned: false) == 1)
+    }
+}
+
+extension SearchedHistory {
+    /// Adds sessions of the user "u" with messages that are found by "lantern".
+    fileprivate func addLanterns(sessions: Int, each count: Int, named name: String) throws {
+        let numbers = "WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)"
+        try database.write { db in
+            try db.run(
+                """
+                \(numbers) INSERT INTO conversation (user_id, session_id, created_at, last_activity, message_count)
+                SELECT 'u', ? || n, 0, 0, 0 FROM numbers
+                """, sessions, name)
+            try db.run(
+                """
+                INSERT INTO scope (conversation_id, agent_id, window_start)
+                SELECT id, 'a', 0 FROM conversation WHERE session_id GLOB ?
+                """, name + "*")
+            let last = try db.integer("SELECT ifnull(max(sequence), 0) FROM message") ?? 0
+            try db.run(
+                """
+                \(numbers) INSERT INTO message
+                (sequence, conversation_id, scope_id, position, timestamp, role, message_id, text)
+                SELECT ? + row_number() OVER (ORDER BY scope.id, n), conversation_id, scope.id, n, 0, 'user',
+                  scope.id || '-' || n, 'lantern'
+                FROM numbers JOIN scope JOIN conversation ON conversation.id = conversation_id
+                WHERE session_id GLOB ?
+                """, count, last, name + "*")
+        }
+    }
 }

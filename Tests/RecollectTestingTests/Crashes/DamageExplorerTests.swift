@@ -1,6 +1,7 @@
 import Foundation
-import RecollectTesting
 import Testing
+
+@testable import RecollectTesting
 
 @Suite("The damage explorer")
 struct DamageExplorerTests {
@@ -12,6 +13,19 @@ struct DamageExplorerTests {
             return CrashedStore(lists: ["lines": isWhole ? lines : lines + ["4"]])
         }
         #expect(invented.count == 4 && invented.allSatisfy { $0.contains("invented") }, "\(invented)")
+    }
+
+    @Test("reports the run that lost most outside the damaged places, and never less than none")
+    func worstLoss() throws {
+        var report = DamageReport(name: "s", seed: 1)
+        report.add("page", lost: 1, allowed: 5, faults: [], run: "1")
+        #expect(try #require(report.lines.first).worstLoss == (1, 5))
+        #expect(report.worstLoss == 0)
+        report.add("page", lost: 5, allowed: 3, faults: [], run: "2")
+        report.add("page", lost: 9, allowed: 9, faults: [], run: "3")
+        report.add("sector", lost: 2, allowed: 4, faults: [], run: "4")
+        #expect(report.lines[0].worstLoss == (5, 3))
+        #expect(report.worstLoss == 2)
     }
 
     /// Openings after the first one, with a damaged line.

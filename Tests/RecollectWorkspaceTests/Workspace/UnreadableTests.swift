@@ -1,5 +1,6 @@
 import Foundation
 import RecollectCore
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectWorkspace
@@ -157,18 +158,4 @@ import Testing
         status = try await workspace.status()
         #expect(status.leftOut.count == 20 && status.leftOutCount == 36 + notText.count)
     }
-}
-
-/// Does something with the rights of a user who is not root, on this thread alone.
-private func withoutPrivileges<Result>(_ work: () throws -> Result) throws -> Result {
-    #if os(Linux)
-        guard geteuid() == 0 else { return try work() }
-        // Glibc's header for it is none that Swift sees.
-        typealias Setter = @convention(c) (uid_t) -> Int32
-        let setter = try #require(dlsym(nil, "setfsuid"))
-        let setUser = unsafeBitCast(setter, to: Setter.self)
-        _ = setUser(65_534)
-        defer { _ = setUser(0) }
-    #endif
-    return try work()
 }
