@@ -60,6 +60,8 @@ struct Lineage {
                 last = version.hash
                 // A parent existed before, even if the log has no line for it.
                 for parent in version.parents where counts[parent] == nil { counts[parent] = 1 }
+                // A copy that took its file's name has itself as its parent, at its earlier occurrence.
+                let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
                 // In another log, this content precedes the first line of its parent: this is a revert. If two logs
                 // contradict each other in this way, either could be the revert, and neither version is an ancestor
                 // of the other.
@@ -74,7 +76,6 @@ struct Lineage {
                 let number = max(counts[version.hash, default: 0], isAgain ? 1 : 0)
                 counts[version.hash] = number + 1
                 self.counts[version.hash] = max(number + 1, self.counts[version.hash, default: 0])
-                let parents = version.parents.map { Version(hash: $0, number: counts[$0, default: 1] - 1) }
                 claims[Version(hash: version.hash, number: number), default: []].append(
                     Claim(
                         parents: parents, isWritten: version.author != nil,

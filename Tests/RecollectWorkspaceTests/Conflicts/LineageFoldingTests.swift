@@ -132,6 +132,25 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
+    @Test("row 5: where a copy took the name of a deleted file, no earlier content comes back", arguments: [false, true])
+    func copyOfDeletedFile(hasChange: Bool) async throws {
+        for left in [here, there] { try await left.see("- one\n- two\n", at: "notes.md") }
+        if hasChange { try await here.see("- one\n- two\n- mine\n", at: "notes.md") }
+        try await there.see("- one\n- theirs\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        pass(on: here, there)
+        try here.leave("- one\n- theirs\n", at: Self.copy)
+        _ = try await here.workspace.status()
+        pass(on: here, there)
+        try await here.workspace.trash(path, replacing: here.workspace.read(path).version)
+        #expect(try await here.workspace.resolveConflicts().map(\.outcome) == [.restored])
+        pass(on: here, there)
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try there.takeLineage(of: here)
+        #expect(try await there.workspace.resolveConflicts().isEmpty)
+        #expect(try await here.files() == ["notes.md": "- one\n- theirs\n"])
+    }
+
     @Test("row 5: a content beside the file, under a name that people give too, is not lost")
     func copyNamedLikeAFile() async throws {
         for left in [here, there] { try await left.see("- start\n", at: "notes.md") }
