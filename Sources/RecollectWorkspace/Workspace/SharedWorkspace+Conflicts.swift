@@ -172,8 +172,9 @@ extension SharedWorkspace {
             let parents = contents.map { ContentHash(of: $0) }.sorted { $0.rawValue < $1.rawValue }
             if let whole = fold.whole, whole != main?.bytes {
                 _ = try put(whole, to: path, replacing: main?.version, by: .recollect, as: .folded, parents: parents)
-            } else if let main, !lost.isEmpty {
-                // Otherwise the next resolution would find the same lost versions.
+            } else if let main, !lost.isEmpty || !fold.deleted.isEmpty {
+                // The file stays as it is. Without this line, the next resolution would find the same lost versions,
+                // and `restoreConflict` could not restore the text taken for deleted.
                 try archive.folded(path, into: main.version, parents: parents, now: configuration.now())
             }
             // A copy is removed only with the resolved content. A copy changed since stays.

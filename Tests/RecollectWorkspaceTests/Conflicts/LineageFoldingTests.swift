@@ -132,7 +132,8 @@ struct LineageFoldingTests {
         #expect(try await here.workspace.resolveConflicts().isEmpty)
     }
 
-    @Test("row 5: where a copy took the name of a deleted file, no earlier content comes back", arguments: [false, true])
+    @Test(
+        "row 5: where a copy took the name of a deleted file, no earlier content comes back", arguments: [false, true])
     func copyOfDeletedFile(hasChange: Bool) async throws {
         for left in [here, there] { try await left.see("- one\n- two\n", at: "notes.md") }
         if hasChange { try await here.see("- one\n- two\n- mine\n", at: "notes.md") }
@@ -339,6 +340,21 @@ struct LineageFoldingTests {
         let files = try await here.files()
         #expect(files["notes.md"] == merged && Set(files.values) == Set(before.values).union([merged]))
         await #expect(throws: RecollectError.self) { try await here.workspace.restoreConflict(kept[0]) }
+    }
+
+    @Test("a fold that leaves the file as it was can be undone if it took text for deleted")
+    func undoneWithoutChange() async throws {
+        for left in [here, there] { try await left.see("one\ntwo\nthree\n", at: "notes.md") }
+        try await here.see("one\n", at: "notes.md")
+        try await there.see("one\nthree\n", at: "notes.md")
+        try here.takeLineage(of: there)
+        try here.leave("one\nthree\n", at: Self.copy)
+        let folded = try await here.workspace.resolveConflicts()
+        #expect(folded.map(\.outcome) == [.merged] && folded.map(\.assumedDeleted) == [["three"]])
+        #expect(try await here.files() == ["notes.md": "one\n"])
+        #expect(try await here.workspace.resolveConflicts().isEmpty)
+        try await here.workspace.restoreConflict(path)
+        #expect(try await here.files().filter { $0.key != "notes.md" }.map(\.value) == ["one\nthree\n"])
     }
 
     @Test("the log goes on in a new process, is bounded, and forgets the oldest changes first")
