@@ -34,7 +34,8 @@ struct ConversationSelection {
                 """, agentId)
         }
         if !query.text.isEmpty {
-            let found = try SearchIndex.conversations(db, holding: query.text, where: condition, values)
+            let found = try SearchIndex.conversations(
+                db, of: query.userId, holding: query.text, where: condition, values)
             add(
                 """
                 (instr(lower(ifnull(title, '')), lower(?)) > 0 OR instr(lower(ifnull(preview, '')), lower(?)) > 0

@@ -10,7 +10,7 @@ extension SearchIndex {
     private static let few = 100
 
     /// Returns the numbers of sessions with the text in their messages, from the newest matching messages of all
-    /// sessions fulfilling a condition. In a read transaction. Finds only indexed messages.
+    /// of a user's sessions fulfilling a condition. In a read transaction. Finds only indexed messages.
     ///
     /// Only messages of these sessions count toward the maximum. A few sessions are searched inside the index.
     /// Otherwise, the session of each match is checked, so a condition rejecting most newer matches costs time.
@@ -18,7 +18,7 @@ extension SearchIndex {
     ///   - condition: The `WHERE` clause after `FROM conversation`, with the user.
     ///   - values: The values to bind.
     static func conversations(
-        _ db: Database, holding text: String, where condition: String, _ values: [any SQLBindable]
+        _ db: Database, of userId: String, holding text: String, where condition: String, _ values: [any SQLBindable]
     ) throws -> [Int64] {
         let words = SearchWords(text)
         guard !words.tiers.isEmpty else { return [] }
@@ -33,6 +33,7 @@ extension SearchIndex {
             let owners = sessions.map { "\"\(SearchOwner.conversation($0))\"" }.joined(separator: " OR ")
             match = "(\(match)) AND (\(owners))"
         } else {
+            match = "(\(match)) AND \"\(SearchOwner.user(userId))\""
             check = "AND EXISTS (SELECT 1 FROM conversation \(condition) AND id = message.conversation_id)"
             bound = values
         }
