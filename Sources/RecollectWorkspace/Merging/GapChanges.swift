@@ -30,10 +30,8 @@ struct GapChanges: Hashable {
         }
     }
 
-    /// For each line of the base, whether the version keeps it.
-    private var isKept: [Bool]
-    /// The positions of the kept lines, in the version's order.
-    private var order: [Int] = []
+    /// The kept lines of the base.
+    private let alignment: Alignment
     /// The insertions, by the position of the line before them; -1 for the beginning.
     private var writings: [Int: Writing] = [:]
     /// The number of blank lines before each kept line.
@@ -41,17 +39,16 @@ struct GapChanges: Hashable {
 
     /// Creates the changes of a version.
     init(of version: [Piece], against base: Places) {
-        isKept = Array(repeating: false, count: base.pieces.count)
+        let places = base.places(of: version)
+        alignment = Alignment(places, against: base.pieces.count)
         spacing = Array(repeating: 0, count: base.pieces.count)
         var anchor = -1
         var run: [Unit] = []
-        for (piece, place) in zip(version, base.places(of: version)) {
+        for (piece, place) in zip(version, places) {
             if let place {
                 note(run, at: anchor, beside: base)
                 run = []
                 anchor = place
-                isKept[place] = true
-                order.append(place)
                 spacing[place] = piece.spacing
                 continue
             }
@@ -69,6 +66,9 @@ struct GapChanges: Hashable {
         }
         note(run, at: anchor, beside: base)
     }
+
+    /// The positions of the kept lines, in the version's order.
+    private var order: [Int] { alignment.order }
 
     /// Whether a version has no change: no deletion, no insertion, no move, and no added blank line.
     static func isNothing(in version: [Piece], against base: [Piece], as syntax: MarkdownSection.Syntax) -> Bool {
@@ -102,7 +102,7 @@ struct GapChanges: Hashable {
     /// The positions of the lines possibly moved by the version: all except those in every longest increasing
     /// subsequence of `order`.
     private var moved: Set<Int> {
-        if zip(order, order.dropFirst()).allSatisfy({ $0 < $1 }) { return [] }
+        guard alignment.hasMoves else { return [] }
         let before = Self.lengths(order)
         let after = Self.lengths(order.reversed().map { -$0 }).reversed()
         let longest = before.max() ?? 0
@@ -130,19 +130,16 @@ struct GapChanges: Hashable {
     /// Returns the insertions, by the position of the nearest line before them in this version, among the lines
     /// kept by all versions.
     private func anchored(atKept isKept: [Bool]) -> [Int: Writing] {
-        var anchored: [Int: Writing] = [:]
-        var anchor = -1
-        for place in [-1] + order {
-            if place == -1 || isKept[place] { anchor = place }
-            if let writing = writings[place] { anchored[anchor, default: Writing()].unite(writing) }
+        let anchors = alignment.anchors(among: isKept)
+        return writings.reduce(into: [:]) { anchored, writing in
+            anchored[anchors[writing.key + 1], default: Writing()].unite(writing.value)
         }
-        return anchored
     }
 
     // MARK: - Merging
 
-    /// The error for an insertion beside a line possibly moved by another version. The insertion may belong to the
-    /// line or to its old position.
+    /// The error for an insertion beside a line possibly moved by another version, or in place of such a line. The
+    /// insertion may belong to the line or to its old position.
     struct InsertionBesideMove: Error {}
 
     /// Merges the lines of several versions.
@@ -159,7 +156,8 @@ struct GapChanges: Hashable {
             }
             if isBeside { throw InsertionBesideMove() }
         }
-        let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.isKept[place] } }
+        if Alignment.hasMovedReplacement(in: all.map(\.alignment)) { throw InsertionBesideMove() }
+        let isKept = places.pieces.indices.map { place in all.allSatisfy { $0.alignment.isKept[place] } }
         let kept = isKept.indices.filter { isKept[$0] }
         let order = OrderedUnion.exchanged(kept, in: all.map { $0.order.filter { isKept[$0] } }) ?? kept
         var spacing = Array(repeating: 0, count: isKept.count)

@@ -22,7 +22,7 @@ enum MarkdownMerge {
     ///   - versions: At least one.
     ///   - syntax: The syntax of the texts.
     /// - Returns: `nil` if a heading repeats in one section, because headings do not identify sections then; also `nil`
-    ///   for an insertion beside a line possibly moved by another version.
+    ///   for an insertion beside a line possibly moved by another version, or in place of it.
     static func merged(base: String?, versions: [String], as syntax: MarkdownSection.Syntax) -> String? {
         let different = Set(versions.map { ByteString($0) }).map(\.string)
         guard different.count > 1 else { return different.first ?? base ?? "" }
@@ -70,6 +70,11 @@ enum MarkdownMerge {
         let old = base?.childrenByHeading ?? [:]
         let sections = versions.map(\.childrenByHeading)
         let order = (base?.children ?? []).map(\.heading)
+        let places = Dictionary(uniqueKeysWithValues: zip(order, 0...))
+        let alignments = versions.map { version in
+            Alignment(version.children.map { places[$0.heading] }, against: order.count)
+        }
+        if Alignment.hasMovedReplacement(in: alignments) { throw GapChanges.InsertionBesideMove() }
         var all: [MarkdownSection] = []
         for heading in OrderedUnion.of(versions.map { $0.children.map(\.heading) }, or: order) {
             let there = sections.map { $0[heading] }

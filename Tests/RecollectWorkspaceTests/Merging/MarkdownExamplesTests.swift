@@ -104,6 +104,32 @@ struct MarkdownExamplesTests {
         #expect(try file("a.txt", "a\nx\nb\n", "x\na\nb\n", "a\nb\nx\n") == nil)
     }
 
+    @Test(
+        "row 18: a changed line that another version moved, or moved another line past, keeps both files",
+        arguments: [
+            ("- a\n- b\n- c\n", "- c\n- a\n- b\n", "- a\n- b\n- c!\n"),
+            ("- a\n- b\n- c\n- d\n", "- a\n- d\n- b\n- c\n", "- a\n- b!\n- c\n- d\n"),
+            ("- a\n- b\n- c\n- d\n", "- a\n- c\n- d\n- b\n", "- a\n- b!\n- c\n- d\n"),
+            ("a\n\nb\n\nc\n", "c\n\na\n\nb\n", "a\n\nb\n\nc!\n"),
+            ("a\n\nb\n\nc\n\nd\n", "a\n\nd\n\nb\n\nc\n", "a\n\nb!\n\nc\n\nd\n"),
+            ("a\nb\nc\n", "a\nc\nb\n", "a\nb\nc!\n"),
+            ("# a\n# b\n# c\n", "# a\n# c\n# b\n", "# a\n# b!\n# c\n"),
+            ("# a\nx\n## b\ny\n## c\nz\n", "# a\nx\n## c\nz\n## b\ny\n", "# a\nx\n## b!\ny\n## c\nz\n"),
+        ])
+    func changedAndMoved(base: String, moved: String, changed: String) throws {
+        #expect(try file("a.md", base, moved, changed) == nil)
+        #expect(try file("a.txt", base, moved, changed) == nil)
+    }
+
+    @Test("row 18: a changed line stays after the line before it if another version moved a line past both")
+    func changedBesideMoves() throws {
+        let list = "- a\n- b\n- c\n- d\n"
+        for name in ["a.md", "a.txt"] {
+            #expect(
+                try file(name, list, "- d\n- a\n- b\n- c\n", "- a\n- b!\n- c\n- d\n") == "- d\n- a\n- b!\n- c\n")
+        }
+    }
+
     @Test("row 18: a changed heading changes nothing below it")
     func headings() {
         let text = "# A\n\none\n\n## B\n\ntwo\n"

@@ -32,10 +32,12 @@ struct MarkdownMergeTests {
         laws.isLoose = { base, versions in
             guard let base else { return true }
             // What cannot be merged by headings in one of the steps is merged by lines there, or not at all.
-            let pairs = [[0, 1], [1, 2], [0, 1, 2]].map { $0.map { versions[$0] } }
-            let both = pairs.map { MarkdownMerge.merged(base: base, versions: $0, as: .markdown) }
-            guard let first = both[0], !both.contains(nil),
-                MarkdownMerge.merged(base: base, versions: [first, versions[0]], as: .markdown) != nil
+            func merged(_ versions: String...) -> String? {
+                MarkdownMerge.merged(base: base, versions: versions, as: .markdown)
+            }
+            guard let first = merged(versions[0], versions[1]), let last = merged(versions[1], versions[2]),
+                merged(versions[0], versions[1], versions[2]) != nil, merged(first, versions[0]) != nil,
+                merged(first, versions[2]) != nil, merged(versions[0], last) != nil
             else { return true }
             return ([base] + versions).contains { text in
                 let lines = text.precomposedStringWithCanonicalMapping.lines.filter { !$0.isBlank }
