@@ -82,7 +82,7 @@ public final class JournalFolder: Journal {
     private static func page(of day: JournalDay, in folder: OpenFolder) throws -> JournalPage? {
         let bytes = try ifThere {
             let file = try folder.file(day.fileName, forWriting: false)
-            return try file.read(at: 0, count: file.size())
+            return try file.readAll()
         }
         return bytes.map { JournalPage(day: day, bytes: $0) }
     }

@@ -111,9 +111,10 @@ extension UserDefaultsChatStorage {
         }
         let damage = Damage(bytes: bytes)
         let chat = damage.ranges.compactMap { EncodedMessage(stored: bytes[$0]) }
-        defaults["recollect.aside/\(key)/\(UUID().uuidString)"] = data
-        try write(chat[...], to: key)
-        events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        let aside = "recollect.aside/\(key)/\(UUID().uuidString)"
+        if defaults.repair(key, with: Data(damage.salvaged), keepingOldAs: aside) {
+            events.post(StoreEvent(kind: .salvaged, scope: scope, recoveredMessages: chat.count))
+        }
         return chat
     }
 

@@ -3,12 +3,15 @@ import Foundation
 /// The error for a file that is not a single complete array of messages, with the file's bytes for the repair.
 struct Damage: Error {
     let bytes: [UInt8]
-    /// The ranges of the readable messages.
+    /// The ranges of the readable messages. Of several with one ID, only the first one.
     let ranges: [Range<Int>]
 
     init(bytes: [UInt8]) {
         self.bytes = bytes
-        ranges = MessageArray.salvage(bytes) { EncodedMessage(stored: bytes[$0]) != nil }
+        var ids: Set<ByteString> = []
+        ranges = MessageSalvage(of: bytes) { EncodedMessage(stored: bytes[$0]) != nil }.messages().filter {
+            EncodedMessage(stored: bytes[$0]).map { ids.insert(ByteString($0.message.id)).inserted } ?? false
+        }
     }
 
     /// The readable messages.

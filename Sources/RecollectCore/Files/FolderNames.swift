@@ -78,7 +78,7 @@ struct FolderNames {
         let bytes = Array(id.utf8)
         let file = try ifThere { try folder.file(idFile, forWriting: true) } ?? folder.makeFile(idFile)
         let size = try file.size()
-        if size == bytes.count, try file.read(at: 0, count: size) == bytes { return }
+        if size == bytes.count, try file.readAll() == bytes { return }
         try file.write(bytes, at: 0)
         try file.truncate(to: bytes.count)
         try file.synchronize()
@@ -87,7 +87,7 @@ struct FolderNames {
     private func keptID(in idFile: String, of name: String, in folder: OpenFolder) throws -> String {
         do {
             let file = try folder.file(idFile, forWriting: false)
-            let id = String(decoding: try file.read(at: 0, count: file.size()), as: UTF8.self)
+            let id = String(decoding: try file.readAll(), as: UTF8.self)
             if (EscapedName.hashed(id) + suffix).hasSameBytes(as: name) { return id }
         } catch let failure as POSIXFailure where [ENOENT, EISDIR, ENXIO, ELOOP].contains(failure.number) {
             // There is no readable ID at this name.

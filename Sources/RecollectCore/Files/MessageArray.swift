@@ -1,9 +1,6 @@
 import Foundation
 
-/// Finds the messages in the bytes of a JSON array without decoding them.
-///
-/// The stores give white space a meaning: each appended message begins a line. So the next message after a damaged
-/// one is found reliably, independent of the damaged bytes.
+/// Finds the messages in the bytes of a JSON array without decoding them. For damaged bytes, see `MessageSalvage`.
 enum MessageArray {
     /// The layout of a whole array: the ranges of its messages, and the position of its closing bracket.
     struct Layout {
@@ -57,39 +54,9 @@ enum MessageArray {
         return text
     }
 
-    /// Returns the ranges of the readable messages in damaged bytes, in order.
-    ///
-    /// Bytes after the closing bracket are messages of a save not yet joined to the array. If they are incomplete,
-    /// the save was not finished, and all of them are left out.
-    static func salvage(_ bytes: [UInt8], isMessage: (Range<Int>) -> Bool) -> [Range<Int>] {
-        var found: [Range<Int>] = []
-        var candidate = nextObject(in: bytes, from: 0)
-        // Whether the damaged message began a line; `nil` while no message is damaged.
-        var damagedLine: Bool?
-        while let start = candidate {
-            guard let end = endOfObject(in: bytes, at: start), isMessage(start..<end) else {
-                let byLines = damagedLine ?? beginsLine(start, in: bytes)
-                damagedLine = byLines
-                candidate = nextMessageStart(in: bytes, after: start, byLines: byLines)
-                continue
-            }
-            damagedLine = nil
-            found.append(start..<end)
-            if let next = skippingSpace(in: bytes, from: end), bytes[next] == Byte.closingBracket {
-                let rest = layout(ofRest: bytes, from: next + 1, begun: false)
-                return found + (rest?.messages ?? []).filter(isMessage)
-            }
-            candidate =
-                follower(of: end, in: bytes)
-                // The next object may be part of a message with a missing brace.
-                ?? nextMessageStart(in: bytes, after: end - 1, byLines: beginsLine(start, in: bytes))
-        }
-        return found
-    }
-
     /// Returns the end of the object beginning at `start`; `nil` if there is none, it does not end, or it is
     /// nested too deeply.
-    static func endOfObject(in bytes: [UInt8], at start: Int) -> Int? {
+    private static func endOfObject(in bytes: [UInt8], at start: Int) -> Int? {
         guard bytes[start] == Byte.openingBrace else { return nil }
         return bytes.withUnsafeBufferPointer { bytes in
             var depth = 0
@@ -106,8 +73,7 @@ enum MessageArray {
                 case Byte.quote: inString = true
                 case Byte.openingBrace, Byte.openingBracket:
                     depth += 1
-                    // The decoders have this limit, too. It keeps a search through garbage from taking quadratic time.
-                    if depth > 512 { return nil }
+                    if depth > JSONParser.depthLimit { return nil }
                 case Byte.closingBrace, Byte.closingBracket:
                     depth -= 1
                     if depth == 0 { return byte == Byte.closingBrace ? position : nil }
@@ -118,55 +84,22 @@ enum MessageArray {
         }
     }
 
-    /// Returns the position of the object after the comma behind a message; `nil` if other bytes follow.
-    private static func follower(of end: Int, in bytes: [UInt8]) -> Int? {
-        guard let comma = skippingSpace(in: bytes, from: end), bytes[comma] == Byte.comma,
-            let next = skippingSpace(in: bytes, from: comma + 1), bytes[next] == Byte.openingBrace
-        else { return nil }
-        return next
-    }
-
-    private static func nextObject(in bytes: [UInt8], from start: Int) -> Int? {
-        bytes[start...].firstIndex(of: Byte.openingBrace)
-    }
-
-    /// Returns the possible beginning of the next message after damage.
-    ///
-    /// With `byLines`, this is an object at the beginning of a line. Otherwise it is also any object other than a
-    /// member's value, because other programs write all messages in one line.
-    private static func nextMessageStart(in bytes: [UInt8], after start: Int, byLines: Bool) -> Int? {
-        var candidate = nextObject(in: bytes, from: start + 1)
-        while let position = candidate {
-            if beginsLine(position, in: bytes) || !byLines && mark(before: position, in: bytes) != Byte.colon {
-                return position
-            }
-            candidate = nextObject(in: bytes, from: position + 1)
-        }
-        return nil
-    }
-
-    /// Whether a line begins at a position, or did before damage to its line break: the stores write exactly one
-    /// byte between a comma and an object.
-    private static func beginsLine(_ position: Int, in bytes: [UInt8]) -> Bool {
-        mark(before: position, in: bytes) == Byte.newline
-            || position >= 3 && bytes[position - 2] == Byte.comma && bytes[position - 3] == Byte.closingBrace
-    }
-
-    /// Returns the last byte before a position, ignoring spaces.
-    private static func mark(before position: Int, in bytes: [UInt8]) -> UInt8? {
-        bytes[..<position].lastIndex { $0 != Byte.space }.map { bytes[$0] }
-    }
-
-    private static func skippingSpace(in bytes: [UInt8], from start: Int) -> Int? {
+    /// Returns the position of the next byte other than white space; `nil` at the end.
+    static func skippingSpace(in bytes: [UInt8], from start: Int) -> Int? {
         bytes.withUnsafeBufferPointer { bytes in
             var position = start
             while position < bytes.count {
-                switch bytes[position] {
-                case Byte.space, Byte.newline, Byte.tab, Byte.carriageReturn: position += 1
-                default: return position
-                }
+                guard isSpace(bytes[position]) else { return position }
+                position += 1
             }
             return nil
+        }
+    }
+
+    static func isSpace(_ byte: UInt8) -> Bool {
+        switch byte {
+        case Byte.space, Byte.newline, Byte.tab, Byte.carriageReturn: true
+        default: false
         }
     }
 }

@@ -24,8 +24,6 @@ struct ScopeFile {
     /// The last bytes before that bracket, at most 256. They differ after another process has moved the messages to a
     /// new file.
     private var lastBytes: [UInt8] = []
-    /// The offset of the last trimmed message; `nil` if there is none, or the messages have moved to a new file since.
-    private var lastTrimmed: Int?
 
     /// Creates the state of an empty array, `[]`.
     init() {
@@ -46,13 +44,11 @@ struct ScopeFile {
     /// its message has not moved.
     mutating func follow(_ file: OpenFile) throws -> Bool {
         let start = closing - lastBytes.count
-        let size = try file.size()
+        let size = try file.checkedSize()
         guard size > closing else { return false }
         let bytes = try file.read(at: start, count: size - start)
         guard bytes.starts(with: lastBytes), let mark = bytes.dropFirst(lastBytes.count).first else { return false }
         if let last = entries.last, try !isThere(last, in: file) { return false }
-        // An earlier content of the file was restored.
-        if let lastTrimmed, try file.read(at: lastTrimmed, count: 1) == [Byte.openingBrace] { return false }
         if mark != Byte.closingBracket {
             let wasEmpty = entries.isEmpty
             let rest = lastBytes.count + (wasEmpty ? 1 : 0)
@@ -67,7 +63,13 @@ struct ScopeFile {
             trimmed += 1
         }
         forget(first: trimmed)
-        return try entries.first.map { try isThere($0, in: file) } ?? true
+        return try entries.first.map { try isThere($0, in: file) && isFirst($0, in: file) } ?? true
+    }
+
+    /// Whether no message precedes a message. If one does, an earlier content of the file was restored after a trim.
+    private func isFirst(_ entry: Entry, in file: OpenFile) throws -> Bool {
+        let count = min(entry.offset, Self.longestSeparator)
+        return try !file.read(at: entry.offset - count, count: count).contains(Byte.comma)
     }
 
     /// Whether a message is still at its known offset.
@@ -90,8 +92,17 @@ struct ScopeFile {
     }
 
     /// Appends messages. With `isDurable`, syncs them before returning.
-    mutating func append(_ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool) throws {
+    /// - Throws: `tooLarge` if the file would be too large to be read again, before any change.
+    mutating func append(
+        _ messages: [EncodedMessage], to file: OpenFile, isDurable: Bool, largestSize: Int = OpenFile.largestSize
+    ) throws {
         guard let last = messages.last else { return }
+        guard messages.reduce(closing + 1, { $0 + 2 + $1.bytes.count }) <= largestSize else {
+            throw RecollectError(
+                .tooLarge,
+                "\(file.path) would become larger than \(largestSize >> 20) MB; nothing was saved: keep fewer messages, "
+                    + "or begin another session")
+        }
         // Other programs may end the file with a line break. Bytes after the bracket are white space, because the file
         // was read as a whole array.
         if try file.size() > closing + 1 { try file.truncate(to: closing + 1) }
@@ -194,20 +205,20 @@ struct ScopeFile {
     /// Copies the last messages unchanged into an empty file. `self` then describes the new file.
     mutating func move(last count: Int, from file: OpenFile, to newFile: OpenFile) throws {
         let start = offset(ofLast: count)
-        try newFile.write([Byte.openingBracket], at: 0)
+        let beginning = [Byte.openingBracket, Byte.newline]
+        try newFile.write(beginning, at: 0)
         var copied = start
         while copied < closing {
             let piece = try file.read(at: copied, count: min(1 << 20, closing - copied))
             guard !piece.isEmpty else { throw POSIXFailure(EIO) }
-            try newFile.write(piece, at: 1 + copied - start)
+            try newFile.write(piece, at: beginning.count + copied - start)
             copied += piece.count
         }
-        try newFile.write([Byte.closingBracket], at: 1 + closing - start)
+        try newFile.write([Byte.closingBracket], at: beginning.count + closing - start)
         forget(first: entries.count - count)
-        lastTrimmed = nil
-        for index in entries.indices { entries[index].offset -= start - 1 }
-        closing -= start - 1
-        if entries.isEmpty { remember(end: [Byte.openingBracket]) }
+        for index in entries.indices { entries[index].offset -= start - beginning.count }
+        closing -= start - beginning.count
+        if entries.isEmpty { remember(end: beginning[...]) }
     }
 
     private func offset(ofLast count: Int) -> Int {
@@ -233,13 +244,14 @@ struct ScopeFile {
 
     private mutating func forget(first count: Int) {
         guard count > 0 else { return }
-        lastTrimmed = entries[count - 1].offset
         for entry in entries.prefix(count) { ids.remove(entry.id) }
         entries.removeFirst(count)
         if entries.isEmpty { lastRole = nil }
     }
 
     private static let remembered = 256
+    /// The maximum number of bytes between two messages, in files of any program.
+    private static let longestSeparator = 64
 
     private mutating func remember(end bytes: ArraySlice<UInt8>) {
         // At most the last message: no trim by another process changes it.

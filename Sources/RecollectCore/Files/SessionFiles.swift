@@ -103,8 +103,9 @@ final class SessionFiles {
         } catch let damage as Damage where heals {
             do {
                 try heal(agentId, name, damage, in: folder, wasAskedFor: wasAskedFor)
-            } catch let error as RecollectError where error.code == .readOnly || error.code == .permissionDenied {
-                // The readable messages are returned even without the repair.
+            } catch let error as RecollectError where error.code != .foreignStore {
+                // The readable messages are returned even without the repair, for example from a full disk. Nothing
+                // has changed, and the next read or save tries again.
             }
             return damage.messages.suffix(count)
         }
@@ -118,7 +119,7 @@ final class SessionFiles {
             if let messages = EncodedMessage.messages(in: bytes) { return messages }
             // The file was complete at its first reading, and is damaged now.
             known[name] = nil
-            throw Damage(bytes: try file.read(at: 0, count: file.size()))
+            throw Damage(bytes: try file.readAll())
         }
     }
 
@@ -228,10 +229,9 @@ final class SessionFiles {
                 known[name] = state
                 return state
             }
-            let size = try file.size()
+            let bytes = try file.readAll()
             // Created, but not written before its process ended: `append` writes the beginning.
-            if size == 0 { return ScopeFile() }
-            let bytes = try file.read(at: 0, count: size)
+            if bytes.isEmpty { return ScopeFile() }
             guard let state = ScopeFile(bytes) else { throw Damage(bytes: bytes) }
             known[name] = state
             return state

@@ -10,6 +10,8 @@ extension JSONParser {
 
     /// Skips a string.
     mutating func skipString() throws {
+        skipWhitespace()
+        lastSkippedString = offset
         _ = try scanString()
     }
 

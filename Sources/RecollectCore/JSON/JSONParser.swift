@@ -24,6 +24,8 @@ package struct JSONParser {
     private var depth = 0
     /// The offset of the first object returned as text by `value`.
     private(set) var objectKeptAsText: Int?
+    /// The offset of the last string passed by `skip`. After an error, it is the last string begun.
+    var lastSkippedString = 0
     /// Whether half of a surrogate pair is read as U+FFFD, as in other readers. JavaScript writes such halves for
     /// strings cut inside a pair.
     let replacesLoneSurrogates: Bool

@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 import Logging
 
@@ -195,15 +194,9 @@ extension UserDefaultsSessionStorage {
 
     /// Copies the stored value to another key, and replaces it with its readable content.
     private func salvage(_ stored: Any, at key: String, of id: String) -> SessionValue {
-        defaults[Self.asidePrefix(of: key) + UUID().uuidString] = stored
-        let data = stored as? Data ?? Data()
-        let value = SessionValue(salvaging: data, now: now())
-        let hash = SHA256.hash(data: data)
-        let isReported = defaults.reportedDamage[key] == hash
-        // After a failed write, nothing is set aside or lost, and the next call salvages the value again.
-        let isSetAside = (try? write(value, to: id)) != nil
-        defaults.reportedDamage[key] = isSetAside ? nil : hash
-        if !isReported {
+        let value = SessionValue(salvaging: stored as? Data ?? Data(), now: now())
+        let aside = Self.asidePrefix(of: key) + UUID().uuidString
+        if defaults.repair(key, with: value.data, keepingOldAs: aside) {
             events.post(
                 StoreEvent(
                     kind: .salvaged, scope: Scope(userId: "", sessionId: id, agentId: ""),

@@ -70,7 +70,7 @@
             }
 
             private static func values(in file: OpenFile) throws -> [String: Any] {
-                let data = Data(try file.read(at: 0, count: file.size()))
+                let data = Data(try file.readAll())
                 // A crash during a write in place can leave an empty file.
                 if data.isEmpty { return [:] }
                 // Invalid data throws the error below.

@@ -73,6 +73,26 @@ final class UserDefaultsSuite: @unchecked Sendable {
         set { changes.updateValue(newValue, forKey: key) }
     }
 
+    /// Keeps a damaged value under another key, and replaces it with its readable content.
+    ///
+    /// If this cannot be saved, for example on a full disk, the value stays, and every step finds it again. The next
+    /// save of the same step saves both.
+    /// - Returns: Whether the damage was not reported before.
+    func repair(_ key: String, with readable: Data, keepingOldAs aside: String) -> Bool {
+        let repair = [aside: self[key], key: readable]
+        let hash = SHA256.hash(data: self[key] as? Data ?? Data())
+        let isReported = reportedDamage[key] == hash
+        changes.merge(repair) { _, new in new }
+        do {
+            try save()
+            reportedDamage[key] = nil
+        } catch {
+            changes.merge(repair) { _, new in new }
+            reportedDamage[key] = hash
+        }
+        return !isReported
+    }
+
     /// Saves the changes since the last save, all together. A failed save drops the changes.
     /// - Throws: `diskFull`, `permissionDenied`, `inputOutput`; `invalidArgument` if the suite's name is not
     ///   possible as a file name.

@@ -19,7 +19,7 @@ struct KeptContents {
         try ifThere {
             let place = try folder.folder(Self.name).folder(hash.folderName)
             let file = try place.file(hash.fileName, forWriting: false)
-            let bytes = try file.read(at: 0, count: try file.size())
+            let bytes = try file.readAll()
             guard ContentHash(of: bytes) == hash else {
                 throw RecollectError(
                     .damaged, "\(place.path(of: hash.fileName)) does not hold the content it is named by")

@@ -189,7 +189,7 @@ final class VersionArchive: Sendable {
         try explaining("read", path) {
             try ifThere {
                 let file = try OpenFolder(path: path).file(name, forWriting: false)
-                return try file.read(at: 0, count: try file.size())
+                return try file.readAll()
             }
         }
     }

@@ -98,23 +98,70 @@ struct FileDamageTests {
         }
     }
 
-    @Test("no object in a damaged message becomes a message, and those behind it stay")
-    func objectsInside() throws {
+    /// How programs write an array of messages.
+    enum Layout: CaseIterable {
+        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, pretty
+
+        func write(_ messages: [ConversationMessage]) throws -> [UInt8] {
+            let lines = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
+            switch self {
+            case .lines: return lines
+            case .trimmed: return Array("[\n                  ".utf8) + lines.dropFirst(2)
+            // A trim copied the messages to directly behind a bracket.
+            case .trimmedByOlderVersions: return [Byte.openingBracket] + lines.dropFirst(2)
+            case .oneLine: return try Self.encoded(messages, [])
+            case .spaced: return Self.spaced(lines)
+            case .pretty: return try Self.encoded(messages, .prettyPrinted)
+            }
+        }
+
+        private static func encoded(
+            _ messages: [ConversationMessage], _ formatting: JSONEncoder.OutputFormatting
+        ) throws -> [UInt8] {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = formatting.union(.sortedKeys)
+            return Array(try encoder.encode(messages))
+        }
+
+        /// JSON in one line with a space behind each comma and colon, as Python writes it.
+        private static func spaced(_ json: [UInt8]) -> [UInt8] {
+            var result: [UInt8] = []
+            var (inString, isEscaped) = (false, false)
+            for byte in json where byte != Byte.newline {
+                result.append(byte)
+                if byte == Byte.quote, !isEscaped { inString.toggle() }
+                isEscaped = inString && byte == Byte.backslash && !isEscaped
+                if !inString, byte == Byte.comma || byte == Byte.colon { result.append(Byte.space) }
+            }
+            return result
+        }
+    }
+
+    @Test("no object in a damaged message becomes a message, and those behind it stay", arguments: Layout.allCases)
+    func objectsInside(layout: Layout) throws {
         let inner: JSONValue = ["id": "inner", "role": "system", "timestamp": 1, "parts": []]
         var damagedMessage = turn(2)[0]
-        damagedMessage.metadata = ["list": [inner, inner], "one": inner]
-        let others = turn(1) + turn(3)
-        let messages = turn(1) + [damagedMessage] + turn(3)
-        let file = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
-        let layout = try #require(MessageArray.layout(of: file))
-        for position in layout.messages[2] {
-            for byte in Array("\u{1}z{}[]\",:\\".utf8) where file[position] != byte {
-                var damaged = file
-                damaged[position] = byte
-                guard ScopeFile(damaged) == nil else { continue }
-                let recovered = Damage(bytes: damaged).messages
-                try #require(!recovered.contains { $0.id == "inner" }, "\(byte) at \(position)")
-                try #require(recovered.filter { $0.id != damagedMessage.id } == others, "\(byte) at \(position)")
+        damagedMessage.metadata = [
+            "list": [inner, inner], "lists": [[inner], [inner, ["inner": inner]]], "one": inner,
+            "mixed": ["a", inner, ["a": [inner]], inner], "text": .string(#"{"id":"inner"}, {}] \[{},"#),
+        ]
+        for place in 0...2 {
+            var messages = turn(1) + turn(3)
+            messages.insert(damagedMessage, at: 2 * place)
+            let file = try layout.write(messages)
+            let found = try #require(MessageArray.layout(of: file))
+            for position in found.messages[2 * place] {
+                for byte in Array("\u{1}z{}[]\",:\\".utf8) where file[position] != byte {
+                    // White space that became a brace makes the object inside it look like a message.
+                    if byte == Byte.openingBrace, MessageArray.isSpace(file[position]) { continue }
+                    var damaged = file
+                    damaged[position] = byte
+                    guard ScopeFile(damaged) == nil else { continue }
+                    let recovered = Damage(bytes: damaged).messages
+                    try #require(!recovered.contains { $0.id == "inner" }, "\(byte) at \(position)")
+                    let others = messages.filter { $0.id != damagedMessage.id }
+                    try #require(recovered.filter { $0.id != damagedMessage.id } == others, "\(byte) at \(position)")
+                }
             }
         }
     }

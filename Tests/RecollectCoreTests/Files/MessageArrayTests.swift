@@ -43,15 +43,24 @@ struct MessageArrayTests {
                 // The first message is damaged, and the line end behind its comma.
                 bytes[4] = broken
                 bytes[second - 1] = byte
-                let found = MessageArray.salvage(bytes) { !bytes[$0].contains(broken) || $0.lowerBound >= second }
+                let found = MessageSalvage(of: bytes) { !bytes[$0].contains(broken) || $0.lowerBound >= second }
+                    .messages()
                 #expect(found.count >= 2, "\(byte) \(broken)")
             }
         }
     }
 
-    @Test("a search through garbage ends soon", arguments: ["{", "[{", ",{\"", "\n{\"", "{\"a\":", "\n{\"a\":["])
+    @Test(
+        "a search through garbage ends soon",
+        arguments: [
+            "{", "[{", ",{\"", "\n{\"", "{\"a\":", "\n{\"a\":[", "{\\\"a\\\" ", "{\"", "[{\"a\":1,", "[{\"a\":[", "{}",
+            "[{}]",
+            "\"{", "\n{\"a\":1,",
+        ])
     func garbage(pattern: String) {
-        let bytes = Array(String(repeating: pattern, count: 20_000).utf8)
-        #expect(MessageArray.salvage(bytes) { _ in true }.isEmpty)
+        for beginning in ["", "[{\"id\":\"", "[\n{\"id\":\""] {
+            let bytes = Array((beginning + String(repeating: pattern, count: 40_000)).utf8)
+            #expect(MessageSalvage(of: bytes) { $0.count > 2 }.messages().isEmpty)
+        }
     }
 }
