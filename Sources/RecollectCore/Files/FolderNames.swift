@@ -91,6 +91,8 @@ struct FolderNames {
             if (EscapedName.hashed(id) + suffix).hasSameBytes(as: name) { return id }
         } catch let failure as POSIXFailure where [ENOENT, EISDIR, ENXIO, ELOOP].contains(failure.number) {
             // There is no readable ID at this name.
+        } catch let error as RecollectError where error.code == .tooLarge {
+            // No program wrote these bytes as an ID.
         }
         throw RecollectError(
             .damaged,

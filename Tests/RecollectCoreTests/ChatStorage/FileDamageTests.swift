@@ -56,6 +56,16 @@ struct FileDamageTests {
         }
     }
 
+    @Test("a tail written twice gives each message once", arguments: files)
+    func doubledTail(file: [UInt8]) async throws {
+        let layout = try #require(MessageArray.layout(of: file))
+        for message in layout.messages {
+            let tail = file[message.lowerBound...]
+            #expect(try await recover(file + [Byte.newline] + tail + [0]) == turns(1...2))
+            #expect(try await recover(file.dropLast() + tail.dropLast(2)) == turns(1...2))
+        }
+    }
+
     @Test("a save that ended before it was joined to the array leaves no half of itself", arguments: files)
     func unfinished(file: [UInt8]) async throws {
         let batch = MessageArray.joined(turns(3...4).map { EncodedMessage($0).bytes[...] }).dropFirst()
@@ -196,6 +206,43 @@ struct FileDamageTests {
         try await FileChatStorage(baseURL: folder.url).save([turn(1)[1]])
         #expect(try await FileChatStorage(baseURL: folder.url).load().map(\.id) == ["deep", "1-q", "1-a"])
         #expect(try folder.names() == ["a.json"])
+    }
+
+    @Test("a file too large to read is an error that names it, and stays as it is")
+    func tooLarge() async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Self.files[0])
+        let size = UInt64(300) << 30
+        let handle = try FileHandle(forWritingTo: folder.file())
+        defer { try? handle.close() }
+        let open = FileChatStorage(baseURL: folder.url)
+        #expect(try await open.load() == turns(1...2))
+        try handle.truncate(atOffset: size)
+        for store in [open, FileChatStorage(baseURL: folder.url)] {
+            for call in [{ _ = try await store.load() }, { try await store.save(turn(3)) }] {
+                let error = await #expect(throws: RecollectError.self) { try await call() }
+                #expect(error?.code == .tooLarge && error?.message.contains(folder.file().path) == true)
+            }
+        }
+        #expect(try handle.seekToEnd() == size)
+        #expect(try folder.names() == ["a.json"])
+    }
+
+    @Test("an append that would make a file too large to read is refused before any change")
+    func tooLargeAppend() throws {
+        let folder = try TemporaryFolder()
+        let file = try OpenFolder(path: folder.url.path).makeFile("a.json")
+        var state = ScopeFile()
+        try state.begin(file)
+        let messages = turns(1...2).map(EncodedMessage.init)
+        let size = 2 + messages.reduce(0) { $0 + 2 + $1.bytes.count }
+        let error = #expect(throws: RecollectError.self) {
+            try state.append(messages, to: file, isDurable: false, largestSize: size - 2)
+        }
+        #expect(error?.code == .tooLarge)
+        #expect(try file.readAll() == Array("[]".utf8) && state.entries.isEmpty)
+        try state.append(messages, to: file, isDurable: false, largestSize: size)
+        #expect(try file.readAll().count <= size && state.entries.count == 4)
     }
 
     @Test("an empty file is an empty chat, and nothing is set aside")

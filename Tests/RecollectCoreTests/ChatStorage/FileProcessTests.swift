@@ -327,6 +327,33 @@ struct FileProcessTests {
         #expect(try Data(contentsOf: file) == Data(torn))
     }
 
+    @Test(
+        "a damaged file on a full disk is read as far as it can be, and repaired when there is space",
+        .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+    func damageOnFullDisk() async throws {
+        let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 256)
+        let store = FileChatStorage(baseURL: disk.url)
+        try await store.save(turns(1...2))
+        let file = disk.url.appendingPathComponent("u/s/a.json")
+        let torn = try Data(contentsOf: file).dropLast(3)
+        try Data(torn).write(to: file)
+        disk.fill()
+        for store in [store, FileChatStorage(baseURL: disk.url)] {
+            for _ in 0..<2 { #expect(try await store.load() == turns(1...2).dropLast()) }
+            #expect(try await store.fetchAllChats(userId: "u", sessionId: "s").count == 3)
+            #expect(await #expect(throws: RecollectError.self) { try await store.save(turn(3)) }?.code == .diskFull)
+            #expect(try Data(contentsOf: file) == Data(torn))
+        }
+        try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+        #expect(try await store.load() == turns(1...2).dropLast())
+        try await store.save([turn(2)[1]] + turn(3))
+        #expect(try await FileChatStorage(baseURL: disk.url).load() == turns(1...3))
+        let names = try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)
+        #expect(names.count == 2)
+        let aside = try #require(names.first { $0.hasPrefix("a.json.damaged-") })
+        #expect(try Data(contentsOf: file.deletingLastPathComponent().appendingPathComponent(aside)) == Data(torn))
+    }
+
     #if os(Linux)
         @Test(
             "a save reads and writes the same at turn 10 and turn 1,000, with a budget and without", arguments: [0, 20])

@@ -14,7 +14,7 @@ struct LostIDTests {
     }
 
     enum Loss: String, CaseIterable {
-        case missing, empty, longer, other, folder, link
+        case missing, empty, longer, other, enormous, folder, link
 
         /// Whether it is a file of ours, which a save may write.
         var isMended: Bool { self != .folder && self != .link }
@@ -27,6 +27,11 @@ struct LostIDTests {
             case .empty: try Data().write(to: file)
             case .longer: try (id + id).write(to: file)
             case .other: try Data("a".utf8).write(to: file)
+            case .enormous:
+                try id.write(to: file)
+                let handle = try FileHandle(forWritingTo: file)
+                try handle.truncate(atOffset: 300 << 30)
+                try handle.close()
             case .folder: try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
             case .link: try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "a.json")
             }

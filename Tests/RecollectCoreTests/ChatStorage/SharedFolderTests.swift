@@ -69,6 +69,16 @@ struct SharedFolderTests {
         #expect(try folder.names() == ["a.json"])
     }
 
+    @Test("a file moved by a trim begins its first message on a line, for the search after damage")
+    func movedBeginning() async throws {
+        let store = store()
+        try await store.save((0..<6).flatMap { turn($0, 9000) })
+        try await store.save(turn(6, 10), budget: 2)
+        let bytes = try Data(contentsOf: folder.file())
+        #expect(bytes.starts(with: Data("[\n{".utf8)) && bytes.count < 2000)
+        #expect(try await self.store().load() == turn(6, 10))
+    }
+
     @Test("an older content of the same length, put back after a trim, is read", arguments: [true, false])
     func putBack(isInPlace: Bool) async throws {
         let mine = store()
@@ -77,6 +87,9 @@ struct SharedFolderTests {
         try await mine.save([], budget: 2)
         #expect(try await mine.load() == turn(2, 10))
         try #require(try Data(contentsOf: folder.file()).count == older.count)
+        // An instance that has never read the trimmed messages.
+        let later = store()
+        #expect(try await later.load() == turn(2, 10))
         if isInPlace {
             let file = try FileHandle(forWritingTo: folder.file())
             try file.write(contentsOf: older)
@@ -84,7 +97,12 @@ struct SharedFolderTests {
         } else {
             try older.write(to: folder.file(), options: .atomic)
         }
-        #expect(try await mine.load() == turn(0, 10) + turn(1, 10) + turn(2, 10))
+        let all = turn(0, 10) + turn(1, 10) + turn(2, 10)
+        #expect(try await mine.load() == all)
+        // The restored messages are saved already.
+        try await later.save(turn(0, 10))
+        #expect(try await later.load() == all)
+        #expect(try await store().load() == all)
         try await mine.save(turn(3, 10), budget: 2)
         #expect(try await store().load() == turn(3, 10))
         #expect(try folder.names() == ["a.json"])

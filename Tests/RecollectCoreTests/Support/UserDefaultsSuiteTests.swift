@@ -101,6 +101,61 @@
             #expect(try Data(contentsOf: url) == Data("not a list".utf8))
         }
 
+        @Test("that is too large to read stays as it is")
+        func tooLarge() async throws {
+            let url = try UserDefaultsSuite.file(of: name)
+            defer { try? FileManager.default.removeItem(at: url) }
+            let store = UserDefaultsChatStorage(suiteName: name)
+            try await store.save(turn(1))
+            let handle = try FileHandle(forWritingTo: url)
+            defer { try? handle.close() }
+            try handle.truncate(atOffset: 300 << 30)
+            for call in [{ _ = try await store.load() }, { try await store.save(turn(2)) }] {
+                #expect(await #expect(throws: RecollectError.self) { try await call() }?.code == .tooLarge)
+            }
+            #expect(try handle.seekToEnd() == 300 << 30)
+        }
+
+        @Test(
+            "on a full disk: a damaged chat is read, and its value stays until the copy beside it is saved",
+            .enabled(if: TinyDisk.isPossible, "needs root and mount"))
+        func damagedOnFullDisk() async throws {
+            let folder = try TemporaryFolder()
+            let disk = try TinyDisk(at: folder.url.appendingPathComponent("disk"), kilobytes: 64)
+            let link = try UserDefaultsSuite.file(of: name)
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            let target = disk.url.appendingPathComponent("defaults.plist")
+            try Data().write(to: target)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: target)
+            defer { try? FileManager.default.removeItem(at: link) }
+
+            let store = UserDefaultsChatStorage(suiteName: name)
+            try await store.save(turns(1...2))
+            let suite = UserDefaultsSuite(name: name)
+            let key = "recollect.chat/u/s/a"
+            let torn = try await suite.run {
+                let torn = (try #require(suite[key] as? Data)).dropLast(3)
+                suite[key] = torn
+                try suite.save()
+                return torn
+            }
+            disk.fill()
+            let before = try Data(contentsOf: target)
+            for _ in 0..<3 { #expect(try await store.load() == turns(1...2).dropLast()) }
+            #expect(await #expect(throws: RecollectError.self) { try await store.save(turn(3)) }?.code == .diskFull)
+            #expect(try Data(contentsOf: target) == before)
+            #expect(store.events.takeUnheard().map(\.recoveredMessages) == [3])
+
+            try FileManager.default.removeItem(at: disk.url.appendingPathComponent("filler"))
+            try await store.save([turn(2)[1]] + turn(3))
+            #expect(try await UserDefaultsChatStorage(suiteName: name).load() == turns(1...3))
+            let asides = try await suite.run {
+                suite.keys.filter { $0.hasPrefix("recollect.aside/\(key)/") }.map { suite[$0] as? Data }
+            }
+            #expect(asides == [torn])
+        }
+
         @Test("that becomes unreadable while sessions are listed is told by an event")
         func damagedMeanwhile() async throws {
             let url = try UserDefaultsSuite.file(of: name)
