@@ -166,7 +166,7 @@ let package = Package(
             dependencies: ["RecollectObservation", "RecollectSQLite", "RecollectTestSupport", "RecollectTestWorker"]),
         .testTarget(
             name: "RecollectTranscriptsTests",
-            dependencies: ["RecollectTranscripts", "RecollectSQLite"],
+            dependencies: ["RecollectTranscripts", "RecollectSQLite", "RecollectTestSupport"],
             resources: [.copy("Fixtures")]),
         .testTarget(
             name: "RecollectCLITests",

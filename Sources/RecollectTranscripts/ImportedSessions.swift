@@ -33,6 +33,10 @@ struct ImportedSessions {
     private var made: Set<ConversationID> = []
     /// Titles without a known session yet, by message ID.
     private var titles: [String: (title: String, conversation: ConversationID)] = [:]
+    /// The first session of each message, by the hash of the message ID. It takes at most 24 bytes per message.
+    private var firstSessions: [Int: Int32] = [:]
+    /// The sessions with messages, in the order of the import.
+    private var read: [ConversationID] = []
 
     /// The number of sessions.
     var count: Int { sessions.count }
@@ -47,7 +51,10 @@ struct ImportedSessions {
         for (title, id, conversation) in batch.titles { titles[id] = (title, conversation) }
         for (scope, messages) in batch.sessions.joined() {
             var learned = sessions[scope.conversation] ?? Learned()
+            if read.last != scope.conversation { read.append(scope.conversation) }
             for message in messages {
+                let hash = message.id.hashValue
+                firstSessions[hash] = firstSessions[hash] ?? Int32(read.count - 1)
                 learned.opening.note(message)
                 if let (title, _) = titles.removeValue(forKey: message.id) { learned.title = title }
                 learned.workingDirectory =
@@ -109,12 +116,11 @@ struct ImportedSessions {
 
     /// Finds the sessions of titles.
     ///
-    /// A title may come after its message, or in another session's file, so each session of this import is
-    /// searched for the message.
+    /// A title may come after its message, or in another session's file.
     private mutating func findTitledSessions(_ history: any HistoryStore) async throws {
         for (id, (title, own)) in titles.sorted(by: { $0.key < $1.key }) {
-            for conversation in [own] + sessions.keys.filter({ $0 != own })
-            where sessions[conversation] != nil {
+            let first = firstSessions[id.hashValue].map { read[Int($0)] }
+            for conversation in [own, first].compactMap({ $0 }) where sessions[conversation] != nil {
                 guard try await history.message(id, in: conversation) != nil else { continue }
                 sessions[conversation]?.title = title
                 break

@@ -1,6 +1,7 @@
 import Foundation
 import RecollectCore
 import RecollectSQLite
+import RecollectTestSupport
 import Testing
 
 @testable import RecollectTranscripts
@@ -93,6 +94,20 @@ struct ImportTests {
         try await imported.history.update(session.id, with: ConversationDetails(title: "Mine"))
         _ = try await imported.fixture("titles")
         #expect(try await imported.conversations()[0].title == "Mine")
+    }
+
+    @Test("titles of unknown messages cost one lookup each, however many sessions there are")
+    func unknownTitles() async throws {
+        let folder = try TemporaryFolder()
+        for session in 0..<40 {
+            let title = #"{"type":"summary","summary":"T","leafUuid":"unknown-\#(session)"}"#
+            try folder.write("\(session).jsonl", userLine("m\(session)", session: "\(session)") + title + "\n")
+        }
+        let history = WatchedHistory(Imported().history)
+        let report = try await TranscriptImporter(history: history, userId: "ada").run([folder.path])
+        #expect(report.added == 40)
+        let lookups = history.takeReads().filter { if case .message("unknown-0") = $0 { true } else { false } }
+        #expect(lookups.count == 1)
     }
 
     @Test("a session is found in the folder and on the branch of its first message")

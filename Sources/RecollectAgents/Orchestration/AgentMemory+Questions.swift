@@ -20,13 +20,18 @@ extension AgentMemory {
     ///
     /// With two orchestrators, replies may be saved in a different order than their questions, so the reply is
     /// first searched by its ID. A reply saved by another program has another ID: it is the first assistant message
-    /// before the next user message.
+    /// before the next user message, unless its ID is that of a reply to another question.
     func answer(to input: AgentInput, in history: [ConversationMessage]) -> ConversationMessage? {
         guard input.hasGivenId, let question = history.lastIndex(where: isQuestion(of: input)) else { return nil }
-        let (id, rest) = (replyId(to: history[question]), history[(question + 1)...])
-        let reply =
-            rest.first { $0.id.hasSameBytes(as: id) }
-            ?? rest.prefix { $0.role != .user }.first { $0.role == .assistant }
+        let (ids, rest) = (replyIDs(to: history[question]), history[(question + 1)...])
+        let replies = rest.filter { ids.contains($0.id) }
+        let complete = replies.first { !$0.isInterrupted && !$0.parts.isEmpty }
+        guard replies.isEmpty else { return complete }
+        let questions = history.filter { $0.role == .user }.map(replyIDs)
+        let reply = rest.prefix { $0.role != .user }.first { message in
+            message.role == .assistant && !ReplyIDs.isNew(message.id)
+                && !questions.contains { $0.contains(message.id) }
+        }
         guard let reply, !reply.isInterrupted, !reply.parts.isEmpty else { return nil }
         return reply
     }
@@ -65,7 +70,7 @@ extension AgentMemory {
             if isQuestion(of: input)(last) {
                 asked = last
                 before.removeLast()
-            } else if !past.inFlight.contains(ByteString(replyId(to: last))) {
+            } else if !past.inFlight.contains(ByteString(replyIDs(to: last).derived)) {
                 before = try await close(last, of: before)
             }
         }
@@ -128,16 +133,42 @@ extension AgentMemory {
         _ message: ConversationMessage, of history: [ConversationMessage]
     ) async throws -> [ConversationMessage] {
         var closing = ConversationMessage(
-            id: replyId(to: message), role: .assistant, parts: [], timestamp: message.timestamp)
+            id: replyIDs(to: message).derived, role: .assistant, parts: [], timestamp: message.timestamp)
         closing.isInterrupted = true
         guard isKept, let store else { return history + [closing] }
         try await save(closing, maxMessages: nil)
         return try await uncancelled { try await fetch(from: store) }
     }
 
-    /// Returns the ID of the reply to a message, derived from the message's ID. Two writers closing a message at
-    /// the same time save one reply.
-    func replyId(to message: ConversationMessage) -> String {
-        message.copyId(from: "\(scope.agentId)\u{0}reply")
+    /// Returns the IDs of the replies to a message.
+    func replyIDs(to message: ConversationMessage) -> ReplyIDs {
+        ReplyIDs(derived: message.copyId(from: "\(scope.agentId)\u{0}reply"))
+    }
+}
+
+/// The IDs of the replies to one message.
+struct ReplyIDs {
+    /// The ID derived from the message's ID, a name-based UUID. Two writers closing a message at the same time save
+    /// one reply.
+    let derived: String
+
+    /// Returns an ID for one more reply: a UUID of version 8 (RFC 9562, section 5.8) with the first half of the
+    /// derived ID and a random second half.
+    func new() -> String {
+        prefix + UUID().uuidString.dropFirst(prefix.count)
+    }
+
+    /// Whether an ID is the derived one, or was returned by `new`.
+    func contains(_ id: String) -> Bool {
+        id.hasSameBytes(as: derived) || (id.hasPrefix(prefix) && Self.isNew(id))
+    }
+
+    /// Whether an ID was returned by `new` for any message.
+    static func isNew(_ id: String) -> Bool {
+        UUID(uuidString: id).map { $0.uuid.6 & 0xF0 == 0x80 } ?? false
+    }
+
+    private var prefix: String {
+        derived.prefix(14) + "8" + derived.dropFirst(15).prefix(3)
     }
 }

@@ -68,14 +68,15 @@ struct AgentMemory: Sendable {
     /// Begins the reply to a question. A `DraftingChatStorage` saves it while it streams. Its timestamp is never
     /// before the question's, whatever the clock says.
     func beginReply(to question: AskedQuestion) async -> ReplyDraft {
+        let ids = replyIDs(to: question.message)
         let message = ConversationMessage(
-            id: replyId(to: question.message), role: .assistant, parts: [],
+            id: ids.derived, role: .assistant, parts: [],
             timestamp: max(Date(), question.message.timestamp))
         if let draft = await beginDraft(message) { return draft }
         // A store without streaming replies keeps the first content of an ID, possibly an empty reply from another
         // writer closing the question. A new ID avoids this.
         return ReplyDraft(
-            message.with(id: UUID().uuidString), scope: scope, keeper: ReplySaving(to: question, in: self))
+            message.with(id: ids.new()), scope: scope, keeper: ReplySaving(to: question, in: self))
     }
 
     /// Begins a streaming reply in the store. Returns `nil` if the store does not support it, or fails.

@@ -94,6 +94,36 @@ struct TwoOrchestratorsTests {
         }
     }
 
+    @Test("send the same inputs at once: none of them ever gets another's answer", arguments: AnyStore.allCases)
+    func sameInputs(_ kind: AnyStore) async throws {
+        try await kind.with { store, reopen in
+            let (hasBegun, finish) = (Gate(), Gate())
+            let echo = Orchestrator(
+                agents: [ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }], store: try reopen())
+            let slow = Orchestrator(agents: [Self.waiting(hasBegun, finish)], store: store)
+            let late = Task { await Told(.text("one", id: "one"), to: slow) }
+            try await hasBegun.wait()
+            _ = await Told(.text("one", id: "one"), to: echo)
+            // The second question is saved, and the late reply to the first one comes after it.
+            let (isAsked, go) = (Gate(), Gate())
+            let other = Orchestrator(agents: [Self.waiting(isAsked, go)], store: try reopen())
+            let second = Task { await Told(.text("two", id: "two"), to: other) }
+            try await isAsked.wait()
+            await finish.open()
+            _ = await late.value
+            await go.open()
+            _ = await second.value
+            for _ in 0..<2 {
+                for id in ["one", "two"] {
+                    let told = await Told(.text(id, id: id), to: echo)
+                    #expect(told.events.reply?.text == "re \(id)", "\(kind): \(String(describing: told.failure))")
+                }
+            }
+            let kept = try await store.all()
+            #expect(Set(kept.filter { $0.role == .user }.map(\.text)) == ["one", "two"], "\(kind)")
+        }
+    }
+
     @Test("tell nothing as kept that is not, whoever comes first", arguments: AnyStore.allCases)
     func together(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in

@@ -3,13 +3,14 @@ import RecollectCore
 
 /// A history that notes what was read and can hold lists and conversations back. It never looks whether its caller still wants to
 /// know, which no history has to.
-final class WatchedHistory: HistoryStore {
-    enum Read: Hashable, Sendable {
+package final class WatchedHistory: HistoryStore {
+    package enum Read: Hashable, Sendable {
         case list(text: String)
         case conversation(String)
         case search(String)
         case latestChange
         case changes
+        case message(String)
     }
 
     private struct State {
@@ -23,14 +24,14 @@ final class WatchedHistory: HistoryStore {
     private let base: any HistoryStore
     private let state = Locked(State())
 
-    init(_ base: any HistoryStore) {
+    package init(_ base: any HistoryStore) {
         self.base = base
     }
 
-    var events: StoreEvents { base.events }
+    package var events: StoreEvents { base.events }
 
     /// What was read since this was asked for last.
-    func takeReads() -> [Read] {
+    package func takeReads() -> [Read] {
         state.withLock { state in
             defer { state.reads = [] }
             return state.reads
@@ -38,24 +39,24 @@ final class WatchedHistory: HistoryStore {
     }
 
     /// Fails every list from now on; `nil` ends that.
-    func fail(_ error: RecollectError?) {
+    package func fail(_ error: RecollectError?) {
         state.withLock { $0.failure = error }
     }
 
     /// Holds back what such a read has found, as it is now, until it is let go.
-    func hold(_ read: Read) {
+    package func hold(_ read: Read) {
         _ = state.withLock { $0.held.insert(read) }
     }
 
     /// Waits until such a read is held back.
-    func waitForHeld(_ read: Read) async {
+    package func waitForHeld(_ read: Read) async {
         let (stream, continuation) = AsyncStream<Void>.makeStream()
         state.withLock { $0.watchers.append(continuation) }
         continuation.yield()
         for await _ in stream where state.withLock({ $0.waiting[read] != nil }) { return }
     }
 
-    func letGo(_ read: Read) {
+    package func letGo(_ read: Read) {
         let waiting = state.withLock { state in
             state.held.remove(read)
             return state.waiting.removeValue(forKey: read) ?? []
@@ -81,7 +82,7 @@ final class WatchedHistory: HistoryStore {
 
     // MARK: What is watched
 
-    func conversations(
+    package func conversations(
         _ query: ConversationQuery, page: PageRequest<ConversationCursor>
     ) async throws -> Page<Conversation, ConversationCursor> {
         note(.list(text: query.text))
@@ -91,137 +92,139 @@ final class WatchedHistory: HistoryStore {
         return found
     }
 
-    func conversation(_ conversation: ConversationID) async throws -> Conversation? {
+    package func conversation(_ conversation: ConversationID) async throws -> Conversation? {
         note(.conversation(conversation.sessionId))
         let found = try await Task { try await base.conversation(conversation) }.value
         await holdBack(.conversation(conversation.sessionId))
         return found
     }
 
-    func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
+    package func search(_ query: SearchQuery) async throws -> Page<SearchHit, SearchCursor> {
         note(.search(query.text))
         return try await Task { try await base.search(query) }.value
     }
 
-    func latestChange() async throws -> ChangeCursor {
+    package func latestChange() async throws -> ChangeCursor {
         note(.latestChange)
         return try await base.latestChange()
     }
 
-    func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
+    package func changes(after cursor: ChangeCursor) -> AsyncThrowingStream<HistoryChange, any Error> {
         note(.changes)
         return base.changes(after: cursor)
     }
 
     // MARK: What is passed on
 
-    func append(
+    package func append(
         _ messages: [ConversationMessage], to scope: Scope, options: AppendOptions
     ) async throws -> AppendOutcome {
         try await base.append(messages, to: scope, options: options)
     }
 
-    func update(
+    package func update(
         _ conversation: ConversationID, with details: ConversationDetails, makesNew: Bool
     ) async throws -> Bool {
         try await base.update(conversation, with: details, makesNew: makesNew)
     }
 
-    func fork(
+    package func fork(
         _ conversation: ConversationID, at messageId: String, agentId: String?, into newSessionId: String
     ) async throws {
         try await base.fork(conversation, at: messageId, agentId: agentId, into: newSessionId)
     }
 
-    func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
+    package func edit(_ messages: [ConversationMessage], in conversation: ConversationID) async throws -> Int {
         try await base.edit(messages, in: conversation)
     }
 
-    func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
+    package func moveConversation(_ conversation: ConversationID, to newSessionId: String) async throws -> Bool {
         try await base.moveConversation(conversation, to: newSessionId)
     }
 
-    func branch(
+    package func branch(
         _ conversation: ConversationID, from messageId: String, agentId: String?
     ) async throws -> ConversationID {
         try await base.branch(conversation, from: messageId, agentId: agentId)
     }
 
-    func branches(of conversation: ConversationID) async throws -> [Conversation] {
+    package func branches(of conversation: ConversationID) async throws -> [Conversation] {
         try await base.branches(of: conversation)
     }
 
-    func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
+    package func restoreBranch(_ branch: ConversationID, in conversation: ConversationID) async throws {
         try await base.restoreBranch(branch, in: conversation)
     }
 
-    func discardConversation(_ conversation: ConversationID) async throws -> Bool {
+    package func discardConversation(_ conversation: ConversationID) async throws -> Bool {
         try await base.discardConversation(conversation)
     }
 
-    func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
+    package func restoreConversation(_ conversation: ConversationID) async throws -> Bool {
         try await base.restoreConversation(conversation)
     }
 
-    func beginReply(
+    package func beginReply(
         _ message: ConversationMessage, in scope: Scope, maxMessages: Int?
     ) async throws -> ReplyDraft {
         try await base.beginReply(message, in: scope, maxMessages: maxMessages)
     }
 
-    func repliesInFlight(
+    package func repliesInFlight(
         in conversation: ConversationID
     ) async throws -> [(agentId: String, message: ConversationMessage)] {
         try await base.repliesInFlight(in: conversation)
     }
 
-    func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
+    package func deleteMessages(_ ids: [String], in conversation: ConversationID) async throws -> Int {
         try await base.deleteMessages(ids, in: conversation)
     }
 
-    func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
+    package func deleteConversation(_ conversation: ConversationID) async throws -> Bool {
         try await base.deleteConversation(conversation)
     }
 
-    func deleteUser(_ userId: String) async throws {
+    package func deleteUser(_ userId: String) async throws {
         try await base.deleteUser(userId)
     }
 
-    func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+    package func window(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await base.window(of: scope, maxMessages: maxMessages)
     }
 
-    func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
+    package func wholeWindow(of scope: Scope, maxMessages: Int?) async throws -> [ConversationMessage] {
         try await base.wholeWindow(of: scope, maxMessages: maxMessages)
     }
 
-    func windows(
+    package func windows(
         of conversation: ConversationID
     ) async throws -> [(agentId: String, messages: [ConversationMessage])] {
         try await base.windows(of: conversation)
     }
 
-    func conversations(
+    package func conversations(
         of userId: String, sessionIdPrefix prefix: String, limit: Int
     ) async throws -> [Conversation] {
         try await base.conversations(of: userId, sessionIdPrefix: prefix, limit: limit)
     }
 
-    func messages(
+    package func messages(
         of conversation: ConversationID, agentId: String?, page: PageRequest<MessageCursor>
     ) async throws -> Page<StoredMessage, MessageCursor> {
         try await base.messages(of: conversation, agentId: agentId, page: page)
     }
 
-    func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage? {
-        try await base.message(id, in: conversation, agentId: agentId)
+    package func message(_ id: String, in conversation: ConversationID, agentId: String?) async throws -> StoredMessage?
+    {
+        note(.message(id))
+        return try await base.message(id, in: conversation, agentId: agentId)
     }
 
-    func attachment(sha256: String) async throws -> Data {
+    package func attachment(sha256: String) async throws -> Data {
         try await base.attachment(sha256: sha256)
     }
 
-    func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
+    package func changes(after cursor: ChangeCursor, limit: Int) async throws -> [HistoryChange] {
         try await base.changes(after: cursor, limit: limit)
     }
 }
