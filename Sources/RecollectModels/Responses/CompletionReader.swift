@@ -58,6 +58,7 @@
         mutating func read(_ data: [UInt8], _ yield: (LLMStreamEvent) -> Void) throws {
             guard !isDone else { return }
             if Self.isEnd(data) {
+                guard hasBegun else { throw RecollectError(.unreadable, "the stream ended without a completion") }
                 isAtEnd = true
                 return
             }

@@ -110,6 +110,31 @@ struct NestedTurnTests {
         #expect(team.failures.withLock { $0 } == [.invalidArgument])
     }
 
+    @Test("of two orchestrators whose turns ask each other: one of both throws, and both end")
+    func twoOrchestrators() async throws {
+        let (left, right) = (Team(), Team())
+        let haveBegun = Locked(0)
+        let bothHaveBegun = Gate()
+        func script(asking other: Team) -> ScriptedAgent.Script {
+            { input, _, say in
+                guard input.text == "outer" else { return say(.textDelta("inner")) }
+                let count = haveBegun.withLock { count in
+                    count += 1
+                    return count
+                }
+                if count == 2 { await bothHaveBegun.open() }
+                try await bothHaveBegun.wait()
+                say(.textDelta(try await other.ask("ask", session: "session")))
+            }
+        }
+        let (first, second) = (left.start(script(asking: right)), right.start(script(asking: left)))
+        async let one = first.say("outer").reply?.text
+        async let two = second.say("outer").reply?.text
+        #expect(try await Set([one, two]) == ["failed", "inner"])
+        await first.waitUntilIdle()
+        await second.waitUntilIdle()
+    }
+
     @Test("throws for as long as the outer turn runs: what it left behind may begin one later")
     func afterTheTurn() async throws {
         let team = Team()

@@ -110,6 +110,7 @@
                 .stream([": ping\n\n"]),
                 ModelReply(headers: [], steps: []), .json([:]), .json(["models": []]), .json([1]),
                 .stream(["data: {not json}\n\n"]), .stream(["data: [1]\n\n"]),
+                .stream([.event(["detail": "Not found"]), "data: [DONE]\n\n"]), .stream(["data: [DONE]\n\n"]),
             ]
             let server = try await ModelServer.start(replies: replies)
             for index in replies.indices {
