@@ -79,13 +79,16 @@ private struct ChatMigration {
 
     /// Copies messages to a scope and returns the number of new ones.
     func move(_ messages: [ConversationMessage], to scope: Scope) async throws -> Int {
-        let known = try await kept(in: scope)
-        let missing = try messages.filter { message in
-            guard let kept = known[ByteString(message.id)] else { return true }
-            if let field = MessageDifference.field(message, kept) {
+        var known = try await kept(in: scope)
+        var missing: [ConversationMessage] = []
+        for message in messages {
+            let id = ByteString(message.id)
+            if let kept = known[id] {
+                guard let field = MessageDifference.field(message, kept) else { continue }
                 throw RecollectError.conflict(session: scope.sessionId, message: message.id, field: field)
             }
-            return false
+            known[id] = message
+            missing.append(message)
         }
         guard !missing.isEmpty else { return 0 }
         try Task.checkCancellation()

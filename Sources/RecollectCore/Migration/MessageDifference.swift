@@ -33,12 +33,13 @@ package enum MessageDifference {
 }
 
 extension RecollectError {
-    /// Returns the error for different content under a message's ID in the target, left unchanged.
+    /// Returns the error for different content under a message's ID, in the target or twice in the source. The target
+    /// is left unchanged.
     static func conflict(session: String, message: String, field: String) -> RecollectError {
         RecollectError(
             .conflict,
-            "session \(session): the target already holds message \(message) with another `\(field)`; "
-                + "nothing of this session was written: delete or rename it in one of the stores and migrate again")
+            "session \(session): two messages with the ID \(message) differ in `\(field)`, one in each store or both in "
+                + "the source; nothing of this session was written: delete or rename one of them and migrate again")
     }
 
     /// Returns the error for a field read back differently from the target.

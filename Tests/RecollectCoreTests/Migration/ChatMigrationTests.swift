@@ -94,6 +94,25 @@ struct ChatMigrationTests {
         #expect(try await target.load(session: "s2") == turn(1))
     }
 
+    @Test("an id that is twice in the source stops its scope before anything is saved, and no other")
+    func idTwice() async throws {
+        let target = InMemoryChatStorage()
+        try await files.save(turn(1), session: "s1")
+        try await files.save(turn(1), session: "s2")
+        let file = folder.url.appendingPathComponent("u/s1/a.json")
+        let ids = turn(1).map { "\"id\":\"\($0.id)\"" }
+        let text = try String(contentsOf: file, encoding: .utf8)
+        try #require(text.contains(ids[1]))
+        try text.replacing(ids[1], with: ids[0]).write(to: file, atomically: true, encoding: .utf8)
+        let source = FileChatStorage(baseURL: folder.url, durability: .relaxed, sameRole: .keep)
+        let scopes = try await source.scopes()
+        let error = await #expect(throws: RecollectError.self) { try await migrate(scopes, from: source, to: target) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message.contains("session s1") == true)
+        #expect(try await target.load(session: "s1").isEmpty)
+        #expect(try await target.load(session: "s2") == turn(1))
+    }
+
     @Test("looking into a folder heals nothing there: damage is told with what can be read")
     func damageIsLeft() async throws {
         try await files.save(turns(0..<3))
