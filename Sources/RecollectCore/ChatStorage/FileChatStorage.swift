@@ -11,7 +11,7 @@ import Logging
 ///
 /// Several stores and processes may use one folder at the same time without loss. Each sees the saves of the
 /// others. Within a scope, one ID is one message: a known ID keeps its first content. A scope's budget removes
-/// messages permanently.
+/// messages permanently. A file has at most 1 GiB: a save beyond it throws `tooLarge` and saves nothing.
 ///
 /// File operations run on the store's own queues, one operation per session at a time. The calling task waits
 /// without blocking a thread. A session locked by another process delays only its own callers. A task canceled
