@@ -20,7 +20,7 @@ help:
 	@echo '                MINUTES=…     how long, else 30'
 	@echo '                NAMES=…       some tests, by regular expressions'
 	@echo 'make mutations'
-	@echo '              break rules of the workspace on purpose, and look whether their tests turn red'
+	@echo '              break rules on purpose, and look whether their tests turn red'
 	@echo '                NAMES=…       some of Tests/Mutations, by their names or beginnings of them'
 	@echo 'make shake    run the tests while tasks wait at random before they run (Linux)'
 	@echo '                NAMES=…       some tests, by regular expressions'
