@@ -79,15 +79,17 @@ struct LineageFoldingTests {
         #expect(lines.isSuperset(of: ["one", "two", "three", "four"]))
     }
 
-    @Test("row 18: a version that replaced another one, of which a copy is found only later, did not know it")
-    func lateCopy() async throws {
+    @Test(
+        "row 18: a version that replaced another one, of which a copy is found only later, did not know it",
+        arguments: [false, true])
+    func lateCopy(hasOtherLog: Bool) async throws {
         for left in [here, there] { try await left.see("start\n", at: "notes.md") }
         try await here.see("start\nmine\n", at: "notes.md")
         try await there.see("start\ntheirs\n", at: "notes.md")
         // Theirs arrives here over mine; the service brings the copy afterwards.
         try await here.see("start\ntheirs\n", at: "notes.md")
         try here.leave("start\nmine\n", at: Self.copy)
-        try here.takeLineage(of: there)
+        if hasOtherLog { try here.takeLineage(of: there) }
         try await here.workspace.resolveConflicts()
         let lines = Set(try await here.workspace.read(path).text.lines)
         #expect(lines.isSuperset(of: ["start", "mine", "theirs"]))

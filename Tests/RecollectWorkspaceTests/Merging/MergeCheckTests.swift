@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("an insertion stands between the same lines as in its version, if nobody moved these")
+    @Test("row 18: an insertion stands between the same lines as in its version, if nobody moved these")
     func insertions() {
         let (one, other) = ("a\nb\n## new\nc\n", "a\nb\nc\nx\n")
         #expect(isPassed("a\nb\n## new\nc\nx\n", of: [one, other]))
