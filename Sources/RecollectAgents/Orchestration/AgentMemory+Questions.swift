@@ -27,11 +27,7 @@ extension AgentMemory {
         let replies = rest.filter { ids.contains($0.id) }
         let complete = replies.first { !$0.isInterrupted && !$0.parts.isEmpty }
         guard replies.isEmpty else { return complete }
-        let questions = history.filter { $0.role == .user }.map(replyIDs)
-        let reply = rest.prefix { $0.role != .user }.first { message in
-            message.role == .assistant && !ReplyIDs.isNew(message.id)
-                && !questions.contains { $0.contains(message.id) }
-        }
+        let reply = rest.prefix { $0.role != .user }.first { $0.role == .assistant && !ReplyIDs.isReply($0.id) }
         guard let reply, !reply.isInterrupted, !reply.parts.isEmpty else { return nil }
         return reply
     }
@@ -105,7 +101,7 @@ extension AgentMemory {
         for _ in 0..<(Self.mostCollisions + Self.mostCopies) {
             try await save(question, maxMessages: nil)
             let tail = try await uncancelled { try await fetch(from: store, last: Self.tail) }
-            if tail.contains(where: { $0.id.hasSameBytes(as: question.id) }) { return (question, true) }
+            if try await isSaved(question.id, after: history.last?.id, in: tail) { return (question, true) }
             if let last = tail.last, last.role == .user {
                 _ = try await close(last, of: tail)
             } else if let copy = copies.popFirst() {
@@ -142,33 +138,36 @@ extension AgentMemory {
 
     /// Returns the IDs of the replies to a message.
     func replyIDs(to message: ConversationMessage) -> ReplyIDs {
-        ReplyIDs(derived: message.copyId(from: "\(scope.agentId)\u{0}reply"))
+        ReplyIDs(of: message, from: scope.agentId)
     }
 }
 
-/// The IDs of the replies to one message.
+/// The IDs of the replies to one message: UUIDs of version 8 (RFC 9562, section 5.8). The first half is derived from
+/// the message's ID.
 struct ReplyIDs {
-    /// The ID derived from the message's ID, a name-based UUID. Two writers closing a message at the same time save
-    /// one reply.
+    /// The ID with a derived second half, too. Two writers closing a message at the same time save one reply.
     let derived: String
 
-    /// Returns an ID for one more reply: a UUID of version 8 (RFC 9562, section 5.8) with the first half of the
-    /// derived ID and a random second half.
+    /// Creates the IDs of an agent's replies to a message.
+    init(of message: ConversationMessage, from agentId: String) {
+        let id = message.copyId(from: "\(agentId)\u{0}reply")
+        derived = "\(id.prefix(14))8\(id.dropFirst(15))"
+    }
+
+    /// Returns an ID for one more reply, with a random second half.
     func new() -> String {
-        prefix + UUID().uuidString.dropFirst(prefix.count)
+        "\(firstHalf)\(UUID().uuidString.dropFirst(18))"
     }
 
-    /// Whether an ID is the derived one, or was returned by `new`.
+    /// Whether an ID is one of the message's replies.
     func contains(_ id: String) -> Bool {
-        id.hasSameBytes(as: derived) || (id.hasPrefix(prefix) && Self.isNew(id))
+        Self.isReply(id) && id.hasPrefix(firstHalf)
     }
 
-    /// Whether an ID was returned by `new` for any message.
-    static func isNew(_ id: String) -> Bool {
+    /// Whether an ID is one of the replies to any message.
+    static func isReply(_ id: String) -> Bool {
         UUID(uuidString: id).map { $0.uuid.6 & 0xF0 == 0x80 } ?? false
     }
 
-    private var prefix: String {
-        derived.prefix(14) + "8" + derived.dropFirst(15).prefix(3)
-    }
+    private var firstHalf: Substring { derived.prefix(18) }
 }

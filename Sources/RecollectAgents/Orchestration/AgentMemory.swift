@@ -57,12 +57,25 @@ struct AgentMemory: Sendable {
         // A window of size zero stays empty. If the question is still the last message, the store omitted the reply
         // on purpose.
         guard let last = tail.last, !last.id.hasSameBytes(as: question.message.id),
-            !tail.contains(where: { $0.id.hasSameBytes(as: message.id) })
+            try await !isSaved(message.id, after: question.message.id, in: tail)
         else { return }
         throw RecollectError(
             .notKept,
             "the reply was not kept: another reply was saved in session \(scope.sessionId) at the same time; ask again, share one "
                 + "orchestrator, or make the store with sameRole: .keep")
+    }
+
+    /// Whether a message just saved is in the store. All messages are read only if other writers have saved so many
+    /// since that the newest ones begin after it.
+    /// - Parameters:
+    ///   - earlier: The ID of an earlier message; `nil` if there was none.
+    ///   - tail: The newest messages.
+    func isSaved(_ id: String, after earlier: String?, in tail: [ConversationMessage]) async throws -> Bool {
+        if tail.contains(where: { $0.id.hasSameBytes(as: id) }) { return true }
+        let isWhole = earlier.map { earlier in tail.contains { $0.id.hasSameBytes(as: earlier) } }
+        guard let store, !(isWhole ?? (tail.count < Self.tail)) else { return false }
+        return try await uncancelled { try await fetch(from: store, last: nil) }
+            .contains { $0.id.hasSameBytes(as: id) }
     }
 
     /// Begins the reply to a question. A `DraftingChatStorage` saves it while it streams. Its timestamp is never

@@ -124,6 +124,94 @@ struct TwoOrchestratorsTests {
         }
     }
 
+    @Test("never give an input the answer to one outside the window", arguments: AnyStore.allCases, [2, 4])
+    func outsideTheWindow(_ kind: AnyStore, window: Int) async throws {
+        let keeping = DeviceChatStorage(
+            history: SQLiteHistoryStore(inMemory: HistoryConfiguration()), userId: "user", sameRole: .keep)
+        try await kind.with { store, reopen in
+            for (store, reopened) in [(store, try reopen()), (keeping, keeping)] as [(any ChatStorage, any ChatStorage)]
+            {
+                let gates = (0..<2).map { _ in (Gate(), Gate()) }
+                let turns = zip(["one", "two"], gates).map { id, gates in
+                    { @Sendable in
+                        let agent = Self.waiting(gates.0, gates.1)
+                        return await Told(
+                            .text(id, id: id), to: Orchestrator(agents: [agent], store: store, maxMessages: window))
+                    }
+                }
+                let one = Task(operation: turns[0])
+                try await gates[0].0.wait()
+                let two = Task(operation: turns[1])
+                try await gates[1].0.wait()
+                await gates[0].1.open()
+                _ = await one.value
+                let echo = ScriptedAgent { input, _, say in say(.textDelta("re \(input.text)")) }
+                let again = Orchestrator(agents: [echo], store: reopened, maxMessages: window)
+                #expect(await Told(.text("two", id: "two"), to: again).events.reply?.text == "re two", "\(kind)")
+                await gates[1].1.open()
+                _ = await two.value
+            }
+        }
+    }
+
+    @Test("lose no question and no reply among many that come at once", arguments: [nil, 6] as [Int?])
+    func many(maxMessages: Int?) async throws {
+        let store = InMemoryChatStorage(sameRole: .keep)
+        let told = await withTaskGroup(of: [Told].self) { group in
+            for writer in 0..<12 {
+                let late = LateReads(base: store)
+                let orchestrator = Orchestrator(agents: [ScriptedAgent.echo()], store: late, maxMessages: maxMessages)
+                group.addTask {
+                    var told: [Told] = []
+                    for number in 0..<5 {
+                        let id = "\(writer)-\(number)"
+                        told.append(await Told(.text(id, id: id), to: orchestrator))
+                    }
+                    return told
+                }
+            }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(told.count == 60)
+        guard maxMessages == nil else { return }
+        let kept = try await store.all()
+        for turn in told {
+            #expect(turn.failure == nil)
+            turn.check(against: kept, "\(String(describing: turn.failure))")
+        }
+        #expect(kept.filter { $0.role == .user }.count == 60)
+    }
+
+    /// A store in which other writers save many messages before one is read back.
+    private struct LateReads: ChatStorage {
+        let base: InMemoryChatStorage
+
+        func save(
+            _ message: ConversationMessage, userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await base.save(
+                message, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+            for _ in 0..<40 { await Task.yield() }
+        }
+
+        func saveMessages(
+            _ messages: [ConversationMessage], userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws {
+            try await base.saveMessages(
+                messages, userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetch(
+            userId: String, sessionId: String, agentId: String, maxMessages: Int?
+        ) async throws -> [ConversationMessage] {
+            try await base.fetch(userId: userId, sessionId: sessionId, agentId: agentId, maxMessages: maxMessages)
+        }
+
+        func fetchAllChats(userId: String, sessionId: String) async throws -> [ConversationMessage] {
+            try await base.fetchAllChats(userId: userId, sessionId: sessionId)
+        }
+    }
+
     @Test("tell nothing as kept that is not, whoever comes first", arguments: AnyStore.allCases)
     func together(_ kind: AnyStore) async throws {
         try await kind.with { store, reopen in
