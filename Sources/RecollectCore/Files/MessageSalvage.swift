@@ -1,29 +1,34 @@
 /// The search for readable messages in damaged bytes of a JSON array. It takes linear time.
 ///
 /// Tool results may contain objects of the same shape as messages, so an object is a message only at the top level
-/// of the array. Damage hides the levels above an object. Two facts replace them:
+/// of the array. Damage hides the levels above an object. These facts replace them:
 ///
-/// - All bytes of an object before its first invalid one are inside it.
+/// - All bytes of an object before its first invalid one are inside it, unless brackets were lost.
+/// - A message ends before the next line with an object indented no deeper. An intact message may show that a file has
+///   such lines inside messages.
 /// - An array inside an object is followed by a comma, a brace or a bracket. The array of messages is followed by
 ///   nothing, or by a save not yet joined to it.
 ///
-/// The stores begin each message on a line of its own, and break no line inside one. If a file has such lines, a
-/// message after damage must begin one. Other programs write all messages in one line.
+/// The stores begin each message on a line of its own, and break no line inside one. From the first such line on, a
+/// message after damage must begin a line. Other programs write all messages in one line, and the stores append lines
+/// to such files.
 struct MessageSalvage {
     private let bytes: [UInt8]
     private let isMessage: (Range<Int>) -> Bool
-    /// Whether objects in an array begin lines.
-    private let hasLines: Bool
+    /// The position from which messages begin lines.
+    private let firstLine: Int
 
     /// Creates a search.
     /// - Parameter isMessage: Whether the bytes of a valid JSON object are a message.
     init(of bytes: [UInt8], isMessage: @escaping (Range<Int>) -> Bool) {
         self.bytes = bytes
         self.isMessage = isMessage
-        hasLines = bytes.indices.dropFirst().contains {
+        let line = bytes.indices.dropFirst().first {
             bytes[$0] == Byte.newline && [Byte.comma, Byte.openingBracket].contains(bytes[$0 - 1])
                 && MessageArray.skippingSpace(in: bytes, from: $0).map { bytes[$0] } == Byte.openingBrace
         }
+        // The first line can be damaged. The array begins before the first line only in a file of another program.
+        firstLine = line.map { Self.beginsInLine(bytes) ? $0 : 0 } ?? .max
     }
 
     /// Returns the ranges of the messages, in order.
@@ -35,16 +40,18 @@ struct MessageSalvage {
         // The messages since the last damage, joined by commas.
         var run: [Range<Int>] = []
         var followsDamage = !beginsArray
-        // The indentation of the last found message that begins a line.
-        var indentation = Int.max
+        // The indentation of the first object, or, after damage to it, of the last message that begins a line.
+        let first = followsDamage ? nil : bytes.firstIndex(of: Byte.openingBrace).flatMap(lineIndentation)
+        var indentation = first ?? .max
         func endRun() {
             found += run
-            indentation = run.last.flatMap { lineIndentation(of: $0.lowerBound) } ?? indentation
+            indentation = first ?? run.last.flatMap { lineIndentation(of: $0.lowerBound) } ?? indentation
             run = []
         }
+        var lines = Lines()
         var candidate = followsDamage ? nextStart(from: 0, indentation) : bytes.firstIndex(of: Byte.openingBrace)
         while let start = candidate {
-            switch object(at: start) {
+            switch object(at: start, &lines) {
             case .whole(let end):
                 if isMessage(start..<end) {
                     run.append(start..<end)
@@ -57,11 +64,17 @@ struct MessageSalvage {
                     candidate = place
                     continue
                 }
-                if followsDamage, isInsideObject(run, before: next) {
+                if followsDamage, isInsideObject(run, endingAt: end, before: next) {
                     run = []
-                } else if case .closing(let place, _) = next, !run.isEmpty {
-                    let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
-                    return found + run + (rest?.messages ?? []).filter(isMessage)
+                } else if case .closing(let place, let isInObject) = next, !run.isEmpty {
+                    guard isInObject else {
+                        let rest = MessageArray.layout(ofRest: bytes, from: place + 1, begun: false)
+                        return found + run + (rest?.messages ?? []).filter(isMessage)
+                    }
+                    // Lost bytes joined two objects: the last messages are inside one of them.
+                    while let last = run.last?.lowerBound, last >= firstLine, lineIndentation(of: last) == nil {
+                        run.removeLast()
+                    }
                 }
                 endRun()
                 candidate = nextStart(from: end, indentation)
@@ -83,16 +96,51 @@ struct MessageSalvage {
         case damaged(place: Int)
     }
 
-    private func object(at start: Int) -> Object {
+    /// What the objects read so far show about lines inside messages.
+    private struct Lines {
+        /// Whether a message had a line with an object indented no deeper than itself.
+        var areInMessages = false
+        /// The number of damaged objects still to be read beyond such a line. Each may take the rest of the bytes.
+        var attempts = 8
+    }
+
+    private func object(at start: Int, _ lines: inout Lines) -> Object {
+        guard !lines.areInMessages, let limit = nextLine(behind: start) else { return object(start..<bytes.count) }
+        let object = object(start..<limit)
+        guard case .damaged = object, lines.attempts > 0 else { return object }
+        if case .whole(let end) = self.object(start..<bytes.count) {
+            lines.areInMessages = true
+            return .whole(end: end)
+        }
+        lines.attempts -= 1
+        return object
+    }
+
+    /// Reads an object within a range.
+    private func object(_ range: Range<Int>) -> Object {
         bytes.withUnsafeBytes { bytes in
-            var parser = JSONParser(UnsafeRawBufferPointer(rebasing: bytes[start...]))
+            var parser = JSONParser(UnsafeRawBufferPointer(rebasing: bytes[range]))
             do {
-                return .whole(end: start + (try parser.skip().upperBound))
+                return .whole(end: range.lowerBound + (try parser.skip().upperBound))
             } catch {
                 // A string without its end extends to the beginning of the next string, perhaps in another message.
-                return .damaged(place: start + max(1, parser.lastSkippedString))
+                return .damaged(place: range.lowerBound + max(1, parser.lastSkippedString))
             }
         }
+    }
+
+    /// Returns the next object that begins a line and is indented no deeper than an object; `nil` if there is none, or
+    /// the object does not begin a line though messages do.
+    private func nextLine(behind start: Int) -> Int? {
+        guard start >= firstLine else { return firstLine < .max ? firstLine : nil }
+        guard let indentation = lineIndentation(of: start) else { return nil }
+        var position = start
+        while let newline = bytes[position...].firstIndex(of: Byte.newline) {
+            let next = bytes[(newline + 1)...].firstIndex { $0 != Byte.space && $0 != Byte.tab } ?? bytes.count
+            if next < bytes.count, bytes[next] == Byte.openingBrace, next - newline - 1 <= indentation { return next }
+            position = newline + 1
+        }
+        return nil
     }
 
     /// Whether the first object is the first element of the array: at most a bracket and one damaged byte precede it.
@@ -114,8 +162,9 @@ struct MessageSalvage {
     }
 
     /// Whether messages after damage, joined by commas, are inside an object.
-    private func isInsideObject(_ run: [Range<Int>], before next: Follower) -> Bool {
-        switch next {
+    private func isInsideObject(_ run: [Range<Int>], endingAt end: Int, before next: Follower) -> Bool {
+        let hasLines = end >= firstLine
+        return switch next {
         case .closing(_, inObject: true): true
         // An element of an array with other values, or a member's value with a damaged colon. Damage to a line's
         // first byte must not look like this.
@@ -143,17 +192,13 @@ struct MessageSalvage {
 
     /// Returns the possible beginning of the next message after damage.
     ///
-    /// If messages begin lines, this is an object at the beginning of a line, indented no deeper than the last
+    /// If messages begin lines there, this is an object at the beginning of a line, indented no deeper than the last
     /// readable message. Otherwise it is any object other than a member's value.
     private func nextStart(from position: Int, _ deepest: Int) -> Int? {
         var candidate = bytes[position...].firstIndex(of: Byte.openingBrace)
         while let start = candidate {
-            if hasLines {
-                if let indentation = lineIndentation(of: start) ?? (hadLineBreak(before: start) ? 0 : nil),
-                    indentation <= deepest
-                {
-                    return start
-                }
+            if start >= firstLine {
+                if let indentation = lineIndentation(of: start), indentation <= deepest { return start }
             } else if bytes[..<start].last(where: { $0 != Byte.space }) != Byte.colon {
                 return start
             }
@@ -163,15 +208,20 @@ struct MessageSalvage {
     }
 
     /// Returns the number of spaces and tabs between the beginning of a line and an object; `nil` if other bytes
-    /// stand there.
+    /// stand there. A damaged line break after a comma and another object counts as a line break.
     private func lineIndentation(of start: Int) -> Int? {
-        let mark = bytes[..<start].lastIndex { $0 != Byte.space && $0 != Byte.tab }
-        return mark.flatMap { bytes[$0] == Byte.newline ? start - $0 - 1 : nil }
+        guard let mark = bytes[..<start].lastIndex(where: { $0 != Byte.space && $0 != Byte.tab }) else { return nil }
+        func isComma(_ place: Int) -> Bool {
+            place >= 1 && bytes[place] == Byte.comma && bytes[place - 1] == Byte.closingBrace
+        }
+        if bytes[mark] == Byte.newline || isComma(mark - 1) { return start - mark - 1 }
+        // The line break became a space.
+        return isComma(mark) && start > mark + 1 ? start - mark - 2 : nil
     }
 
-    /// Whether an object may have begun a line before damage to the line break: the stores write exactly one byte
-    /// between a comma and an object.
-    private func hadLineBreak(before start: Int) -> Bool {
-        start >= 3 && bytes[start - 2] == Byte.comma && bytes[start - 3] == Byte.closingBrace
+    /// Whether the first message follows the bracket in its line, though one of the first bytes may be damaged.
+    private static func beginsInLine(_ bytes: [UInt8]) -> Bool {
+        bytes.count > 2 && !bytes[..<3].contains(Byte.newline)
+            && (bytes[1] == Byte.openingBrace || bytes[2] != Byte.openingBrace)
     }
 }

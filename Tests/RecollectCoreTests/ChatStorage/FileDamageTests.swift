@@ -110,7 +110,7 @@ struct FileDamageTests {
 
     /// How programs write an array of messages.
     enum Layout: CaseIterable {
-        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, pretty
+        case lines, trimmed, trimmedByOlderVersions, oneLine, spaced, pretty, continued
 
         func write(_ messages: [ConversationMessage]) throws -> [UInt8] {
             let lines = MessageArray.joined(messages.map { EncodedMessage($0).bytes[...] })
@@ -122,6 +122,10 @@ struct FileDamageTests {
             case .oneLine: return try Self.encoded(messages, [])
             case .spaced: return Self.spaced(lines)
             case .pretty: return try Self.encoded(messages, .prettyPrinted)
+            case .continued:
+                // Agent Squad wrote all but the last two messages.
+                let own = MessageArray.joined(messages.suffix(2).map { EncodedMessage($0).bytes[...] })
+                return try Self.encoded(Array(messages.dropLast(2)), []).dropLast() + [Byte.comma] + own.dropFirst()
             }
         }
 
@@ -147,14 +151,20 @@ struct FileDamageTests {
         }
     }
 
-    @Test("no object in a damaged message becomes a message, and those behind it stay", arguments: Layout.allCases)
-    func objectsInside(layout: Layout) throws {
+    /// A message with objects that look like messages.
+    private static let nested: ConversationMessage = {
         let inner: JSONValue = ["id": "inner", "role": "system", "timestamp": 1, "parts": []]
-        var damagedMessage = turn(2)[0]
-        damagedMessage.metadata = [
+        var message = turn(2)[0]
+        message.metadata = [
             "list": [inner, inner], "lists": [[inner], [inner, ["inner": inner]]], "one": inner,
             "mixed": ["a", inner, ["a": [inner]], inner], "text": .string(#"{"id":"inner"}, {}] \[{},"#),
         ]
+        return message
+    }()
+
+    @Test("no object in a damaged message becomes a message, and those behind it stay", arguments: Layout.allCases)
+    func objectsInside(layout: Layout) throws {
+        let damagedMessage = Self.nested
         for place in 0...2 {
             var messages = turn(1) + turn(3)
             messages.insert(damagedMessage, at: 2 * place)
@@ -171,6 +181,27 @@ struct FileDamageTests {
                     try #require(!recovered.contains { $0.id == "inner" }, "\(byte) at \(position)")
                     let others = messages.filter { $0.id != damagedMessage.id }
                     try #require(recovered.filter { $0.id != damagedMessage.id } == others, "\(byte) at \(position)")
+                }
+            }
+        }
+    }
+
+    @Test("bytes lost in a message hide none behind it", arguments: [Layout.lines, .pretty, .continued])
+    func lostBytes(layout: Layout) throws {
+        for place in 0...2 {
+            var messages = turn(1) + turn(3)
+            messages.insert(Self.nested, at: 2 * place)
+            let file = try layout.write(messages)
+            let range = try #require(MessageArray.layout(of: file)).messages[2 * place]
+            for start in stride(from: range.lowerBound, to: range.upperBound, by: 13) {
+                for end in stride(from: start + 3, to: range.upperBound, by: 23) {
+                    let damaged = Array(file[..<start] + file[end...])
+                    guard ScopeFile(damaged) == nil else { continue }
+                    let recovered = Damage(bytes: damaged).messages
+                    // Without lines, lost brackets hide the next messages.
+                    let others = (layout == .continued ? messages.suffix(2) : messages[...])
+                        .filter { $0.id != Self.nested.id }
+                    try #require(recovered.filter(others.contains) == others, "\(start)..<\(end)")
                 }
             }
         }
