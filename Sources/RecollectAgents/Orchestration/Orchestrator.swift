@@ -157,6 +157,8 @@ public final class Orchestrator: Sendable {
 
     /// Stops a session's current turn and the turns waiting behind it. Returns after their messages are saved. Other
     /// sessions continue.
+    ///
+    /// Inside a turn of the session it returns at once, because that turn would wait for its own end.
     public func stop(userId: String, sessionId: String) async {
         await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
     }

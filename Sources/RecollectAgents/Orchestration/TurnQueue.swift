@@ -96,13 +96,16 @@ final class TurnQueue: Sendable {
         Session(queue: ObjectIdentifier(self), conversation: conversation)
     }
 
-    /// Cancels the turns of a session, and waits for their ends. The last turn is canceled first, so that no turn
-    /// begins when another ends.
+    /// Cancels the turns of a session, and waits for their ends, except inside one of them. The last turn is canceled
+    /// first, so that no turn begins when another ends.
     func stop(_ conversation: ConversationID) async {
-        let tasks = Self.state.withLock { [session = session(conversation)] state in
-            (state.sessions[session] ?? [:]).sorted { $0.key > $1.key }.map(\.value.task)
+        let (tasks, isInside) = Self.state.withLock { [session = session(conversation)] state in
+            let turns = state.sessions[session] ?? [:]
+            let isInside = Self.surroundings.contains { $0.session == session && turns[$0.number] != nil }
+            return (turns.sorted { $0.key > $1.key }.map(\.value.task), isInside)
         }
         tasks.forEach { $0.cancel() }
+        if isInside { return }
         for task in tasks { await task.value }
     }
 

@@ -157,6 +157,38 @@ struct NestedTurnTests {
         #expect(try await late.withLock { $0 }?.value == "re later")
     }
 
+    @Test("may be stopped by its own agent, whose next event it awaits")
+    func stopsItself() async throws {
+        let orchestrator = Locked<Orchestrator?>(nil)
+        let agent = OneByOneAgent { await orchestrator.withLock { $0 }?.stop(userId: "user", sessionId: "session") }
+        let made = Orchestrator(agents: [agent], store: InMemoryChatStorage())
+        orchestrator.withLock { $0 = made }
+        #expect(try await made.say("outer").reply?.isInterrupted == true)
+        await made.waitUntilIdle()
+        orchestrator.withLock { $0 = nil }
+    }
+
+    /// An agent that computes each event when it is asked for it.
+    private struct OneByOneAgent: AgentProtocol {
+        let name = "Agent"
+        let description = ""
+        let work: @Sendable () async -> Void
+
+        func process(
+            _ input: AgentInput, history: [ConversationMessage], context: AgentContext
+        ) -> AsyncThrowingStream<AgentEvent, any Error> {
+            let count = Locked(0)
+            return AsyncThrowingStream { () async throws -> AgentEvent? in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 2 { await work() }
+                return number < 4 ? .textDelta("\(number) ") : nil
+            }
+        }
+    }
+
     @Test("by a tool throws too")
     func tool() async throws {
         let team = Team()
