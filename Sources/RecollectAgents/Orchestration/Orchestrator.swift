@@ -158,14 +158,15 @@ public final class Orchestrator: Sendable {
     /// Stops a session's current turn and the turns waiting behind it. Returns after their messages are saved. Other
     /// sessions continue.
     ///
-    /// Inside a turn of the session it returns at once, because that turn would wait for its own end.
+    /// Inside a turn that the session's turns wait for, and inside one of them, it returns at once: that turn would wait
+    /// for its own end.
     public func stop(userId: String, sessionId: String) async {
         await turns.stop(ConversationID(userId: userId, sessionId: sessionId))
     }
 
     /// Waits until no turn is left, including turns queued meanwhile. Call it before the process ends, for example.
     ///
-    /// Inside a turn it returns at once, because that turn would wait for its own end.
+    /// Inside a turn it does not wait for that turn, nor for turns that wait for it.
     public func waitUntilIdle() async {
         await turns.waitUntilIdle()
     }

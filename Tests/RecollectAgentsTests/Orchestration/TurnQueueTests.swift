@@ -4,7 +4,7 @@ import Testing
 
 @testable import RecollectAgents
 
-@Suite("The queue of turns")
+@Suite("The queue of turns", .timeLimit(.minutes(1)))
 struct TurnQueueTests {
     private final class Held: Sendable {}
 
@@ -57,5 +57,72 @@ struct TurnQueueTests {
         try await reached.wait()
         await queue.stop(conversation)
         #expect(wereStopped.withLock { $0 } == [true, true, true, true])
+    }
+
+    /// How a turn waits for the turns of another queue.
+    enum Wait: CaseIterable {
+        case untilIdle, stop
+
+        func callAsFunction(_ queue: TurnQueue, _ conversation: ConversationID) async {
+            switch self {
+            case .untilIdle: await queue.waitUntilIdle()
+            case .stop: await queue.stop(conversation)
+            }
+        }
+    }
+
+    @Test("does not let turns of two queues wait for each other's ends", arguments: Wait.allCases)
+    func circle(_ wait: Wait) async throws {
+        let queues = [TurnQueue(), TurnQueue()]
+        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let haveBegun = [Gate(), Gate()]
+        for (own, other) in [(0, 1), (1, 0)] {
+            _ = queues[own].add(to: conversation) {
+                await haveBegun[own].open()
+                await Task { try? await haveBegun[other].wait() }.value
+                await wait(queues[other], conversation)
+            }
+        }
+        for queue in queues { await queue.waitUntilIdle() }
+    }
+
+    @Test("ends where a turn adds another to the queue of one that waits for it", arguments: Wait.allCases)
+    func addsBehindWaiting(_ wait: Wait) async throws {
+        let (outer, inner) = (TurnQueue(), TurnQueue())
+        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let hasBegun = Gate()
+        _ = outer.add(to: conversation) {
+            try? await hasBegun.wait()
+            await wait(inner, conversation)
+        }
+        _ = inner.add(to: conversation) {
+            await hasBegun.open()
+            // Refused if the outer turn waits already. Otherwise the outer turn does not wait.
+            await outer.add(to: conversation) {}?.value
+        }
+        for queue in [outer, inner] { await queue.waitUntilIdle() }
+    }
+
+    @Test("waits in a turn for the turns of another queue", arguments: Wait.allCases)
+    func waitsInTurn(_ wait: Wait) async throws {
+        let (outer, inner) = (TurnQueue(), TurnQueue())
+        let conversation = ConversationID(userId: "user", sessionId: "session")
+        let (hasBegun, mayEnd, hasEnded) = (Gate(), Gate(), Locked(false))
+        let hadEnded = Locked(false)
+        _ = inner.add(to: conversation) {
+            await hasBegun.open()
+            await Task { try? await mayEnd.wait() }.value
+            hasEnded.withLock { $0 = true }
+        }
+        try await hasBegun.wait()
+        _ = outer.add(to: conversation) {
+            await wait(inner, conversation)
+            let value = hasEnded.withLock { $0 }
+            hadEnded.withLock { $0 = value }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        await mayEnd.open()
+        await outer.waitUntilIdle()
+        #expect(hadEnded.withLock { $0 })
     }
 }

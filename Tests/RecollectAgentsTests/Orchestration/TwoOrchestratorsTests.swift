@@ -182,6 +182,36 @@ struct TwoOrchestratorsTests {
         #expect(kept.filter { $0.role == .user }.count == 60)
     }
 
+    @Test("lose no question and no reply among many instances", arguments: [AnyStore.file, .device])
+    func manyDurable(_ kind: AnyStore) async throws {
+        try await kind.with { _, reopen in
+            let orchestrators = try (0..<12).map { _ in
+                Orchestrator(agents: [ScriptedAgent.echo()], store: try reopen(), maxMessages: nil)
+            }
+            let told = await withTaskGroup(of: [Told].self) { group in
+                for (writer, orchestrator) in orchestrators.enumerated() {
+                    group.addTask {
+                        var told: [Told] = []
+                        for number in 0..<3 {
+                            let id = "\(writer)-\(number)"
+                            told.append(await Told(.text(id, id: id), to: orchestrator))
+                        }
+                        return told
+                    }
+                }
+                return await group.reduce(into: []) { $0 += $1 }
+            }
+            let kept = try await reopen().all()
+            let texts = kept.filter { $0.role == .user }.map(\.text)
+            #expect(Set(texts).count == texts.count, "\(kind): a question is saved twice")
+            for turn in told {
+                #expect(turn.events.reply.map(kept.contains) ?? (turn.failure != nil), "\(kind)")
+                guard let id = turn.events.announced?.inputId else { continue }
+                #expect(texts.contains(id), "\(kind)")
+            }
+        }
+    }
+
     /// A store in which other writers save many messages before one is read back.
     private struct LateReads: ChatStorage {
         let base: InMemoryChatStorage
